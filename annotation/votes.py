@@ -1,4 +1,4 @@
-"""Votes on which method's results are better."""
+"""Votes on the better method in side-by-side comparisons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class VoteStore(Protocol):
     """Committed on return."""
 
     def put_vote(self, vote: MethodVote) -> MethodVote:
-        """Keep ``vote``; one by the same annotator on the same comparison is replaced."""
+        """Save ``vote``, replacing the same annotator's vote on the same comparison."""
         ...
 
     def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
@@ -27,7 +27,7 @@ class VoteStore(Protocol):
 
 @dataclass(frozen=True)
 class Tally:
-    """How often a method was preferred. ``wins + losses + ties == votes`` in which it stood."""
+    """Votes per method. ``wins + losses + ties`` is the number of votes on comparisons with it."""
 
     method: str
     wins: int
@@ -38,7 +38,7 @@ class Tally:
 def make_vote(
     comparison_id: str, annotator: str, shown: Sequence[str], chosen: str | None, *, blind: bool, seconds: float
 ) -> MethodVote:
-    """A checked vote, not stored yet. ``shown`` are the methods that had results.
+    """Create a validated vote, without storing it. ``shown``: the methods with results.
 
     Raises ``SearchError`` when ``chosen`` was not shown, or fewer than two were.
     """

@@ -1,4 +1,4 @@
-"""What any store checks before it writes."""
+"""Input checks of all stores before a write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _JOINER = "\u200d"  # within an emoji; at the end it would join what follows the
 def clean_name(text: str) -> str:
     """A title or branch name for one line: no control characters, at most 80 characters.
 
-    Marks that turn the direction of writing go too; they would reverse what follows.
+    Bidirectional control marks are removed too; they would reverse the text that follows.
     """
     kept = "".join(" " if char.isspace() else char for char in text
                    if char.isspace() or (unicodedata.category(char) not in ("Cc", "Cs")
@@ -36,10 +36,10 @@ def clean_name(text: str) -> str:
 def check_turn(
     turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int
 ) -> None:
-    """Refuse text that a database cannot keep; a turn put in another place is a defect."""
+    """Refuse text that a database cannot store; a turn at another position is a programming error."""
     place = (turn.session_id, turn.parent_id, turn.branch_id, turn.number)
     if place != (session_id, parent_id, branch.branch_id, number):
-        raise ValueError(f"the turn was made for another place than the store gave it: {place}")
+        raise ValueError(f"the turn was made for another position than the store assigned: {place}")
     if turn.vector.dtype != np.float32 or turn.vector.ndim != 1:
         raise ValueError(f"a turn's vector is a row of float32, not {turn.vector.dtype}{turn.vector.shape}")
     _check_time(turn.created_at)
@@ -48,7 +48,7 @@ def check_turn(
 
 
 def check_comparison(comparison: Comparison) -> None:
-    """Refuse text that a database cannot keep; anything else it cannot keep exactly is a defect."""
+    """Refuse text that a database cannot store; any other value it cannot store exactly is a programming error."""
     _check_time(comparison.created_at)
     _check_texts((comparison.modification_text,))
     for column in comparison.columns:
@@ -62,7 +62,7 @@ def check_vote(vote: MethodVote) -> None:
 
 
 def check_study_texts(*values: object) -> None:
-    """Refuse text, however deep in records and plain JSON, that a database cannot keep. Raises ``StudyError``."""
+    """Refuse text that a database cannot store, at any depth of records and JSON. Raises ``StudyError``."""
     if not all(can_be_stored(text) for value in values for text in _texts_in(value)):
         raise StudyError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
 
@@ -90,7 +90,7 @@ def _check_composition(composition: Composition | None) -> None:
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Every string in a record, however deep."""
+    """All strings in a record, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (tuple, list)):

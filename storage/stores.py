@@ -1,4 +1,4 @@
-"""Everything that is kept in the database, over one engine."""
+"""All stores of the database, over one engine."""
 
 from __future__ import annotations
 
@@ -32,21 +32,20 @@ class Stores:
     readiness: Readiness
 
     def close(self) -> None:
-        """Close the connections that the stores share."""
+        """Close the shared connections."""
         self.sessions.close()
 
 
 def open_stores(
-    settings: Settings, *, waited: Callable[[float], None] | None = None, without_accounts: bool = False,
+    settings: Settings, *, on_wait: Callable[[float], None] | None = None, without_accounts: bool = False,
 ) -> Stores:
-    """All stores of the database the settings name, brought up to date. Raises StorageError, as
-    ``open_home_database`` does.
+    """All stores of the configured database, migrated. Raises StorageError, as ``open_home_database`` does.
 
-    ``waited`` gets the seconds that each transaction waited before it could write.
+    ``on_wait`` is called with the seconds that each write transaction waited for its lock.
     """
     engine, record = open_home_database(settings, without_accounts=without_accounts)
-    if waited is not None:
-        tell_waits(engine, waited)
+    if on_wait is not None:
+        tell_waits(engine, on_wait)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
         SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine, record),

@@ -60,7 +60,7 @@ def open_services(settings: Settings) -> Services:
     set_budget(settings.decode_memory_mb)
     meter = _meter(settings)
     _make_home(settings)
-    stores = open_stores(settings, waited=meter.waited)
+    stores = open_stores(settings, on_wait=meter.waited)
     loader = partial(
         load_encoder, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,

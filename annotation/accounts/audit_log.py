@@ -1,4 +1,4 @@
-"""The audit log: reading what was asked for, and the log as files."""
+"""The audit log: filters, and export as CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ LogForm = Literal["csv", "jsonl"]
 LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
 LOG_COLUMNS = ("number", "at", "kind", "by", "about", "study_id", "details")
 ASKED_FOR: tuple[str, ...] = (*AUDIT_GROUPS, *AUDIT_ACTIONS)
-"""What the log can be asked for: groups of kinds, then each kind."""
+"""Values of the filter ``kind``: groups of actions, then each action."""
 _CHUNK = 1000
 
 
 class AuditLog(Protocol):
-    """Where acts are kept. Only ever added to. Raises ``StorageError``."""
+    """Append-only log of events. Raises ``StorageError``."""
 
-    def note(self, act: AuditEvent) -> None:
+    def note(self, event: AuditEvent) -> None:
         """Durable when this returns."""
         ...
 
     def acts(
         self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
     ) -> Sequence[LoggedEvent]:
-        """The latest first; with ``before`` those with a smaller number."""
+        """Events, newest first; with ``before`` those with a smaller number."""
         ...
 
 
 def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> AuditFilter:
-    """A filter of what a person typed. ``until`` a day includes that day. Raises ``LogError``."""
+    """Parse a filter from user input. ``until`` a day includes that day. Raises ``LogError``."""
     kind, begin, end = kind.strip(), _moment(since), _moment(until, whole_day=True)
     if kind and kind not in ASKED_FOR:
-        raise LogError(f"The log has no kind {quoted(kind)}. Take one of: {', '.join(ASKED_FOR)}.")
+        raise LogError(f"The log has no kind {quoted(kind)}. Choose one of: {', '.join(ASKED_FOR)}.")
     if begin is not None and end is not None and begin >= end:
-        raise LogError(f"No time is both from {since.strip()} on and up to {until.strip()} (UTC). Exchange the two, or "
-                       "take a later end.")
+        raise LogError(f"The start {since.strip()} is not before the end {until.strip()} (UTC). Swap the two, or "
+                       "choose a later end.")
     return AuditFilter(person.strip()[:200], kind, begin, end)
 
 
 def every_act(log: AuditLog, which: AuditFilter) -> Iterator[LoggedEvent]:
-    """All of them, the latest first; what is noted meanwhile is left out."""
+    """All events, newest first, without those added meanwhile."""
     before = None
     while page := log.acts(which, before=before, limit=_CHUNK):
         yield from page
@@ -54,7 +54,7 @@ def every_act(log: AuditLog, which: AuditFilter) -> Iterator[LoggedEvent]:
 
 
 def log_file(acts: Iterable[LoggedEvent], form: LogForm) -> bytes:
-    """A table for spreadsheets, in which no text is run as a formula, or one JSON object a line."""
+    """CSV for spreadsheets, with formulas escaped, or one JSON object per line."""
     if form == "csv":
         return csv_file(LOG_COLUMNS, (
             [row[name] if name != "details" else json.dumps(row[name], ensure_ascii=False) for name in LOG_COLUMNS]
@@ -62,10 +62,10 @@ def log_file(acts: Iterable[LoggedEvent], form: LogForm) -> bytes:
     return "".join(json.dumps(act_json(one), ensure_ascii=False) + "\n" for one in acts).encode()
 
 
-def act_json(noted: LoggedEvent) -> dict[str, Any]:
-    act = noted.act
-    return {"number": noted.number, "at": noted.at.isoformat(timespec="seconds"), "kind": act.kind, "by": act.by,
-            "about": act.about, "study_id": act.study_id, "details": dict(act.details)}
+def act_json(logged: LoggedEvent) -> dict[str, Any]:
+    event = logged.act
+    return {"number": logged.number, "at": logged.at.isoformat(timespec="seconds"), "kind": event.kind, "by": event.by,
+            "about": event.about, "study_id": event.study_id, "details": dict(event.details)}
 
 
 def _moment(text: str, *, whole_day: bool = False) -> datetime | None:
@@ -79,5 +79,5 @@ def _moment(text: str, *, whole_day: bool = False) -> datetime | None:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise LogError(f"{quoted(text)} is no time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
+        raise LogError(f"{quoted(text)} is not a time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
                           ) from None

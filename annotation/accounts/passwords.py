@@ -1,4 +1,4 @@
-"""Passwords: Argon2id hashes (RFC 9106) by argon2-cffi."""
+"""Password hashing with Argon2id (RFC 9106), by argon2-cffi."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from cir_core.errors import AccessError
 
 MIN_PASSWORD = 8
-MAX_PASSWORD = 1024   # bounds the work a stranger can ask for
+MAX_PASSWORD = 1024   # limits the work that an anonymous request can cause
 
 
 @dataclass(frozen=True)
 class Checked:
-    """``renewed``: the same password hashed with today's parameters, where those of the stored hash
-    are older; to be kept in its place."""
+    """Result of a check. ``renewed``: new hash to store, if the stored hash has outdated parameters."""
 
     right: bool
     renewed: str | None = None
@@ -32,18 +31,18 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
 
     def hash(self, password: object) -> str:
-        """The hash to store, with its salt and parameters. Raises ``AccessError`` for a password that
-        is too short or too long."""
+        """Hash with salt and parameters, to store. Raises ``AccessError`` for a password that is too short or too
+        long."""
         if not isinstance(password, str) or len(password) < MIN_PASSWORD:
-            raise AccessError(f"Take a password of at least {MIN_PASSWORD} characters. A few words are easy to keep "
-                              "in mind.")
+            raise AccessError(f"Choose a password of at least {MIN_PASSWORD} characters. A few words are easy to "
+                              "remember.")
         if len(password) > MAX_PASSWORD:
             raise AccessError(f"The password has {len(password)} characters; the limit is {MAX_PASSWORD}.")
         return self._hasher.hash(_bytes(password))
 
     def check(self, password: object, stored: str) -> Checked:
-        """Whether ``password`` is the one that was hashed to ``stored``. ``stored`` may be empty (no such
-        person, no password yet): that takes as long, and is wrong."""
+        """Whether ``password`` matches the hash ``stored``. An empty hash (unknown person, no password yet) takes as
+        long, and never matches."""
         given = password if isinstance(password, str) and len(password) <= MAX_PASSWORD else ""
         try:
             self._hasher.verify(stored or self._nobody, _bytes(given))
@@ -59,5 +58,5 @@ class Passwords:
 
 
 def _bytes(password: str) -> bytes:
-    # The same letters are typed as different code points on different systems.
+    # Systems differ in the code points that they produce for the same letters.
     return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")

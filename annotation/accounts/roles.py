@@ -1,4 +1,4 @@
-"""What each role may do. Pure; the web asks here before it shows or takes anything."""
+"""Roles and their capabilities, which ``web`` checks at every request."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def may(role: Role) -> frozenset[Capability]:
 
 
 def as_role(text: object) -> Role:
-    """A role by its name. Raises ``AccessError`` naming those there are."""
+    """A role by its name. Raises ``AccessError`` with a list of the roles."""
     for role in ROLES:
         if text == role:
             return role
-    raise AccessError(f"There is no role {quoted(text)}. Take one of: {', '.join(ROLES)}.")
+    raise AccessError(f"There is no role {quoted(text)}. Choose one of: {', '.join(ROLES)}.")

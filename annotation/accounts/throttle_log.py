@@ -1,4 +1,4 @@
-"""What the audit log hears of those who have to wait before they try another password."""
+"""Audit entries for throttled sign-ins."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _EVERY = timedelta(minutes=10)
 
 
 class NotedWaits:
-    """Notes a wait once in a while for every count that makes people wait, however often somebody tries meanwhile
-    and under whatever names: strangers must not fill the log. Thread-safe."""
+    """Rate-limited logging: at most one entry per throttled name or address and interval, so that attackers cannot
+    fill the log. Thread-safe."""
 
     def __init__(self, store: PeopleStore) -> None:
         self._store = store

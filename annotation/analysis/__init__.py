@@ -1,6 +1,6 @@
-"""From judgements to numbers that can be published: agreement, correlation, preference, planning. Pure.
+"""Statistics of judgements: agreement, correlation, preference, planning. Pure.
 
-:mod:`~annotation.analysis.records` has what a report holds, :mod:`~annotation.analysis.validity.report` and
-:mod:`~annotation.analysis.preference.report` make reports of a study, and
-:mod:`~annotation.analysis.rendering.documents` writes them.
+:mod:`~annotation.analysis.records` has the records of reports, :mod:`~annotation.analysis.validity.report` and
+:mod:`~annotation.analysis.preference.report` compute a study's report, and
+:mod:`~annotation.analysis.rendering.documents` writes it.
 """

@@ -1,4 +1,4 @@
-"""What a report is of, for its head and for whoever wants to repeat it."""
+"""Provenance of a report: study, selection, options, versions and notes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from annotation.studies.imports import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__
 
-_FEW_DRAWS = 100    # of fewer, the 2.5th and 97.5th percentile are the outermost two or three
+_FEW_DRAWS = 100    # with fewer, the 2.5th and 97.5th percentiles are the outermost two or three
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "evalica", "pandas")
 
 
 def about(
     answers: StudyAnswers, selected: StudyAnswers, selection: Selection, options: Options, notes: Iterable[str],
 ) -> About:
-    """``answers``: all of the study; ``selected``: what is left of them after ``selection``. The first note is that of
-    :func:`unfinished`, whoever asks; ``notes`` come behind it."""
+    """``answers``: all of the study; ``selected``: after ``selection``. The note of :func:`unfinished` comes before
+    ``notes``."""
     study = answers.study
     latest = max((judgement.created_at for judgement in selected.judgements), default=None)
     return About(
@@ -33,7 +33,7 @@ def about(
 
 
 def about_json(of: About) -> dict[str, Any]:
-    """The same as plain JSON: lists for tuples, objects for records."""
+    """``of`` as plain JSON: lists for tuples, objects for records."""
     selection = {name: list(value) if isinstance(value, tuple) else value
                  for name, value in asdict(of.selection).items()}
     plain = {name: getattr(of, name) for name in (
@@ -43,15 +43,14 @@ def about_json(of: About) -> dict[str, Any]:
 
 
 def planned(answers: StudyAnswers) -> int:
-    """Answers that the plan asks for, of places that were not handed on. Nobody is waited for in an imported
-    study: it has what it holds."""
+    """Number of planned answers, without reassigned assignments; of an imported study the existing ones."""
     if is_imported(answers.study):
         return len(answers.judgements)
     return sum(one.state != "handed_on" for one in answers.assignments)
 
 
 def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
-    """A sentence about answers that are missing; none where there are all."""
+    """A note on missing answers, if there are any."""
     wanted, there = planned(answers), len(answers.judgements)
     if there >= wanted:
         return ()
@@ -67,7 +66,7 @@ def _few(options: Options) -> tuple[str, ...]:
 
 
 def versions() -> dict[str, str]:
-    """Of cirque, Python and the libraries that numbers come from."""
+    """Versions of cirque, Python and the statistical libraries."""
     return dict(_versions())
 
 

@@ -1,5 +1,5 @@
-"""A whole report: its numbers, its sections for whoever reads it, its JSON for scripts. The screen and the command both
-come this way, so that what they show of the same answers is the same."""
+"""Compose a whole report: numbers, sections for readers, and JSON for scripts. Used by both the screen and the command
+line, so that their reports are equal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from annotation.preference.exclusion import Rules
 
 @dataclass(frozen=True)
 class WholeReport:
-    """``json``: plain, under the keys that scripts rely on; "plan" is a list, empty where nothing was planned."""
+    """A composed report. ``json`` has stable keys; "plan" is a list, empty without a plan."""
 
     report: ValidityReport | PreferenceReport
     sections: tuple[Section, ...]
@@ -44,12 +44,12 @@ def compose(
     """The report of a study of either kind.
 
     Args:
-        rules, scores, ks: of a preference study, as :func:`~annotation.analysis.preference.report.preference_report`
-            takes them; a validity study has none.
-        width: of the 95 % interval that is planned for, upper less lower; None: nothing is planned, nor is anything
-            without draws, for planning draws.
+        rules, scores, ks: for :func:`~annotation.analysis.preference.report.preference_report`; ignored for a
+            validity study.
+        width: of the 95 % interval to plan for, upper minus lower; None: no plan. Without draws there is no plan
+            either.
 
-    Raises ``StudyError`` for what the study does not have.
+    Raises ``StudyError`` for an invalid selection or option.
     """
     planned = width if options.draws else None
     plan: tuple[Precision, ...] = ()
@@ -67,7 +67,7 @@ def compose(
 
 
 def whole_report(report: ValidityReport | PreferenceReport, plan: Sequence[Precision] = ()) -> WholeReport:
-    """``report`` with what is written of it."""
+    """``report`` with its sections and JSON."""
     if isinstance(report, ValidityReport):
         sections, fixed = validity_sections(report, plan), validity_json(report)
     else:

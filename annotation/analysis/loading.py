@@ -1,4 +1,4 @@
-"""All that a report is made of, out of the store."""
+"""Load the inputs of a report from the store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from annotation.studies.store import StudyStore
 
 
 def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
-    """The study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
+    """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
 
-    Decisions are read of validity studies alone, answers to checks of preference studies alone: others have none.
+    Decisions are read only for validity studies, answers to checks only for preference studies.
     """
     preference = study.kind == "preference"
     return StudyAnswers(

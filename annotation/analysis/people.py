@@ -1,4 +1,4 @@
-"""Who judged, by name or by a code that tells nothing but the seat."""
+"""Names of annotators, or pseudonyms by seat."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from annotation.records import Judgement, Seat, name_key
 
 
 def name_of(seat: Seat, *, hide: bool) -> str:
-    """The name of whoever has the seat, or a code of its number: "P03". A seat that nobody has has a code only."""
+    """Name of the person in the seat, or a pseudonym by its number: "P03", also for a free seat."""
     return f"P{seat.number:02}" if hide or seat.annotator is None else seat.annotator
 
 
 def seat_numbers(seats: Iterable[Seat]) -> Mapping[str, int]:
-    """Numbers of seats by :func:`~annotation.records.name_key` of who has them."""
+    """Seat numbers by :func:`~annotation.records.name_key` of their annotators."""
     return {name_key(seat.annotator): seat.number for seat in seats if seat.annotator is not None}
 
 
 def raters(answers: StudyAnswers, judgements: Iterable[Judgement], *, hide: bool) -> tuple[Rater, ...]:
-    """Those with at least one of ``judgements``, and how many of these they gave, in order of seats."""
+    """Annotators of ``judgements``, with their number, by seat."""
     counts = Counter(name_key(judgement.annotator) for judgement in judgements)
     people = sorted((seat for seat in answers.seats if seat.annotator is not None), key=lambda seat: seat.number)
     found = ((seat, counts[name_key(seat.annotator or "")]) for seat in people)

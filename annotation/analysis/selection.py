@@ -1,4 +1,4 @@
-"""Which judgements a report is about: what there is to choose from, and what is left after choosing."""
+"""Selection of the judgements of a report: available choices, and filtering."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from annotation.records import Item, Study, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import shortened
 
-_LISTED = 12   # names in a sentence
+_LISTED = 12   # maximum of names in a message
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Choices:
-    """``datasets`` and ``categories``: names with numbers of items, in the order in which items name them.
-    ``people`` have at least one answer; all of theirs are counted, whether or not a report counts them. ``block``:
-    items of the agreement block."""
+    """Available filters. ``datasets`` and ``categories``: names with numbers of items, in order of first occurrence.
+    ``people``: with at least one answer, and the number of all their answers. ``block``: number of items of the
+    agreement set."""
 
     datasets: tuple[tuple[str, int], ...]
     categories: tuple[tuple[str, int], ...]
@@ -30,13 +30,13 @@ class Choices:
 
 
 def category_of(study: Study, item: Item) -> str:
-    """What CIRCUS's audit found of a validity study's item; the data set's category ("shirt") of a preference
-    study's. "unknown" where the item has none."""
+    """Category of an item: CIRCUS's audit label in a validity study, the data set's category ("shirt") in a preference
+    study; "unknown" without one."""
     return records.category_of(item) if study.kind == "validity" else str(item.hidden.get("category") or UNKNOWN)
 
 
 def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
-    """What a :class:`Selection` may name of this study."""
+    """Possible values of a :class:`Selection` of this study."""
     validity = answers.study.kind == "validity"
     return Choices(
         tuple(_datasets(answers).items()), tuple(_categories(answers).items()),
@@ -46,10 +46,10 @@ def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
 
 
 def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
-    """The items that ``selection`` names, with what the people it names said of them.
+    """Filter answers by ``selection``.
 
-    Of several data sets any will do, likewise of categories and people; of different filters all must hold, so
-    that nothing may be left. Raises ``StudyError`` for what the study does not have.
+    Values of one filter are alternatives; all filters must hold, so the result may be empty. Raises ``StudyError``
+    for values that the study does not have.
     """
     _check(answers, selection)
     study = answers.study
@@ -76,9 +76,9 @@ def _check(answers: StudyAnswers, selection: Selection) -> None:
     study = answers.study
     _known("data set", selection.datasets, _datasets(answers), study)
     _known("category", selection.categories, _categories(answers), study)
-    taken = sorted(seat_numbers(answers.seats).values())
+    occupied = sorted(seat_numbers(answers.seats).values())
     for number in selection.people:
-        if number not in taken:
+        if number not in occupied:
             raise StudyError(f"Nobody has seat {number} in {study.name}. "
                              + (f"Seats that somebody has: {_listed(map(str, taken))}." if taken
                                 else "Nobody has joined the study yet: remove this filter."))
@@ -94,7 +94,7 @@ def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) 
     for name in wanted:
         if name not in there:
             raise StudyError(f"No item of {study.name} is of the {what} “{shortened(name)}”. "
-                             + (f"Choose of these: {_listed(there)}." if there else "The study has no items."))
+                             + (f"Choose from: {_listed(there)}." if there else "The study has no items."))
 
 
 def _datasets(answers: StudyAnswers) -> Counter[str]:

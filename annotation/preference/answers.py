@@ -1,18 +1,18 @@
-"""The preference study: two sets of retrieved images for one query, which is better (HS-FashionIQ, of CIRQRS).
+"""Preference studies: which of two sets of retrieved images is better for a query (HS-FashionIQ, of CIRQRS).
 
-An item has two *stored* sets, 1 and 2. Which of them stands first is drawn for each person and kept in their
-assignment: ``extra["first"]``. What a browser sends is in *shown* terms, A for what stands first::
+An item has two *stored* sets, 1 and 2. Which of them is shown first is randomised per person, and stored in the
+assignment: ``extra["first"]``. Browsers send answers in *shown* terms, A for the first set::
 
     {"ratings": {"A": 4, "B": 2}, "preferred": "A" | "B" | "tie", "irrelevant": {"image": false, "text": false},
      "reason": "", "confirmed": false}
 
-The canonical answer is in stored terms, and says what stood first::
+The canonical answer is in stored terms, with the set that was shown first::
 
     {"ratings": [4, 2], "preferred": 1 | 2 | 0, "irrelevant": {…}, "reason": "", "first": 1 | 2,
      "contradiction_confirmed": false}
 
-``preferred`` 0 is a tie, which a study may allow. In answers of released files ``first`` and the two marks are null:
-nobody recorded them.
+``preferred`` 0 is a tie, if the study allows ties. In answers of released files ``first`` and the two irrelevance
+marks are null (not recorded).
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Preference:
     """:class:`~annotation.studies.kinds.StudyKind` preference. ``extra`` is that of the person's assignment."""
 
     flow = SurveyFlow()
-    lasting = ()
+    sticky_fields = ()
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> NormalizedAnswer:
-        """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference
-        against the ratings, until it is sent as confirmed. Nothing has a default but the marks for
-        irrelevance; a reason is owed where ``extra["reason"]`` asks for one.
+        """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference that
+        contradicts the ratings, unless confirmed. Only the irrelevance marks have defaults; a reason is
+        required if ``extra["reason"]`` is set.
         """
         first = _first(extra)
         names = set_names(study.settings)
@@ -71,8 +71,8 @@ class Preference:
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> Mapping[str, Any]:
-        """What can be kept of an answer that is not finished, in shown terms. Raises ``IncompleteJudgement`` for a
-        reason that cannot be stored."""
+        """The storable parts of an unfinished answer, in shown terms. Raises ``IncompleteJudgement`` for a reason that
+        cannot be stored."""
         given = answer if isinstance(answer, Mapping) else {}
         ratings = given["ratings"] if isinstance(given.get("ratings"), Mapping) else {}
         marks = given["irrelevant"] if isinstance(given.get("irrelevant"), Mapping) else {}
@@ -89,9 +89,9 @@ class Preference:
         """:func:`as_shown`."""
         return as_shown(answer, extra)
 
-    def hand_over(self, work: OpenAssignments) -> list[Reassignment]:
-        """Questions that were abandoned: :func:`annotation.preference.survey.plan.hand_over`."""
-        return plan.hand_over(work)
+    def reassign(self, work: OpenAssignments) -> list[Reassignment]:
+        """Abandoned questions: :func:`annotation.preference.survey.plan.reassign`."""
+        return plan.reassign(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """:func:`annotation.preference.survey.texts.as_page`, and ``reason_limit``."""
@@ -99,7 +99,7 @@ class Preference:
 
 
 def shown_sets(item: Item, extra: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Image tokens of the set that stands first for this person, and of the other. Raises ``StudyError``."""
+    """Image tokens of the set shown first to this person, and of the other. Raises ``StudyError``."""
     one, other = item.shown["sets"]
     first, second = _turned((list(one), list(other)), _first(extra))
     return first, second
@@ -125,19 +125,19 @@ def contradicts(ratings: tuple[int, int] | list[int], preferred: int) -> bool:
 def _first(extra: Mapping[str, Any]) -> Literal[1, 2]:
     first = extra.get("first")
     if first not in (1, 2) or isinstance(first, bool):
-        raise StudyError("Which of the two sets stood first was not recorded for this question, so it cannot be "
-                         "answered. Make a study of it anew: cirque study create preference")
+        raise StudyError("The order of the two sets was not recorded for this question, so it cannot be "
+                         "answered. Create a new study: cirque study create preference")
     return 1 if first == 1 else 2
 
 
 def _turned(pair: Any, first: int) -> tuple[Any, Any]:
-    """Shown order to stored order, and back: it is the same turn."""
+    """Convert between shown and stored order; its own inverse."""
     one, other = pair
     return (one, other) if first == 1 else (other, one)
 
 
 def _side(preferred: int, first: int) -> int:
-    """As :func:`_turned` for one of the two; a tie stays 0."""
+    """:func:`_turned` for a preferred set; a tie stays 0."""
     return preferred if preferred == 0 or first == 1 else 3 - preferred
 
 
@@ -166,7 +166,7 @@ def _is_rating(value: object) -> bool:
 
 
 def _preferred(value: object, names: tuple[str, str], allow_tie: bool) -> int:
-    """1 for what stands first, 2 for the other, 0 for neither."""
+    """1 for the set shown first, 2 for the other, 0 for a tie."""
     choices = f"{names[0]}, {names[1]} or that both are equally good" if allow_tie else f"{names[0]} or {names[1]}"
     if value is None:
         raise IncompleteJudgement(f"Which set is better? Choose {choices}.")

@@ -1,4 +1,4 @@
-"""A preference study from queries and what methods found for them: pairs drawn, pictures frozen, seats laid out."""
+"""Create a preference study from queries and methods' results: method pairs, image snapshots and assignments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make_questions(
 ) -> tuple[list[DrawnQuestion], DrawnPairs]:
     """One question of each query for which two methods found different images, in their order.
 
-    Raises ``StudyError`` for fewer than two methods, two queries of one key, and where no question is left.
+    Raises ``StudyError`` for fewer than two methods, duplicate query keys, and if no question is left.
     """
     key, times = Counter(query.key for query in queries).most_common(1)[0] if queries else ("", 0)
     if times > 1:
@@ -61,7 +61,7 @@ def make_questions(
     drawn = draw_pairs({query.key: query.results for query in queries}, methods, seed)
     questions = [DrawnQuestion(query, drawn.methods[query.key]) for query in queries if query.key in drawn.methods]
     if not questions:
-        raise StudyError("There is no question to ask: for no query did two methods find different images. Choose "
+        raise StudyError("There is no question to ask: no query has different images from two methods. Choose "
                          "other methods, or more queries.")
     return questions, drawn
 
@@ -72,23 +72,23 @@ def create_preference_study(
     settings: Mapping[str, Any] | None = None, max_megapixels: float = 64.0, skip_missing: bool = False,
     progress: Progress | None = None,
 ) -> Created:
-    """Store a study that asks which of two methods' sets is better, its pictures in ``home``.
+    """Create a study that asks which of two methods' sets is better, with image snapshots in ``home``.
 
-    Every picture gets an address of its own in every place it is shown at, so that an address tells
-    neither a method nor another question; the images of a set stand in a drawn order, for the order of
-    retrieval is a rank. A question needs all its pictures: those that lack one are all listed and
-    nothing is made, or with ``skip_missing`` they are left out, counted, and methods drawn anew for the rest.
+    Every use of an image has its own URL, so that URLs reveal neither methods nor repeated images; the images of
+    a set are shuffled, because the order of retrieval reveals ranks. A question needs all its images: questions
+    that lack one are listed in an error, or with ``skip_missing`` left out and counted, and method pairs are
+    drawn again for the rest.
 
-    Raises ``StudyError`` for a name that is taken, and settings or a layout that cannot be, before any
-    work is done; ``StorageError`` for a full disk.
+    Raises ``StudyError`` for a taken name, and invalid settings or layout, before any work is done;
+    ``StorageError`` for a full disk.
 
     Args:
-        methods: all that may meet.
-        settings: over :data:`annotation.preference.survey.texts.SETTINGS`; those of ``layout`` go before both.
-        progress: pictures looked at, and of how many.
+        methods: all methods to compare.
+        settings: override :data:`annotation.preference.survey.texts.SETTINGS`; ``layout`` overrides both.
+        progress: processed images, and their total.
 
-    ``Created.counts``: items, pictures, dropped (for want of a picture), skipped (no two methods found
-    different images), places, people, shared.
+    ``Created.counts``: items, pictures, dropped (missing image), skipped (no two methods with different
+    images), places (assignments), people, shared.
     """
     name = check_name(store, name)
     checked = checked_settings(settings or {})
@@ -114,23 +114,23 @@ def create_preference_study(
               "skipped": skipped, "places": len(places), "people": forecast.people, "shared": forecast.shared}
     notes = pair_notes(drawn)
     if dropped:
-        notes.append(f"Queries left out because a picture is not at hand or cannot be read: {dropped:,}.")
+        notes.append(f"Queries left out because an image is missing or cannot be read: {dropped:,}.")
     return Created(study, counts, tuple(notes))
 
 
 def pair_notes(drawn: DrawnPairs) -> list[str]:
-    """What did not become a question, and why."""
+    """Notes on queries without a question, with reasons."""
     notes = []
     if drawn.ruled_out:
-        notes.append("Two methods that found the same images for a query do not meet in it (pairs: "
+        notes.append("Two methods with the same images for a query are not compared on it (pairs: "
                      f"{drawn.ruled_out:,}; queries left out because they have no other pair: "
                      f"{len(drawn.identical):,}).")
     if drawn.lacking:
         notes.append(f"Queries left out because fewer than two methods have a set for them: {len(drawn.lacking):,}.")
     counts = drawn.counts.values()
     if max(counts) - min(counts) > 1:
-        notes.append(f"Pairs of methods meet in {min(counts):,} to {max(counts):,} questions: what the methods found "
-                     "allows nothing more even.")
+        notes.append(f"Pairs of methods are compared in {min(counts):,} to {max(counts):,} questions: the results "
+                     "allow no better balance.")
     return notes
 
 
@@ -143,7 +143,7 @@ def _freeze(
     left = list(queries)
     while True:
         questions, drawn = make_questions(left, methods, seed)
-        # Not in the order of retrieval, which the times of the files would tell.
+        # Not in the order of retrieval, which file times would reveal.
         wanted = sorted({image_id for question in questions for image_id in question.image_ids})
         refused = freezer.freeze(wanted, find, max_megapixels=max_megapixels, progress=progress).refused
         lacking = {question.query.key for question in questions if not refused.keys().isdisjoint(question.image_ids)}
@@ -168,7 +168,7 @@ def _items(
         sets = []
         for which, image_ids in enumerate(question.sets):
             order = list(image_ids)
-            # The order of retrieval is a rank, and who knows a seed can undo what it has shuffled.
+            # The order of retrieval reveals ranks, and a seeded shuffle could be reversed.
             random.SystemRandom().shuffle(order)
             sets.append([token(image_id, item_id, which, place) for place, image_id in enumerate(order)])
         shown = {"text": query.text, "reference": token(query.reference_id, item_id, "reference"), "sets": sets}
@@ -189,7 +189,7 @@ def _refusal(questions: Sequence[DrawnQuestion], lacking: set[str], refused: Map
         for image_id in image_ids if image_id in refused
     ]
     more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
-    remedy = ("Check where the pictures are looked for (--images, --gallery)" if len(lacking) == len(questions) else
+    remedy = ("Check the image folders (--images, --gallery)" if len(lacking) == len(questions) else
               "Check --images and --gallery, or leave these queries out with --skip-missing")
-    return (f"{len(lacking):,} of {len(questions):,} questions cannot be asked, for they lack a picture; nothing was "
-            f"made. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
+    return (f"{len(lacking):,} of {len(questions):,} questions cannot be asked, because they lack an image; nothing "
+            f"was created. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)

@@ -1,4 +1,4 @@
-"""What people did between the questions of a preference study, and what became of each of them, as tables."""
+"""Export tables of a preference study's events and participants."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def event_table(study: Study, events: Iterable[StudyEvent]) -> Table:
 def people_table(
     study: Study, seats: Iterable[Seat], judgements: Iterable[Judgement], events: Sequence[StudyEvent],
 ) -> Table:
-    """One row for everybody who has a seat, by its number. ``judgements``: the current ones; ``events``: oldest
-    first."""
+    """One row per person with a seat, by seat number. ``judgements``: current ones; ``events``: oldest first."""
     answers = [name_key(judgement.annotator) for judgement in judgements]
     imported = is_imported(study)
     rows = []

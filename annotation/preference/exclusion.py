@@ -1,6 +1,6 @@
-"""Rules by which a preference study's owner leaves answers out. Without a rule nothing is left out.
+"""Exclusion rules of a preference study. Without a rule no answer is excluded.
 
-``irrelevant`` is HS-FashionIQ's own: 307 of its 3,050 questions were flagged, and 2,743 count (CIRQRS).
+``irrelevant`` is HS-FashionIQ's: 307 of its 3,050 questions were flagged, and 2,743 count (CIRQRS).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TOGETHER = "together"
 
 @dataclass(frozen=True)
 class Rules:
-    """What to leave out; None and False leave nothing out. But for ``irrelevant`` a rule takes all answers of a
-    person, and what is not known of a person (seconds, sides) is never held against them."""
+    """Exclusion rules; None and False exclude nothing. Rules other than ``irrelevant`` exclude all answers of a person.
+    Missing metadata (seconds, sides) never excludes anyone."""
 
-    irrelevant: bool = False                # answers whose author flagged the results, to image or text
+    irrelevant: bool = False                # answers that flag the results as irrelevant, to image or text
     failed_checks: int | None = None        # people with more wrong answers to checks
-    median_seconds: float | None = None     # people with a lower median, in seconds a question
-    straight_lining: int | None = None      # people with so many questions in a row, or more, rated the same
-    one_side: float | None = None           # people who chose the same side in this share of answers, or more
+    median_seconds: float | None = None     # people with a lower median, in seconds per question
+    straight_lining: int | None = None      # people with at least so many identical ratings in a row
+    one_side: float | None = None           # people who chose the same side in at least this share of answers
 
     def __post_init__(self) -> None:
         for name, least in (("failed_checks", 0), ("straight_lining", 2)):
@@ -43,7 +43,7 @@ class Rules:
 
     @property
     def set(self) -> tuple[str, ...]:
-        """Names of the rules that leave something out."""
+        """Names of the active rules."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return tuple(name for name, value in values.items() if value is not None and value is not False)
 
@@ -54,8 +54,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class Removal:
-    """``judgements`` by id. ``people``: of whom no answer is left. ``recorded``: False where there are answers, and
-    of none of them or of their authors what the rule looks at is known."""
+    """Answers excluded by a rule. ``judgements`` by id. ``people``: without any remaining answer. ``recorded``: False
+    if the rule's metadata is missing for all answers and people."""
 
     judgements: frozenset[str]
     people: tuple[str, ...]
@@ -64,7 +64,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Removed:
-    """What each rule removes alone, and what all of them do together.
+    """Answers excluded by each rule alone, and by all of them.
 
     ``excluded``: the rules by judgement id.
     """
@@ -76,14 +76,14 @@ class Removed:
 
 
 def apply_rules(rules: Rules, judgements: Sequence[Judgement], people: Iterable[PersonQuality]) -> Removed:
-    """Rules look at all answers, also at those that another rule removes: so their order does not matter.
+    """Apply all rules to all answers, independent of their order.
 
     Args:
-        judgements: the current ones.
-        people: those of :func:`annotation.preference.quality.people_quality`, over the same judgements.
+        judgements: current ones.
+        people: from :func:`annotation.preference.quality.people_quality`, over the same judgements.
     """
     people = list(people)
-    by_rule = {name: _removal(_taken(name, rules, judgements, people), judgements,
+    by_rule = {name: _removal(_excluded_by(name, rules, judgements, people), judgements,
                               recorded=not judgements or _recorded(name, judgements, people)) for name in rules.set}
     excluded = {
         judgement.judgement_id: names for judgement in judgements
@@ -95,16 +95,16 @@ def apply_rules(rules: Rules, judgements: Sequence[Judgement], people: Iterable[
 
 
 def rules_of(settings: Mapping[str, Any]) -> Rules:
-    """Those a study keeps. Raises ``StudyError`` for one that cirque does not know."""
+    """The rules in a study's settings. Raises ``StudyError`` for an unknown one."""
     kept = settings.get("exclude") or {}
     if not isinstance(kept, Mapping):
-        raise StudyError("The study's rules (exclude) are no object. Set them anew: cirque study quality")
+        raise StudyError("The study's rules (exclude) are not an object. Set them again: cirque study quality")
     _check_names(kept)
     return Rules(**kept)
 
 
 def parse_rules(texts: Iterable[str]) -> Rules:
-    """Rules as they are typed: ``irrelevant``, ``failed-checks=2``. ``none`` alone is no rule at all.
+    """Parse rules: ``irrelevant``, ``failed-checks=2``. ``none`` alone means no rules.
 
     Raises ``StudyError``.
     """
@@ -115,7 +115,7 @@ def parse_rules(texts: Iterable[str]) -> Rules:
         name = name.strip().replace("-", "_")
         _check_names([name])
         if name in given:
-            raise StudyError(f"The rule {shown(name)} is there twice. Give it once.")
+            raise StudyError(f"The rule {shown(name)} is given twice. Give it once.")
         if (name == "irrelevant") == bool(has_value):
             raise StudyError(f"Write the rule as {'irrelevant' if name == 'irrelevant' else shown(name) + '=NUMBER'}, "
                              f"not {quoted(text)}.")
@@ -124,11 +124,11 @@ def parse_rules(texts: Iterable[str]) -> Rules:
 
 
 def shown(name: str) -> str:
-    """A rule as it is typed."""
+    """Name of a rule on the command line."""
     return name.replace("_", "-")
 
 
-def _taken(name: str, rules: Rules, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> set[str]:
+def _excluded_by(name: str, rules: Rules, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> set[str]:
     if name == "irrelevant":
         return {one.judgement_id for one in judgements if flagged(one.answer)}
     limit = getattr(rules, name)
@@ -152,10 +152,10 @@ def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
     return person.one_side is not None and person.one_side >= limit
 
 
-def _removal(taken: set[str], judgements: Sequence[Judgement], *, recorded: bool = True) -> Removal:
-    left = {name_key(one.annotator) for one in judgements if one.judgement_id not in taken}
+def _removal(excluded_ids: set[str], judgements: Sequence[Judgement], *, recorded: bool = True) -> Removal:
+    left = {name_key(one.annotator) for one in judgements if one.judgement_id not in excluded_ids}
     gone = {name_key(one.annotator): one.annotator for one in judgements if name_key(one.annotator) not in left}
-    return Removal(frozenset(taken), tuple(gone.values()), recorded)
+    return Removal(frozenset(excluded_ids), tuple(gone.values()), recorded)
 
 
 def _check_names(names: Iterable[str]) -> None:

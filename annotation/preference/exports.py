@@ -1,4 +1,4 @@
-"""Preference studies as tables, and as pairs for training reward models."""
+"""Export of preference studies: tables, and preference pairs for training reward models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.records import Assignment, Item, Judgement, Study, name_key
 from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, filled_text, in_utc
 
 Excluded = Mapping[str, Sequence[str]]
-"""Judgement id to the rules that take it out (:mod:`annotation.preference.exclusion`)."""
+"""Judgement id to the rules that exclude it (:mod:`annotation.preference.exclusion`)."""
 
 _ITEM = (
     STUDY,
@@ -31,7 +31,7 @@ _PERSON = (
     Column("protocol", "text", "survey and version"),
 )
 _TIMES = (
-    Column("seconds", "number", "how long the question was looked at; empty where nobody measured it"),
+    Column("seconds", "number", "how long the question was looked at; empty if not measured"),
     Column("answered_at", "time", "when the answer was saved; empty where it is not known"),
     Column("excluded", "texts", "rules of the study that take the answer out"),
 )
@@ -81,7 +81,7 @@ def judgement_table(
 ) -> Table:
     """One row for each judgement, in the order given."""
     rows = []
-    for item, place, judgement in _joined(items, assignments, judgements):
+    for item, place, judgement in _with_assignments(items, assignments, judgements):
         answer, (one, two) = judgement.answer, item.hidden["set_ids"]
         methods, preferred = item.hidden["methods"], answer["preferred"]
         rows.append((
@@ -98,9 +98,9 @@ def set_table(
     study: Study, items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement],
     excluded: Excluded = NOT_EXCLUDED,
 ) -> Table:
-    """Two rows for each judgement, one for each set that was rated."""
+    """Two rows for each judgement, one per rated set."""
     rows = []
-    for item, place, judgement in _joined(items, assignments, judgements):
+    for item, place, judgement in _with_assignments(items, assignments, judgements):
         answer = judgement.answer
         for index, ids in enumerate(item.hidden["set_ids"]):
             rows.append((
@@ -114,10 +114,10 @@ def set_table(
 
 @dataclass(frozen=True)
 class PreferencePairs:
-    """JSON lines ``{"query_id", "reference", "text", "chosen": [image ids], "rejected": […], "chosen_score",
-    "rejected_score", "annotator", "margin"}``; ``margin`` is chosen less rejected score, and negative where
-    somebody prefers the set with the lower rating. ``ties`` are left out, and so is what prefers one of two sets
-    of the same images (``identical``)."""
+    """Preference pairs as JSON lines ``{"query_id", "reference", "text", "chosen": [image ids], "rejected": […],
+    "chosen_score", "rejected_score", "annotator", "margin"}``; ``margin`` is chosen minus rejected score, negative if
+    the preferred set has the lower rating. ``ties`` and preferences between sets of the same images (``identical``) are
+    left out."""
 
     content: bytes = field(repr=False)
     pairs: int
@@ -126,7 +126,7 @@ class PreferencePairs:
 
 
 def preference_pairs(items: Iterable[Item], judgements: Iterable[Judgement]) -> PreferencePairs:
-    """Each preference as a pair, in the order given."""
+    """One pair per preference, in the given order."""
     by_id = {item.item_id: item for item in items}
     lines, ties, identical = [], 0, 0
     for judgement in judgements:
@@ -148,7 +148,7 @@ def preference_pairs(items: Iterable[Item], judgements: Iterable[Judgement]) -> 
     return PreferencePairs("".join(line + "\n" for line in lines).encode(), len(lines), ties, identical)
 
 
-def _joined(
+def _with_assignments(
     items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
 ) -> Iterator[tuple[Item, Assignment | None, Judgement]]:
     by_id = {item.item_id: item for item in items}

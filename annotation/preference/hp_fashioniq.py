@@ -1,7 +1,7 @@
-"""HP-FashionIQ's form (:mod:`cir_core.datasets.readers.hp_fashioniq`): read as a study, and written from one.
+"""Import and export of studies in HP-FashionIQ's format (:mod:`cir_core.datasets.readers.hp_fashioniq`).
 
-The form knows what was asked and answered, and nothing else: not which set stood first, which systems made
-the sets, how long people took, what they flagged as irrelevant (Trap T-19), or ties.
+The format has questions and answers only: not the order of the sets on screen, the systems behind them, times,
+irrelevance flags (Trap T-19), or ties.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ FORM = HP_ANSWERS
 KEPT = "hp"
 """In ``Item.hidden`` of an imported study: ``{"question_set", "number", "released_text"}``."""
 PROTOCOL = "hs-fashioniq/1"
-"""The survey that the released answers count as, whatever version is the newest."""
+"""Survey version of the released answers, independent of the newest version."""
 _DATASET = "fashioniq"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str) -> Created:
-    """Store a released file as a closed study; its images are not needed.
+    """Import a released file as a closed study; its images are not needed.
 
-    Raises ``StudyError`` for a name that is taken, ``DatasetError`` that lists the faults of the file.
+    Raises ``StudyError`` for a taken name, ``DatasetError`` with a list of the file's faults.
     """
     name = check_name(store, name)
     faults = ValidationIssues(collect=True)
@@ -73,9 +73,9 @@ def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str
 def hp_study_of(
     questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime
 ) -> StudyParts:
-    """An item for each question, a seat for each person, answers without a time of their own.
+    """The study of a file: an item per question, a seat per person, answers without times.
 
-    Pictures are missing: tokens stand for image, question and place.
+    There are no images: tokens are hashes of image, question and position.
     """
     study_id = new_id()
     people = list(dict.fromkeys(question.user for question in questions))
@@ -102,7 +102,7 @@ def hp_study_of(
 
 @dataclass(frozen=True)
 class HpForm:
-    """``left_out``: answers that the form cannot hold, by why."""
+    """A file in the format. ``left_out``: number of answers that do not fit the format, by reason."""
 
     content: bytes = field(repr=False)
     questions: int
@@ -110,17 +110,17 @@ class HpForm:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(f"Answers left out, for {why}: {count:,}." for why, count in self.left_out.items())
+        return tuple(f"Answers left out because {why}: {count:,}." for why, count in self.left_out.items())
 
 
 def hp_form(
     items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
 ) -> HpForm:
-    """Current judgements of any preference study in the released form, by seat, form and position.
+    """Current judgements of a preference study in the released format, by seat, form and position.
 
-    Of an imported study it is the file that was read, as far as :func:`released_form` gives it back.
-    Runs of spaces, which the form has not, become one. Raises ``StudyError`` where nothing is left to
-    write, ``DatasetError`` for a text or an image id that the form cannot hold.
+    An imported study reproduces its file, as far as :func:`released_form` does. Runs of spaces, which the format
+    lacks, are collapsed. Raises ``StudyError`` if nothing is left to write, ``DatasetError`` for a text or an image
+    id that does not fit the format.
     """
     by_id = {item.item_id: item for item in items}
     given = {(name_key(one.annotator), one.item_id): one for one in judgements}
@@ -140,18 +140,18 @@ def hp_form(
             questions.append(_question(item, judgement, name, numbers[judgement.annotator, name]))
             numbers[judgement.annotator, name] += 1
     if not questions:
-        raise StudyError("There is no answer that HP-FashionIQ's form could hold. Export the study as csv.")
+        raise StudyError("No answer fits HP-FashionIQ's format. Export the study as csv.")
     return HpForm(released_form(questions), len(questions), left_out)
 
 
 def _unfit(item: Item, judgement: Judgement) -> str:
-    """Why the form cannot hold this answer; "" where it can."""
+    """Why this answer does not fit the format; "" if it does."""
     if judgement.answer["preferred"] == 0:
-        return "the form has no ties"
+        return "the format has no ties"
     if not item.hidden["target_id"]:
-        return "the form needs a target"
+        return "the format needs a target"
     if any(len(ids) != SHOWN for ids in item.hidden["set_ids"]):
-        return f"the form has sets of {SHOWN} images only"
+        return f"the format has sets of {SHOWN} images only"
     return ""
 
 
@@ -169,8 +169,8 @@ def _question(item: Item, judgement: Judgement, name: str, number: int) -> Quest
     )
     for image_id in question.image_ids:
         if not image_id or "/" in image_id:
-            raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's form cannot hold the image id "
-                               f"{quoted(image_id)}, for it makes file names of ids. Export the study as csv or "
+            raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's format cannot contain the image id "
+                               f"{quoted(image_id)}, because ids are file names. Export the study as csv or "
                                "preferences.")
     return question
 
@@ -209,7 +209,7 @@ def _judgement(study_id: str, item_id: str, question: Question, at: datetime) ->
 
 
 def _check(questions: Sequence[Question], path: Path, faults: ValidationIssues) -> None:
-    """What the form may hold and a study may not."""
+    """Check what the format allows and a study does not."""
     people: dict[str, str] = {}
     keys: set[str] = set()
     for question in questions:
@@ -217,21 +217,21 @@ def _check(questions: Sequence[Question], path: Path, faults: ValidationIssues) 
         if not question.user.strip():
             faults.add(path, "a person", "the name is empty", "Give each person a name")
         if first != question.user:
-            faults.add(path, question.user, f"it is the name of {quoted(first)} too, letter case apart",
+            faults.add(path, question.user, f"it differs from the name {quoted(first)} in case only",
                        "Give each person another name")
         if question.question_id in keys:
             faults.add(path, question.question_id, "another question has the same name", "Rename its question set")
         keys.add(question.question_id)
         texts = (question.user, question.question_set, question.released_text, *question.image_ids)
         if any(_UNSTORABLE.search(text) for text in texts):
-            faults.add(path, repr(question.question_id), "it has characters that no database can keep", "Remove them")
+            faults.add(path, repr(question.question_id), "it has characters that cannot be stored", "Remove them")
     if not questions and not faults.count:
         faults.add(path, "", "there is no question in it", "Check that it is HP-FashionIQ's hpfiq.json")
 
 
 def _notes(questions: Iterable[Question]) -> Iterable[str]:
-    yield ("The file does not say which set stood first, which systems made the sets, how long people took, or what "
-           "they flagged as irrelevant.")
+    yield ("The file does not record which set was shown first, the systems behind the sets, times, or irrelevance "
+           "flags.")
     same = sum(set(one.sets[0].image_ids) == set(one.sets[1].image_ids) for one in questions)
     if same:
-        yield f"Questions that show the same images twice: {same:,}."
+        yield f"Questions with two sets of the same images: {same:,}."

@@ -1,4 +1,4 @@
-"""Which two methods meet in each question of a preference study: each pair equally often, drawn from a seed."""
+"""Balanced, seeded choice of the two methods to compare in each question of a preference study."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from cir_core.errors import StudyError
 
 Pair = tuple[str, str]
 Results = Mapping[str, Sequence[str]]
-"""Method to the image ids it found for one query. A method that found too few is left out."""
+"""Method to its image ids for one query, without methods that found too few."""
 
 
 @dataclass(frozen=True)
 class DrawnPairs:
-    """``methods``: query key to the methods of its stored sets 1 and 2, in the order that queries were given.
-    ``counts`` has every pair of methods, sorted by name, also those that never meet."""
+    """``methods``: query key to the methods of its stored sets 1 and 2, in the given order of queries. ``counts`` per
+    pair of methods, sorted by name, including zeros."""
 
     methods: Mapping[str, Pair]
     counts: Mapping[Pair, int]
-    ruled_out: int                 # pairs of one query whose two sets hold the same images
-    identical: tuple[str, ...]     # queries without a question: all their sets hold the same images
+    ruled_out: int                 # pairs of one query whose sets have the same images
+    identical: tuple[str, ...]     # queries without a question: all sets have the same images
     lacking: tuple[str, ...]       # queries without a question: fewer than two methods found enough
 
 
 def draw_pairs(queries: Mapping[str, Results], methods: Sequence[str], seed: int) -> DrawnPairs:
-    """Two different methods for each query, whose sets hold different images.
+    """Two different methods for each query, whose sets have different images.
 
-    No other choice makes pairs meet more evenly: where every query may take every pair, any two
-    pairs differ by one query at most. Within a pair, each method is stored as set 1 equally often,
-    one apart at most. The same queries in another order give the same pairs.
+    The choice is optimally balanced: if every pair is possible for every query, the counts of pairs
+    differ by one at most. Within a pair, each method is stored as set 1 equally often, up to one. The
+    result does not depend on the order of the queries.
 
     Raises ``StudyError`` unless there are two methods.
     """
     names = sorted(set(methods))
     if len(names) < 2:
-        raise StudyError("Two sets of images come of two different methods. Name two methods at least.")
+        raise StudyError("A question compares two different methods. Name at least two.")
     pairs = list(combinations(names, 2))
     met = {key: [pair for pair in pairs if set(pair) <= set(results)] for key, results in queries.items()}
     possible = {key: [pair for pair in met[key] if set(queries[key][pair[0]]) != set(queries[key][pair[1]])]
                 for key in queries}
     rng = random.Random(f"{seed}/method pairs")
-    chosen = _deal({key: possible[key] for key in sorted(queries) if possible[key]}, pairs, rng)
-    while path := _evener(chosen, possible, pairs):
+    chosen = _assign({key: possible[key] for key in sorted(queries) if possible[key]}, pairs, rng)
+    while path := _cost_reducing_path(chosen, possible, pairs):
         for from_pair, to_pair in path:
             movable = [key for key, pair in chosen.items() if pair == from_pair and to_pair in possible[key]]
             chosen[rng.choice(movable)] = to_pair
@@ -59,8 +59,8 @@ def draw_pairs(queries: Mapping[str, Results], methods: Sequence[str], seed: int
     )
 
 
-def _deal(possible: Mapping[str, Sequence[Pair]], pairs: Sequence[Pair], rng: random.Random) -> dict[str, Pair]:
-    """Each query to the pair that has fewest, of those it may take."""
+def _assign(possible: Mapping[str, Sequence[Pair]], pairs: Sequence[Pair], rng: random.Random) -> dict[str, Pair]:
+    """Assign each query to the least used of its possible pairs."""
     counts = dict.fromkeys(pairs, 0)
     order, chosen = list(possible), dict[str, Pair]()
     rng.shuffle(order)
@@ -71,12 +71,12 @@ def _deal(possible: Mapping[str, Sequence[Pair]], pairs: Sequence[Pair], rng: ra
     return {key: chosen[key] for key in possible}
 
 
-def _evener(
+def _cost_reducing_path(
     chosen: Mapping[str, Pair], possible: Mapping[str, Sequence[Pair]], pairs: Sequence[Pair]
 ) -> list[tuple[Pair, Pair]]:
-    """Moves of one query each that take one from a pair and give one to a pair with two fewer or less, the last
-    first; none where that cannot be done. Without such a path an assignment is as even as can be (Harvey, Ladner,
-    Lovász and Tamir, Semi-matchings for bipartite graphs, 2006)."""
+    """Cost-reducing path: moves of one query each, last first, from a pair to one with at least two queries fewer;
+    empty if there is none. Without such a path an assignment is optimal (Harvey, Ladner, Lovász and Tamir,
+    Semi-matchings for bipartite graphs, 2006)."""
     counts = dict.fromkeys(pairs, 0)
     moves: dict[Pair, dict[Pair, None]] = defaultdict(dict)
     for key, pair in chosen.items():
@@ -101,7 +101,7 @@ def _evener(
 
 
 def _stored(chosen: Mapping[str, Pair], pairs: Sequence[Pair], rng: random.Random) -> dict[str, Pair]:
-    """Which method of a pair is stored as set 1, for half of its queries the one and for half the other."""
+    """Choose which method of a pair is stored as set 1: each for half of the queries."""
     stored: dict[str, Pair] = {}
     for pair in pairs:
         keys = [key for key, one in chosen.items() if one == pair]

@@ -1,4 +1,4 @@
-"""What a preference study says of its methods: ratings, and which of two is preferred. Pure."""
+"""Ratings and pairwise preferences of methods. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from annotation.records import Item, Judgement
 
 @dataclass(frozen=True)
 class MethodResult:
-    """``preferred``: of the answers that prefer one of the two, those that prefer this method's set."""
+    """``preferred``: proportion of non-tied answers that prefer this method's set."""
 
     method: str
-    rated: int               # sets of it that were rated
+    rated: int               # number of its rated sets
     mean_rating: float       # 1 to 5
     preferred: Proportion
     ties: int
@@ -24,11 +24,11 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class PairResult:
-    """Two methods, by name. ``first_preferred``: of the answers that prefer one of them, the first.
+    """Comparison of two methods, by name. ``first_preferred``: proportion of non-tied answers that prefer the first.
 
-    Balanced as it is laid out, a study is no longer so where answers are missing or left out; then who likes the
-    first side gives a part of their preferences to the method that stood there more often. ``adjusted`` weighs both
-    sides alike: the mean of the shares in ``first_leading`` and ``second_leading``.
+    Missing or excluded answers unbalance a study; position bias then favours the method that was shown first more
+    often. ``adjusted`` weights both positions equally: the mean of the proportions ``first_leading`` and
+    ``second_leading``.
     """
 
     first: str
@@ -36,26 +36,26 @@ class PairResult:
     answers: int
     first_preferred: Proportion
     ties: int
-    mean_difference: float   # rating of the first less that of the second, in one answer
-    first_led: int           # answers in which the first stood first on the screen
-    second_led: int          # in which the second did; of the others nobody recorded it
-    first_leading: Proportion     # preferences for the first where it stood first
-    second_leading: Proportion    # preferences for the first where the second stood first
-    adjusted: float | None   # None with ``unadjusted``, why
+    mean_difference: float   # rating of the first minus that of the second, per answer
+    first_led: int           # answers with the first method shown first
+    second_led: int          # with the second shown first; not recorded for the others
+    first_leading: Proportion     # preferences for the first when shown first
+    second_leading: Proportion    # preferences for the first when the second was shown first
+    adjusted: float | None   # None with a reason in ``unadjusted``
     unadjusted: str
 
 
 def method_results(
     items: Iterable[Item], judgements: Iterable[Judgement]
 ) -> tuple[list[MethodResult], list[PairResult]]:
-    """Methods, the most often preferred first, and pairs by name. Sets of unknown methods are left out.
+    """Methods, most often preferred first, and pairs by name, without sets of unknown methods.
 
-    Intervals take answers as independent, though one person gave many: they are a first look.
+    Intervals treat answers as independent, although each person gave many: they are approximate.
     """
     methods_of = {item.item_id: item.hidden["methods"] for item in items}
     ratings: dict[str, list[int]] = defaultdict(list)
     won: dict[str, list[bool | None]] = defaultdict(list)
-    pairs: dict[tuple[str, str], list[_Met]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[_Outcome]] = defaultdict(list)
     for judgement in judgements:
         methods, answer = methods_of[judgement.item_id], judgement.answer
         if None in methods:
@@ -64,29 +64,29 @@ def method_results(
             ratings[method].append(answer["ratings"][index])
             won[method].append(_won(answer["preferred"], index))
         first = 0 if methods[0] <= methods[1] else 1
-        pairs[methods[first], methods[1 - first]].append(_Met(
+        pairs[methods[first], methods[1 - first]].append(_Outcome(
             _won(answer["preferred"], first), answer["ratings"][first] - answer["ratings"][1 - first],
             None if answer["first"] is None else answer["first"] == first + 1))
     found = [MethodResult(method, len(given), fmean(given), _share(won[method]), won[method].count(None))
              for method, given in ratings.items()]
     return (
         sorted(found, key=lambda one: (-(one.preferred.value or 0.0), -one.mean_rating, one.method)),
-        [_pair(*pair, met) for pair, met in sorted(pairs.items())],
+        [_pair(*pair, outcomes) for pair, outcomes in sorted(pairs.items())],
     )
 
 
 @dataclass(frozen=True)
-class _Met:
-    """One answer to a pair, as its first method has it. None: a tie, a side that nobody recorded."""
+class _Outcome:
+    """One answer to a pair, from the first method's point of view. None: a tie, or an unrecorded side."""
 
     won: bool | None
     difference: int
     led: bool | None
 
 
-def _pair(first: str, second: str, met: Sequence[_Met]) -> PairResult:
-    won = [one.won for one in met]
-    leading, following = ([one for one in met if one.led is led] for led in (True, False))
+def _pair(first: str, second: str, outcomes: Sequence[_Outcome]) -> PairResult:
+    won = [one.won for one in outcomes]
+    leading, following = ([one for one in outcomes if one.led is led] for led in (True, False))
     sides = _share([one.won for one in leading]), _share([one.won for one in following])
     adjusted, why = None, ""
     if sides[0].value is not None and sides[1].value is not None:

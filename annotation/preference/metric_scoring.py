@@ -1,6 +1,6 @@
-"""What a method gives the sets that people saw: the mean of its own scores of a set's images for the query.
+"""Score the result sets of a preference study by a method: mean of its scores of a set's images for the query.
 
-This is the score of a set in CIRQRS (eq. 7, Exp. 3), with a method's score in place of the learned one: of most
+This is the score of a set in CIRQRS (eq. 7, Exp. 3), with a method's score instead of the learned one: for most
 methods the cosine of the composed query and the image.
 """
 
@@ -32,8 +32,8 @@ from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.types.records import MethodSettings
 
-_TOGETHER = 64   # queries that are encoded together
-_Query = tuple[str, str]   # reference and text: questions about one query share what is composed
+_BATCH = 64   # batch size of queries
+_Query = tuple[str, str]   # reference and text: questions about one query share its composition
 
 
 def method_scores(
@@ -43,21 +43,21 @@ def method_scores(
 ) -> MetricScores:
     """The mean score of each set's images under ``method`` in ``gallery``, which may hold more than the study.
 
-    A set one of whose images the gallery lacks has no score; nor have the sets of a question whose reference it
-    lacks, or at whose query the method fails. Notes count them. An image that stands in a set twice counts twice.
+    A set has no score if the gallery lacks one of its images or the question's reference, or if the method fails on
+    the query. Notes count these. An image that is in a set twice counts twice.
 
     Args:
-        items: those of a preference study.
-        name: of the metric; without it "METHOD in GALLERY".
-        domain: what language models are told the images show; None is what the items' data set says, or
-            ``otherwise`` where it says nothing.
-        progress: told the method's title, and how many of how many queries are done.
-        watch: whoever looks on may stop it, and is told what language models used.
+        items: of a preference study.
+        name: of the metric; default "METHOD in GALLERY".
+        domain: of the images, for prompts of language models; None: that of the items' data set, else
+            ``otherwise``.
+        progress: called with the method's title, and the numbers of processed and of all queries.
+        watch: observer, which may stop the run and receives the usage of language models.
 
     Raises:
-        StudyError: a name that cannot be one; no set that could be scored.
-        Stopped: the watch asked for it.
-        EncoderMismatch, LanguageModelUnavailable, EncoderUnavailable: the method cannot go on.
+        StudyError: an invalid name; no set can be scored.
+        Stopped: requested by ``watch``.
+        EncoderMismatch, LanguageModelUnavailable, EncoderUnavailable: the method cannot continue.
     """
     name = checked_name(name or f"{method.name} in {gallery.name}")
     settings = replace(method.settings, exclude="reference")   # as the sets were chosen
@@ -69,36 +69,36 @@ def method_scores(
                          "gallery that the study's images come from." if items else "The study has no questions.")
     scores: dict[tuple[str, int], float] = {}
     failed: dict[_Query, str] = {}
-    queries = list(asked)
-    for start in range(0, len(queries), _TOGETHER):
-        together = queries[start:start + _TOGETHER]
+    queries = list(sets_of)
+    for start in range(0, len(queries), _BATCH):
+        together = queries[start:start + _BATCH]
         with telling_how_far(method.title, start, len(queries), "queries"):
             for query, made in zip(together, _composed(searcher, together, settings, watch), strict=True):
                 if isinstance(made, Problem):
                     failed[query] = made.reason
                 else:
-                    scores.update(_scores(searcher, made, asked[query]))
+                    scores.update(_scores(searcher, made, sets_of[query]))
         if progress:
-            progress(method.title, min(start + _TOGETHER, len(queries)), len(queries))
+            progress(method.title, min(start + _BATCH, len(queries)), len(queries))
     if not scores:
         query, reason = next(iter(failed.items()))
-        raise StudyError(f"{method.title} failed at every query; at {quoted(query[1])} of the image {query[0]}: "
+        raise StudyError(f"{method.title} failed on every query; on {quoted(query[1])} of the image {query[0]}: "
                          f"{reason}")
     spec, card = encoder.identity.spec, searcher.card(settings)
     return MetricScores(
-        name, f"Mean over a set's images of what {method.title} scores them for the query (eq. 7 of CIRQRS with this "
+        name, f"Mean over a set's images of their score by {method.title} for the query (eq. 7 of CIRQRS with this "
         f"score), in the gallery {gallery.name} of {len(gallery):,} images with the encoder {spec}; protocol "
-        f"{card.digest}.", scores, _notes(items, missing, failed, asked, method))
+        f"{card.digest}.", scores, _notes(items, missing, failed, sets_of, method))
 
 
 def checked_name(name: str) -> str:
-    """``name`` as that of a metric. Raises ``StudyError``."""
+    """The normalised name of a metric. Raises ``StudyError``."""
     name = name.strip()
     if not name or len(name) > NAME_LIMIT or not name.isprintable():
-        raise StudyError(f"{quoted(name)} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line, "
+        raise StudyError(f"{quoted(name)} is not a valid metric name. Choose 1 to {NAME_LIMIT} characters on one line, "
                          "none of them invisible.")
     if name.casefold().startswith("recall@"):
-        raise StudyError(f"{quoted(name)} is a name of cirque's own, which computes recall itself. Take another name.")
+        raise StudyError(f"{quoted(name)} is reserved: cirque computes recall itself. Choose another name.")
     return name
 
 
@@ -112,12 +112,12 @@ class _Set:
 @dataclass
 class _Missing:
     references: int = 0   # questions
-    sets: int = 0         # of questions whose reference is there
+    sets: int = 0         # of questions with a reference
 
 
-def _asked(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_Set]], _Missing]:
-    """The queries, with the sets of all questions about them that can be scored."""
-    asked: dict[_Query, list[_Set]] = {}
+def _scorable(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_Set]], _Missing]:
+    """Queries, each with the scorable sets of all its questions."""
+    sets_of: dict[_Query, list[_Set]] = {}
     missing = _Missing()
     for item in items:
         reference = item.hidden["reference_id"]
@@ -128,13 +128,13 @@ def _asked(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_
             if not ids or any(image_id not in gallery for image_id in ids):
                 missing.sets += 1
             else:
-                asked.setdefault((reference, item.shown["text"]), []).append(
+                sets_of.setdefault((reference, item.shown["text"]), []).append(
                     _Set(item.item_id, number, tuple(ids)))
-    return asked, missing
+    return sets_of, missing
 
 
-class _PartOfMany(QueryWatch):
-    """Remembers what went wrong with one query, and tells whoever looks on what it used."""
+class _QueryObserver(QueryWatch):
+    """Records the problems of one query, and forwards usage to the outer observer."""
 
     def __init__(self, outer: Observer | None) -> None:
         super().__init__()
@@ -158,16 +158,16 @@ def _composed(
             raise Stopped("it was stopped.")
         reference, text = query
         text = clean_text(text, required=settings.base != "image-only")
-        return searcher.prepare(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
+        return searcher.prepare(searcher.gallery_reference(reference), text, settings, watch=_QueryObserver(watch))
 
     made = composed_together(each(ask, queries), [searcher] * len(queries), settings)
-    if watch is not None and watch.stopped:   # rounds of reflection may have ended early, which counts as no score
+    if watch is not None and watch.stopped:   # reflection may have been cut short, so scores are discarded
         raise Stopped("it was stopped.")
     return made
 
 
 def _scores(searcher: Searcher, made: Composed, sets: Sequence[_Set]) -> dict[tuple[str, int], float]:
-    """The score of an image is digit for digit what a search for it shows."""
+    """Scores, identical to those of a search to the last digit."""
     ids = list(dict.fromkeys(image_id for one in sets for image_id in one.image_ids))
     place = {image_id: row for row, image_id in enumerate(ids)}
     products = Products(searcher.features_of(ids), ids)
@@ -187,7 +187,7 @@ def _domain(items: Sequence[Item]) -> Domain | None:
 
 
 def _notes(
-    items: Sequence[Item], missing: _Missing, failed: Mapping[_Query, str], asked: Mapping[_Query, Sequence[_Set]],
+    items: Sequence[Item], missing: _Missing, failed: Mapping[_Query, str], sets_of: Mapping[_Query, Sequence[_Set]],
     method: Method,
 ) -> tuple[str, ...]:
     notes = []
@@ -199,7 +199,7 @@ def _notes(
                      f"{2 * len(items):,}.")
     if failed:
         (_, text), reason = next(iter(failed.items()))
-        lost = sum(len(asked[query]) for query in failed)
-        notes.append(f"Sets without a score, because {method.title} failed at their query: {lost:,} of "
+        lost = sum(len(sets_of[query]) for query in failed)
+        notes.append(f"Sets without a score, because {method.title} failed on their query: {lost:,} of "
                      f"{2 * len(items):,}. The first such query is “{shortened(text)}”: {reason}")
     return tuple(notes)

@@ -1,7 +1,7 @@
-"""How carefully people answered a preference study. Exclusion is :mod:`annotation.preference.exclusion`.
+"""Quality measures of the answers to a preference study. For exclusion see :mod:`annotation.preference.exclusion`.
 
-Numbers that cannot be had are None: seconds that nobody measured, sides, marks and checks that nobody recorded,
-agreement without a question that somebody else answered too.
+Undefined numbers are None: unmeasured seconds, unrecorded sides, marks and checks, agreement without a shared
+question.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class PersonQuality:
     answers: int
     checks: int | None               # answers to checks
     failed_checks: int | None        # wrong ones among them
-    median_seconds: float | None     # a question
-    longest_run: int                 # questions in a row with the same two ratings, as they were shown
+    median_seconds: float | None     # per question
+    longest_run: int                 # questions in a row with the same two ratings, in shown order
     run_share: float | None          # of the answers
     contradictions: int              # the preferred set is rated lower
     contradictable: int              # answers with a preference and two different ratings
-    first_side: Proportion                # preferences for what stood first
-    agreement: float | None          # mean share of the others who prefer the same, over the shared questions
-    shared: int                      # questions that others have answered too
+    first_side: Proportion                # preferences for the set shown first
+    agreement: float | None          # mean share of other people with the same preference, over shared questions
+    shared: int                      # questions also answered by others
     flagged: int | None              # results flagged as irrelevant, to image or text
 
     @property
@@ -52,17 +52,17 @@ class PersonQuality:
 
     @property
     def one_side(self) -> float | None:
-        """Share of preferences for the side they chose more often; None where sides are not known."""
+        """Share of preferences for the more frequent side; None if sides are unknown."""
         value = self.first_side.value
         return None if value is None else max(value, 1 - value)
 
 
 @dataclass(frozen=True)
 class SideBias:
-    """Preferences for the set that stood first, and for stored set 1, ties left out.
+    """Position bias: preferences for the set shown first, and for stored set 1, without ties.
 
-    Where both sets got the same rating, nothing but its side tells them apart for the person. In a study
-    that balances sides the stored sets are the check: they should come out even.
+    With equal ratings, only the position differs for the person. In a study with balanced sides the stored sets
+    are a control: their shares should be even.
     """
 
     first: Proportion
@@ -78,13 +78,13 @@ def share(count: int, n: int) -> Proportion:
     from statsmodels.stats.proportion import binom_test, proportion_confint
 
     low, high = proportion_confint(count, n, method="wilson")
-    # Of none and of all, one bound is 0 or 1; rounding leaves it a hair beside.
+    # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
     return Proportion(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
                  float(binom_test(count, n)))
 
 
 def flagged(answer: Mapping[str, Any]) -> bool | None:
-    """Whether the results are flagged as irrelevant, to image or text; None where nobody recorded it."""
+    """Whether the results are flagged as irrelevant, to image or text; None if not recorded."""
     marks = answer["irrelevant"].values()
     return None if all(mark is None for mark in marks) else any(marks)
 
@@ -93,7 +93,7 @@ def people_quality(
     seats: Iterable[Seat], assignments: Iterable[Assignment], judgements: Sequence[Judgement],
     events: Iterable[StudyEvent] = (),
 ) -> list[PersonQuality]:
-    """Everybody who has a seat, in order of seats. ``judgements``: the current ones."""
+    """Quality of each person with a seat, by seat. ``judgements``: current ones."""
     positions = {(name_key(one.annotator), one.item_id): one.position
                  for one in assignments if one.annotator is not None}
     given: dict[str, list[Judgement]] = defaultdict(list)
@@ -109,7 +109,7 @@ def people_quality(
     for seat in sorted(seats, key=lambda seat: seat.number):
         if seat.annotator is not None:
             person = name_key(seat.annotator)
-            # Behind the others: what somebody answered without a place of their own.
+            # Last: answers without an assignment.
             mine = sorted(given[person], key=lambda one: positions.get((person, one.item_id), len(positions)))
             people.append(_person(seat.annotator, mine, by_item, checks[person]))
     return people
@@ -130,7 +130,7 @@ def _person(
     runs = [len(list(same)) for _, same in groupby(_shown_ratings(judgement) for judgement in judgements)]
     same = [_same_preference(judgement, others) for judgement in judgements
             if len(others := by_item[judgement.item_id]) > 1]
-    # Files of answers hold nothing of checks.
+    # Imported answers have no checks.
     unseen = not checks and bool(judgements) and all(judgement.extra.get("imported") for judgement in judgements)
     marked = [flags for answer in answers if (flags := flagged(answer)) is not None]
     return PersonQuality(
@@ -146,7 +146,7 @@ def _person(
 
 
 def _shown_ratings(judgement: Judgement) -> tuple[int, ...]:
-    """In the order in which the sets stood; where nobody recorded it, as they are stored."""
+    """Ratings in shown order, or in stored order if not recorded."""
     ratings = judgement.answer["ratings"]
     return tuple(reversed(ratings)) if judgement.answer["first"] == 2 else tuple(ratings)
 

@@ -1,4 +1,4 @@
-"""A preference study as its owner sees it: how people answered, what rules leave out, its files."""
+"""Review of a preference study for its owner: quality, exclusions, and export files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMS = ("hp-fashioniq", "csv", "parquet", "preferences")
 
 @dataclass(frozen=True)
 class Review:
-    """``judgements`` are the current ones, ``people`` in order of seats; ``rules`` leave out ``removed``."""
+    """``judgements``: current ones; ``people`` by seat; ``removed``: excluded by ``rules``."""
 
     study: Study
     judgements: tuple[Judgement, ...]
@@ -31,18 +31,18 @@ class Review:
 
     @cached_property
     def bias(self) -> SideBias:
-        """Of the answers that are left, as the results of methods are."""
+        """Side bias of the remaining answers, from which the results of methods are computed."""
         return side_bias(self.removed.kept)
 
 
 def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Review:
-    """``rules``: instead of those that the study keeps.
+    """Review a study. ``rules``: instead of those in its settings.
 
-    Raises ``StudyError`` for a study of another kind, and for rules kept with it that cirque does not know.
+    Raises ``StudyError`` for a study of another kind, and for unknown rules in its settings.
     """
     if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study. This is for preference studies; its results are "
-                         "there: cirque study results")
+        raise StudyError(f"{study.name} is a {study.kind} study. This is for preference studies; for its results use "
+                         "cirque study results")
     judgements = tuple(store.judgements(study.study_id))
     people = people_quality(store.seats(study.study_id), store.assignments(study.study_id), judgements,
                             store.events(study.study_id, kind="check"))
@@ -53,10 +53,10 @@ def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Revie
 def preference_files(
     store: StudyStore, study: Study, form: str, *, everything: bool = False
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Files of a preference study by name, and notes on what they lack.
+    """Export files of a preference study by name, and notes on omissions.
 
-    The study's rules mark rows of tables; from the other forms they take answers out, unless
-    ``everything`` is asked for. Raises ``StudyError`` for a form that is none of :data:`FORMS`.
+    Answers excluded by the study's rules are marked in tables, and left out of the other forms unless
+    ``everything`` is set. Raises ``StudyError`` for a form that is not in :data:`FORMS`.
     """
     if form not in FORMS:
         raise StudyError(f"{study.name} is a {study.kind} study. It is exported as {', '.join(FORMS)}.")
@@ -75,8 +75,8 @@ def preference_files(
     kept = judgements if everything else removed.kept
     notes = []
     if len(kept) < len(judgements):
-        notes.append(f"The study's rules take {len(judgements) - len(kept):,} of {len(judgements):,} answers out; "
-                     "the tables have them, marked.")
+        notes.append(f"The study's rules exclude {len(judgements) - len(kept):,} of {len(judgements):,} answers; "
+                     "they are marked in the tables.")
     if form == "hp-fashioniq":
         written_hp = hp_form(items, assignments, kept)
         return {"hpfiq.json": written_hp.content}, (*notes, *written_hp.notes)
@@ -84,5 +84,5 @@ def preference_files(
     if pairs.ties:
         notes.append(f"Ties left out: {pairs.ties:,}.")
     if pairs.identical:
-        notes.append(f"Answers left out because both sets hold the same images: {pairs.identical:,}.")
+        notes.append(f"Answers left out because both sets have the same images: {pairs.identical:,}.")
     return {"preferences.jsonl": pairs.content}, tuple(notes)

@@ -1,4 +1,4 @@
-"""What people are asked, and what they judged. Frozen records; storage keeps them, reports count them."""
+"""Frozen records of studies, judgements and accounts: stored by ``storage``, evaluated by ``analysis``."""
 
 from annotation.records.acts import AUDIT_ACTIONS as AUDIT_ACTIONS
 from annotation.records.acts import AUDIT_GROUPS as AUDIT_GROUPS

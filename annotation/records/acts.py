@@ -1,4 +1,4 @@
-"""Who did what: the records of the audit log. They say that something was done, never what people wrote."""
+"""Records of the audit log: who did what. They never contain what people wrote."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _FIRST_WORDS = Counter(kind.partition(".")[0] for kind in AUDIT_ACTIONS)
 AUDIT_GROUPS: Mapping[str, tuple[AuditAction, ...]] = {
     f"{first}.all": tuple(kind for kind in AUDIT_ACTIONS if kind.partition(".")[0] == first)
     for first, kinds in _FIRST_WORDS.items() if kinds > 1}
-"""What acts can be asked for together. No group has the name of a kind: ``sign-in`` is not ``sign-in.all``."""
+"""Groups of actions, for filters. No group has the name of an action: ``sign-in`` is not ``sign-in.all``."""
 
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """``by`` is empty where nobody knows who it was, as with a wrong password."""
+    """One event. ``by`` is empty if the person is unknown, as with a wrong password."""
 
     kind: AuditAction
     by: str
-    about: str = ""                  # the name of the person or the study, the handle of the invitation
-    study_id: str | None = None      # names change
+    about: str = ""                  # name of the person or the study, handle of the invitation
+    study_id: str | None = None      # because names change
     details: Mapping[str, Any] = field(default_factory=dict)   # plain JSON
 
 
 def came_from(address: str) -> dict[str, str]:
-    """Details of a sign-in; nothing where the address is not known."""
+    """Details of a sign-in; empty without a known address."""
     return {"address": address} if address else {}
 
 
 @dataclass(frozen=True)
 class LoggedEvent:
-    """An act as it stands in the log. ``number`` counts up with every act that is noted."""
+    """A stored event. ``number`` increases with every event."""
 
     number: int
     at: datetime
@@ -52,8 +52,8 @@ class LoggedEvent:
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which acts. ``person``: who did it, or whom it was done to. ``kind`` is one kind or a group of them.
-    ``until`` itself is left out."""
+    """Filter of events. ``person``: who acted, or who was affected. ``kind``: an action or a group. ``until`` is
+    exclusive."""
 
     person: str = ""
     kind: str = ""

@@ -1,4 +1,4 @@
-"""What names of people and studies are compared by, wherever they come from: accounts, seats, imported files."""
+"""Comparison keys of the names of people and studies, from accounts, seats and imported files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import unicodedata
 
 from cir_core.support.texts import can_be_stored, composed
 
-MOST = 250        # characters; names of accounts, studies and scores have fewer
-LOCAL = "local"   # the person at a cirque without accounts, and at its command line
+MOST = 250        # characters; the limits of accounts, studies and scores are lower
+LOCAL = "local"   # the user without accounts, and of the command line
 
 
 def name_key(name: str) -> str:
-    """The same for names that differ in letter case, in how an accent is written, or in blanks around them.
+    """Comparison key, which ignores case, Unicode normalisation and surrounding blanks.
 
-    What no database keeps, and what is too long for a name, has an empty key, which is nobody's.
+    Text that cannot be stored, or is too long for a name, has an empty key, which matches nobody.
     """
     tidy = composed(name.strip(), MOST)
     if tidy is None or not can_be_stored(tidy):
@@ -22,6 +22,6 @@ def name_key(name: str) -> str:
 
 
 def same_person(one: str | None, other: str | None) -> bool:
-    """Whether both name one person. None and empty names are nobody."""
+    """Whether two names are of the same person. None and empty names match nobody."""
     key = name_key(one or "")
     return key != "" and key == name_key(other or "")

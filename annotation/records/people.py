@@ -1,4 +1,4 @@
-"""Who may sign in, and as what."""
+"""Records of accounts, sign-ins and invitations."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ HANDLE = 8   # digits of an invitation's digest
 
 @dataclass(frozen=True)
 class Person:
-    """An account. ``name`` never changes: judgements carry it."""
+    """An account. ``name`` never changes: judgements refer to it."""
 
-    name: str                                 # as shown and signed in with; unique without regard to case
+    name: str                                 # as shown and used to sign in; unique, ignoring case
     role: Role
-    password_hash: str = field(repr=False)    # argon2, with its parameters; "" until an invitation is taken up
+    password_hash: str = field(repr=False)    # Argon2 with its parameters; "" until an invitation is accepted
     active: bool
     created_at: datetime
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A person after a change. ``withdrawn``: how many open invitations of theirs went with it."""
+    """A person after a change. ``withdrawn``: number of their open invitations that were withdrawn."""
 
     person: Person
     withdrawn: int = 0
@@ -32,7 +32,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class SignIn:
-    """One browser or script that is signed in. The cookie's secret is kept as a digest only."""
+    """One signed-in browser or script. Only a digest of the cookie's secret is stored."""
 
     digest: str
     name: str
@@ -42,7 +42,7 @@ class SignIn:
 
 @dataclass(frozen=True)
 class FailedLogins:
-    """Wrong passwords that count, and since when: as a rule the last one's time. See
+    """Number of failed sign-ins, and the time from which they decay, usually that of the last one. See
     ``annotation.accounts.throttle``."""
 
     count: int
@@ -50,12 +50,12 @@ class FailedLogins:
 
 
 CountFailure = Callable[[FailedLogins | None], FailedLogins]
-"""One more wrong password: from what counted before to what counts now."""
+"""Count one more failed sign-in: from the previous state to the new one."""
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """A link with which somebody makes an account. ``uses_left`` counts down to 0."""
+    """A link to create an account. ``uses_left`` counts down to 0."""
 
     digest: str                  # of the secret in the link
     role: Role
@@ -66,5 +66,5 @@ class Invitation:
 
     @property
     def handle(self) -> str:
-        """What people call it by, for the link is told only once."""
+        """Short public name of the invitation, because the link is shown only once."""
         return self.digest[:HANDLE]

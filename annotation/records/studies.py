@@ -1,7 +1,8 @@
-"""Studies of every kind: items, who judges which, and what they answered.
+"""Records of studies of every kind: items, assignments and judgements.
 
-A study's plan is laid out in seats when it is made; a person who joins takes one. So nobody gets
-an item twice and every item meets the planned number of people, whoever comes first.
+A study's plan assigns items to numbered seats when the study is created; a person who joins takes a
+seat. So nobody gets an item twice, and every item gets the planned number of annotators, in any order
+of joining.
 """
 
 from __future__ import annotations
@@ -13,44 +14,44 @@ from typing import Any, Literal
 
 StudyKind = Literal["validity", "preference"]
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
-"""``handed_on``: not done in time and given to another seat too. An answer that comes all the same is kept."""
+"""``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
 EventKind = Literal["guidelines", "consent", "check", "finish"]
 
 
 @dataclass(frozen=True)
 class StudyPlan:
-    seats: int                # people the plan was laid out for; more may join
-    overlap: int              # people per item
-    agreement_items: int      # items that everybody gets, besides
+    seats: int                # planned people; more may join
+    overlap: int              # annotators per item
+    agreement_items: int      # additional items that everybody gets
     seed: int
-    lease_hours: float = 168.0   # open work of somebody away for longer may be handed on
+    lease_hours: float = 168.0   # after this long without activity, open work may be reassigned
 
 
 @dataclass(frozen=True)
 class Study:
     study_id: str
-    name: str                          # unique without regard to case
+    name: str                          # unique, ignoring case
     kind: StudyKind
-    protocol: str                      # rubric or survey with its version: "circus/1"
+    protocol: str                      # rubric or survey, with version: "circus/1"
     plan: StudyPlan
-    accepting: bool                    # whether answers are taken; False once closed, and for imported studies
-    settings: Mapping[str, Any]        # the kind's own, plain JSON
-    source: Mapping[str, Any]          # where the items came from, plain JSON
+    accepting: bool                    # whether answers are accepted; False if closed or imported
+    settings: Mapping[str, Any]        # of the kind, plain JSON
+    source: Mapping[str, Any]          # origin of the items, plain JSON
     created_by: str
     created_at: datetime
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to judge. Only ``shown`` ever leaves for the browser of a judge; pictures are in it
-    by token. Everything that must stay unknown (category, ranks, retrievers, ids) is in ``hidden``."""
+    """One item to judge. Only ``shown`` is sent to an annotator's browser, with images by token. Everything that
+    must stay unknown (category, ranks, retrievers, ids) is in ``hidden``."""
 
     item_id: str                       # opaque
     study_id: str
-    number: int                        # from 0, in the order of the source
-    key: str                           # the source's own: "cirr::5"; unique in the study
-    stratum: str                       # what samples and seats are balanced over
-    in_block: bool                     # of the agreement block
+    number: int                        # from 0, in source order
+    key: str                           # of the source: "cirr::5"; unique in the study
+    stratum: str                       # stratum over which samples and seats are balanced
+    in_block: bool                     # part of the agreement set
     shown: Mapping[str, Any]
     hidden: Mapping[str, Any] = field(repr=False)
 
@@ -65,22 +66,22 @@ def category_of(item: Item) -> str:
 
 @dataclass(frozen=True)
 class StudyImage:
-    """A picture of a study, frozen into its folder as ``TOKEN-s.webp`` and ``TOKEN-l.webp``."""
+    """Snapshot of an image in the study's folder, as ``TOKEN-s.webp`` and ``TOKEN-l.webp``."""
 
-    token: str                         # 24 hex digits that tell nothing
+    token: str                         # 24 hex digits, opaque
     image_id: str
-    width: int                         # pixels of the large one; 0 if the picture is not at hand
+    width: int                         # pixels of the large one; 0 if unavailable
     height: int
 
 
 @dataclass(frozen=True)
 class PlannedAssignment:
-    """Where the plan puts an item before anybody has joined."""
+    """Assignment of an item to a seat in the plan."""
 
     item_id: str
     seat: int                          # from 1
-    position: int                      # from 0, in the seat's own order
-    # What is particular to showing the item to this person, plain JSON: which set stands first.
+    position: int                      # from 0, in the seat's order
+    # How the item is shown to this person, plain JSON: for example which set comes first.
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
@@ -88,9 +89,9 @@ class PlannedAssignment:
 class Seat:
     study_id: str
     number: int
-    annotator: str | None              # None: not taken yet
+    annotator: str | None              # None: free
     joined_at: datetime | None
-    seen_at: datetime | None           # last time this person fetched or saved something
+    seen_at: datetime | None           # last activity
 
 
 @dataclass(frozen=True)
@@ -100,29 +101,29 @@ class Assignment:
     position: int
     state: AssignmentState
     annotator: str | None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # as the place has it
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # as planned
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """One revision of one person's answer to one item. Never changed; the highest revision counts."""
+    """One revision of a person's answer to an item. Immutable; the highest revision is current."""
 
     judgement_id: str
     study_id: str
     item_id: str
     annotator: str
     revision: int                      # from 1
-    token: str                         # the client's, for one press of Save; repeated calls carry it again
+    token: str                         # idempotency token of the client, one per press of Save
     protocol: str
-    answer: Mapping[str, Any]          # canonical JSON of the kind
-    seconds: float                     # of looking at it, as the page measured them
+    answer: Mapping[str, Any]          # in the canonical form of the kind
+    seconds: float                     # viewing time, as measured by the page
     created_at: datetime
-    extra: Mapping[str, Any] = field(default_factory=dict)   # of imported ones: fields to give back as they were
+    extra: Mapping[str, Any] = field(default_factory=dict)   # of imported ones: fields to export unchanged
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What somebody has begun to answer. Not counted anywhere."""
+    """An unsaved answer. Not part of any result."""
 
     item_id: str
     annotator: str
@@ -133,7 +134,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Decision:
-    """An adjudicator's answer to an item, over those of the judges. The highest revision counts."""
+    """An adjudicator's answer to an item, which overrides the annotators'. The highest revision is current."""
 
     decision_id: str
     study_id: str
@@ -148,21 +149,21 @@ class Decision:
 
 @dataclass(frozen=True)
 class StudyEvent:
-    """What one person did between the items: read the guidelines, consented, answered a check, finished."""
+    """Event between the items: guidelines read, consent, attention check, completion."""
 
     event_id: str
     study_id: str
     annotator: str
     kind: EventKind
-    token: str                         # the client's, for one press; repeated calls carry it again
+    token: str                         # idempotency token of the client
     payload: Mapping[str, Any]         # plain JSON: see annotation.preference.survey.flow
     created_at: datetime
 
 
 @dataclass(frozen=True)
 class Saved:
-    """``judgement`` is what counts now. ``repeated``: nothing was new, so no revision was added.
-    ``overtook``: another window of this person had answered since this page was opened."""
+    """Result of a save. ``judgement`` is the current one. ``repeated``: unchanged, so no revision was added.
+    ``overtook``: another window of this person had saved since this page was loaded."""
 
     judgement: Judgement
     repeated: bool
@@ -171,89 +172,89 @@ class Saved:
 
 @dataclass(frozen=True)
 class Released:
-    """What became of the open work of somebody who has left."""
+    """Result of releasing a person's open work."""
 
-    items: int                         # open ones that others get now
-    block: int                         # of the agreement block, which others have anyway: no longer waited for
-    freed: bool                        # they had answered nothing: the seat is free again, with its items
+    items: int                         # open ones, for others
+    block: int                         # of the agreement set, which others have anyway: withdrawn
+    freed: bool                        # without any answer: the seat is free again, with its items
 
 
 @dataclass(frozen=True)
 class SurveyPosition:
-    """Where somebody is in a study that people go through in order, with gates between the items."""
+    """A participant's position in a survey: an ordered study with steps (gates) between the items."""
 
-    gate: Mapping[str, Any] | None     # what stands before the item, plain JSON; None: nothing
-    number: int | None                 # of the desk's item in this person's order, from 1
+    gate: Mapping[str, Any] | None     # step before the item, plain JSON, or None
+    number: int | None                 # of the current item in this person's order, from 1
     of: int                            # items of this person
     form: int | None                   # of the item, from 1
     forms: int
-    locked: bool                       # the item is of an earlier form: its answer is not changed any more
-    handed_on: int                     # items that others have taken over from this person
+    locked: bool                       # the item is of an earlier form: its answer is final
+    handed_on: int                     # items reassigned from this person
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """What one person has before them in one study: an item, or None when nothing is left."""
+    """A person's view of a study: the current item, or None when nothing is left, and the progress."""
 
     study: Study
     seat: int                          # 0: not joined
-    total: int                         # assignments of this person, handed-on ones that are not done left out
+    total: int                         # assignments of this person, without open reassigned ones
     done: int                          # answered, unsure ones included
     unsure: int
     item: Item | None
     position: int | None
     judgement: Judgement | None        # of ``item``
     draft: Draft | None                # of ``item``
-    ahead: tuple[Item, ...]            # what comes next, for its pictures
-    images: Mapping[str, StudyImage]   # by token, all of ``item`` and ``ahead``
-    seconds: tuple[float, ...]         # of this person's latest answers, at most 20
+    ahead: tuple[Item, ...]            # next items, to preload their images
+    images: Mapping[str, StudyImage]   # by token, those of ``item`` and ``ahead``
+    seconds: tuple[float, ...]         # viewing times of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
-    events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
-    survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), filled in by the service
-    joined: bool = True                # False: no seat yet; ``total`` is about what they would get
+    events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds with events
+    survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), set by the service
+    joined: bool = True                # False: no seat yet; ``total`` is an estimate
 
 
 @dataclass(frozen=True)
 class AnswerContext:
-    """Where a person stands as they answer an item, read inside the transaction that keeps the answer."""
+    """Context of an answer, read in the transaction that saves it."""
 
     study: Study
-    total: int                         # as in Desk
+    total: int                         # as in Workspace
     done: int
     item_id: str
     state: AssignmentState             # of the item for this person
     extra: Mapping[str, Any]           # of their assignment
-    token: str | None                  # of their answer that counts now; None: not answered yet
+    token: str | None                  # of their current answer; None: not answered yet
     events: Sequence[StudyEvent]       # this person's, oldest first
-    overview: Callable[[], Sequence[Assignment]]   # all that they have or had, in their order; read when called
+    overview: Callable[[], Sequence[Assignment]]   # this person's assignments, in order; read when called
 
 
 Admit = Callable[[AnswerContext], tuple[Mapping[str, Any], bool]]
-"""A policy: the answer to keep, and whether it is one for an adjudicator; raises where nothing is to be kept."""
+"""Policy that returns the answer to save and whether it is unsure (for adjudication); raises to refuse it."""
 
 
 @dataclass(frozen=True)
 class OpenAssignments:
-    """What may be handed to ``seat``, read inside the transaction that hands it over."""
+    """Work that can be assigned to ``seat``, read in the transaction that reassigns it."""
 
     study: Study
     seat: int
     seats: Sequence[Seat]
-    open: Sequence[Assignment]         # open ones of the other seats, agreement block left out
+    open: Sequence[Assignment]         # open ones of other seats, without the agreement set
     mine: frozenset[str]               # items the seat has or had
-    block: Sequence[str]               # items of the agreement block
+    block: Sequence[str]               # items of the agreement set
     now: datetime
 
 
 @dataclass(frozen=True)
 class Reassignment:
-    """One item for the new seat. ``from_seat``: whose open assignment is handed on; None for the
-    agreement block, which everybody has."""
+    """One item for the new seat. ``from_seat``: the seat it is taken from; None for the agreement set, which
+    everybody has."""
 
     item_id: str
     position: int
     from_seat: int | None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # of the new assignment; drawn anew
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # of the new assignment, randomised again
 
 
 Reassign = Callable[[OpenAssignments], Sequence[Reassignment]]

@@ -1,4 +1,4 @@
-"""Votes on methods, from searches side by side."""
+"""Votes on methods, from side-by-side comparisons."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from datetime import datetime
 class MethodVote:
     """One person's choice among the columns of a comparison.
 
-    ``shown`` are the methods in the order they stood on the screen; ``chosen`` is one of
-    them, or None for "no difference". One vote for each annotator and comparison: voting again
-    revises it.
+    ``shown``: methods in the order of the columns; ``chosen``: one of them, or None for "no
+    difference". One vote per annotator and comparison: voting again revises it.
     """
 
     vote_id: str
     comparison_id: str
-    annotator: str            # who voted; without sign-in a random id of the browser
+    annotator: str            # without sign-in a random id of the browser
     shown: tuple[str, ...]
     chosen: str | None
-    blind: bool               # the names were hidden until after the vote
+    blind: bool               # names were hidden until the vote
     seconds: float            # from showing to voting
     created_at: datetime

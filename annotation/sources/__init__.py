@@ -1,4 +1,4 @@
-"""Where the items of a study come from: audits, query files, CIRCUS's aggregates, search sessions."""
+"""Sources of study items: audits, query files, CIRCUS's aggregates, search sessions."""
 
 from annotation.sources.queries import FindPicture as FindPicture
 from annotation.sources.queries import QuerySource as QuerySource

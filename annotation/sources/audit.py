@@ -1,4 +1,4 @@
-"""Queries of a shortcut audit, from the folder that ``cirque audit`` writes."""
+"""Reader of the queries of a shortcut audit, from the output folder of ``cirque audit``."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class _Line(Strict):
     query_id: str | None = None
     query_text: str
     query_image_path: str
-    reference_id: str | None = None  # None in files that audits wrote before they named it
+    reference_id: str | None = None  # None in files of earlier versions
     target_image_path: str
     target_ids: list[str]
     panel: list[str]
     panel_paths: list[str]
-    in_turn: list[str] = Field(default_factory=list)   # both empty in files that audits wrote before there were any
+    in_turn: list[str] = Field(default_factory=list)   # both empty in files of earlier versions
     in_turn_paths: list[str] = Field(default_factory=list)
 
 
 def audit_file(folder: Path) -> Path:
-    """The file of queries in an audit's folder; a file is taken as it is. Raises ``DatasetError``."""
+    """The query file in an audit's folder; a file is returned unchanged. Raises ``DatasetError``."""
     if folder.is_file():
         return folder
     if not folder.is_dir():
@@ -54,7 +54,7 @@ def audit_file(folder: Path) -> Path:
 
 
 def audit_name(folder: Path) -> str:
-    """What the audited data set is called, as its gallery usually is: "cirr-val"."""
+    """Name of the audited data set, usually that of its gallery: "cirr-val"."""
     return audit_file(folder).name.removesuffix(_ENDING)
 
 
@@ -62,14 +62,14 @@ def read_audit(
     folder: Path, *, gallery: Gallery | None = None, images: Path | None = None, categories: Collection[str] = (),
     faults: ValidationIssues | None = None,
 ) -> QuerySource:
-    """Every labelled query with its panel. Without ``categories`` the shortcut-free ones.
+    """Read labelled queries with their panels. Without ``categories`` the shortcut-free ones.
 
     Args:
-        folder: an audit's, or its ``…_queries.jsonl`` itself.
-        gallery, images: where the pictures are; a folder is looked in first.
+        folder: an audit's folder, or its ``…_queries.jsonl``.
+        gallery, images: sources of the images; the folder ``images`` is searched first.
 
     Raises ``DatasetError`` with file and line, for all faults at once if ``faults`` collects them;
-    ``StudyError`` for a category that is not there.
+    ``StudyError`` for an unknown category.
     """
     faults = faults or ValidationIssues(collect=True)
     path = audit_file(folder)
@@ -81,8 +81,8 @@ def read_audit(
     refuse(faults, path.name)
     queries = of_categories(found, categories, free_only=True)
     pictures = Pictures(lambda image_id: relative_paths(paths.get(image_id, image_id)), folder=images, gallery=gallery)
-    notes = ("An earlier version wrote this audit's files: panels are made of the first ten images of each retriever, "
-             "and no more. Run the same `cirque audit` again to have deeper ones; it ranks nothing anew.",
+    notes = ("This audit's files are from an earlier version: panels have only the first ten images of each retriever. "
+             "Run the same `cirque audit` again for deeper ones; its stored rankings are reused.",
              ) if any(query.panel and not query.in_turn for query in queries) else ()
     source = {"form": "audit", "file": path.name, "dataset": queries[0].dataset,
               "gallery": gallery.name if gallery else None, **_settings(cards)}
@@ -98,7 +98,7 @@ def _query(
         return None
     uneven = len(one.panel) != len(one.panel_paths) or len(one.in_turn) != len(one.in_turn_paths)
     if not one.target_ids or uneven:
-        problem = "it names no target" if not one.target_ids else "its panel has other numbers of images and paths"
+        problem = "it has no target" if not one.target_ids else "its panel has different numbers of images and paths"
         faults.add(path, where, problem, "Write the audit's files again: run the same `cirque audit`")
         return None
     reference = one.reference_id or one.query_image_path
@@ -120,7 +120,7 @@ def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:
 
 
 def _cards(folder: Path) -> list[Any]:
-    """The retrievers' run cards in the audit's summary; none where that is not at hand."""
+    """The retrievers' run cards in the audit's summary; none without a summary."""
     try:
         content = json.loads((folder / "summary.json").read_text("utf-8"))
         return list(content["retrievers"])
@@ -129,7 +129,7 @@ def _cards(folder: Path) -> list[Any]:
 
 
 def _settings(cards: Sequence[Any]) -> Mapping[str, Any]:
-    """What the labels depend on; nothing where the cards do not say it."""
+    """Settings on which the labels depend; empty if the cards do not have them."""
     try:
         return {"retrievers": [str(card["retriever"]) for card in cards],
                 "audit": [str(card["digest"]) for card in cards]} if cards else {}

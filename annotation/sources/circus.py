@@ -1,4 +1,4 @@
-"""Queries of an aggregate file of CIRCUS, its own or one that ``cirque audit`` wrote. Images go by their paths."""
+"""Reader of an aggregate file, of CIRCUS or of ``cirque audit``. Images are identified by path."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def read_circus(
     path: Path, *, images: Path | None = None, gallery: Gallery | None = None, categories: Collection[str] = (),
     faults: ValidationIssues | None = None,
 ) -> QuerySource:
-    """Every sample with a label; without ``categories`` the shortcut-free ones.
+    """Read labelled samples; without ``categories`` the shortcut-free ones.
 
-    The panel is what the best retriever found with both inputs, for an aggregate holds no more; of the stored
-    images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would take. The others fill the places
-    of reference and target. Raises
-    ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects them.
+    The panel has the best retriever's results with both inputs, because an aggregate has no others; of the stored
+    images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would choose. The others replace
+    reference and target. Raises ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects
+    them.
     """
     faults = faults or ValidationIssues(collect=True)
     document = read_object(path, faults)
@@ -55,7 +55,7 @@ def read_circus(
     samples = document.get("samples")
     if not isinstance(samples, list) or not _is_texts(gallery_paths):
         if not faults.count:
-            faults.add(path, "", "it has no list of samples, or gallery_paths that are no paths",
+            faults.add(path, "", "it has no list of samples, or malformed gallery_paths",
                        "Check that it is an audit's aggregate")
         samples, gallery_paths = [], []
     if samples and not dataset:
@@ -69,8 +69,8 @@ def read_circus(
     queries = of_categories(found, categories, free_only=True)
     source = {"form": "circus", "file": path.name, "dataset": dataset, "gallery": gallery.name if gallery else None,
               "retrievers": _retrievers(document)}
-    notes = ("Of an aggregate file the panel is what the best retriever found; `cirque audit` over the files of all "
-             "retrievers has the panel of all.",)
+    notes = ("Panels of an aggregate file have the best retriever's results only; `cirque audit` over the files of all "
+             "retrievers has those of all.",)
     return QuerySource(queries, Pictures(relative_paths, folder=images, gallery=gallery), source, notes)
 
 
@@ -105,7 +105,7 @@ def _dataset(document: Record) -> str:
 
 
 def _captions(document: Record, dataset: str) -> CaptionMode | None:
-    """Ours have the cards of their runs; of CIRCUS's own files it is known how their texts were made."""
+    """Caption mode: from the run cards in cirque's files, known in advance for CIRCUS's."""
     ours = document.get(OURS)
     return mode_of(ours.get("cards")) if isinstance(ours, Mapping) else circus_captions(dataset)
 

@@ -1,5 +1,5 @@
-"""Queries of a file in M-BEIR's form. No retriever has seen them: they have no panel and no label, unless
-their records say one under ``hidden_category``."""
+"""Reader of query files in M-BEIR's format. The queries have no panel, and no label except a ``hidden_category`` in
+their records."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted, quoted
 
 NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_id")
-"""Fields of M-BEIR's own records that nothing is made of; a trace keeps them under ``mbeir``."""
+"""Unused fields of M-BEIR's records, which a trace keeps under ``mbeir``."""
 
 
 def read_mbeir(
     path: Path, *, pool: Path | None = None, split: str | None = None, images: Path | None = None,
     gallery: Gallery | None = None, categories: Collection[str] = (), faults: ValidationIssues | None = None,
 ) -> QuerySource:
-    """Queries with a target; those without are counted in the notes.
+    """Read queries with a target; those without are counted in the notes.
 
     Args:
         path: the query file, or a folder in M-BEIR's layout.
-        pool: the candidates, where they are not found beside the queries.
+        pool: the candidate pool, if it is not beside the queries.
 
     Raises ``DatasetError`` with file and record, for all faults at once if ``faults`` collects them.
     """
@@ -53,9 +53,9 @@ def read_mbeir(
     notes = [note for note in benchmark.notes if "have no target" not in note]
     if hidden:
         without = counted(hidden, "query has no target", "queries have no target")
-        notes.append(f"{without} in the file, so there is nothing to judge: left out.")
-    notes.append("The queries have no panel: no retriever's results belong to them. Run `cirque audit` first to have "
-                 "one.")
+        notes.append(f"{without} and cannot be judged: left out.")
+    notes.append("The queries have no panel, because they have no retrieval results. Run `cirque audit` first for "
+                 "panels.")
     queries = of_categories(found, categories, free_only=False)
     source = {"form": "mbeir", "file": file.name, "dataset": dataset, "digest": benchmark.digest,
               "gallery": gallery.name if gallery else None}
@@ -63,7 +63,7 @@ def read_mbeir(
 
 
 def _records(path: Path) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Hidden category and native fields by query id. The file was read before, faults and all."""
+    """Hidden category and native fields by query id, of a file that was already validated."""
     found = {}
     for _, record in read_lines(path, ValidationIssues(collect=True)):
         label = record.get("hidden_category")

@@ -1,7 +1,7 @@
 """Fixed-size panels of a validity study: further retrieved images shown beside each item.
 
-Judges see how many images a panel has. A size that followed from each query's own results would reveal how far the
-retrievers agree, and so the hidden category. A study therefore has one size, which every query can fill.
+Annotators see the number of images in a panel. A size per query would reveal how far the retrievers agree, and so the
+hidden category. So a study has one panel size, which every query can fill.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Refused = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Panels:
-    """Image ids by query key, the best first, ``size`` of each query. ``wanted`` is how many there should have been;
-    where that is more, ``shortest`` is the key of a query that has no more. ``missing``: ids without a picture."""
+    """Panels: image ids by query key, best first, ``size`` per query. ``wanted`` is the requested size; if that is
+    larger, ``shortest`` is the key of a query with no more images. ``missing``: ids without an image file."""
 
     images: Mapping[str, Sequence[str]]
     size: int
@@ -30,13 +30,13 @@ class Panels:
 
 
 def usual_size(queries: Sequence[StudyQuery]) -> int:
-    """As many as the longest list of what was found has, 30 at most, and no more than a panel can be filled with."""
+    """Default panel size: of the longest list of results, at most 30, and at most what all queries can fill."""
     return min(MOST_USUAL, max((min(len(set(query.panel)), len(candidates(query))) for query in queries), default=0))
 
 
 def candidates(query: StudyQuery) -> list[str]:
-    """What a panel may show, in the order it is filled. Neither reference nor target: whether the target was found is
-    what judges must not know."""
+    """Candidates for a panel, in order, without reference and target: annotators must not know whether the target was
+    retrieved."""
     found = dict.fromkeys((*query.in_turn, *query.panel) if query.in_turn else query.panel)
     return [image_id for image_id in found if image_id not in (query.reference_id, query.target_id)]
 
@@ -44,21 +44,21 @@ def candidates(query: StudyQuery) -> list[str]:
 def fill_panels(
     queries: Sequence[StudyQuery], wanted: int, freeze: Callable[[Sequence[str]], Refused],
 ) -> Panels:
-    """The first ``wanted`` candidates of each query that have a picture; fewer of all where one query has fewer.
+    """The first ``wanted`` candidates with an image of each query; fewer for all if one query has fewer.
 
-    ``freeze`` is asked for pictures as they are needed, and says which there are not.
+    ``freeze`` copies images on demand, and returns the missing ones.
     """
     orders = {query.key: candidates(query) for query in queries}
-    looked: set[str] = set()
+    tried: set[str] = set()
     missing: set[str] = set()
     while True:
         chosen = {key: [image_id for image_id in order if image_id not in missing][:wanted]
                   for key, order in orders.items()}
         new = [image_id for image_id in dict.fromkeys(one for panel in chosen.values() for one in panel)
-               if image_id not in looked]
+               if image_id not in tried]
         if not new:
             break
-        looked.update(new)
+        tried.update(new)
         missing.update(freeze(new))
     shortest = min(chosen, key=lambda key: len(chosen[key]), default=None)
     size = len(chosen[shortest]) if shortest is not None else 0
@@ -67,7 +67,7 @@ def fill_panels(
 
 
 def panel_notes(panels: Panels, broad_at: int) -> list[str]:
-    """Remarks on the panels for the creator of the study."""
+    """Notes on the panels, for the creator of the study."""
     notes = []
     if panels.shortest is not None:
         shown = (f"Every panel has {panels.size:,} image{'' if panels.size == 1 else 's'}, not {panels.wanted:,}"

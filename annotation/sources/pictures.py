@@ -1,4 +1,4 @@
-"""Pictures of queries by id: in a folder of images, in a gallery, or in both."""
+"""Image files of queries by id, from a folder, a gallery, or both."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cir_core.gallery.gallery import Gallery
 
 
 class Pictures:
-    """Callable as ``FindPicture``. A folder that a person named comes before a gallery.
+    """Callable ``FindPicture``. A given folder takes precedence over a gallery.
 
     Args:
-        paths: where the source says an image lies, relative to the images' root.
+        paths: the source's path of an image, relative to the image root.
 
     Raises ``DatasetError`` if ``folder`` is not a folder.
     """
@@ -36,7 +36,7 @@ class Pictures:
         return path if path and path.is_file() else None
 
     def _by_path(self, image_id: str) -> str | None:
-        """Sources that name images by path (CIRCUS) and galleries agree in the end of it."""
+        """Match by the end of the path, for sources that name images by path (CIRCUS)."""
         for path in self._paths(image_id):
             parts = PurePosixPath(path.replace("\\", "/")).parts
             for start in range(len(parts)):
@@ -50,8 +50,8 @@ class Pictures:
 
 
 def relative_paths(path: str) -> Sequence[str]:
-    """A path as it may lie below a root: whole, and where it is another machine's absolute path each
-    of its ends, the longest first."""
+    """Candidate paths below a root: the whole path, and for another machine's absolute path all its suffixes, longest
+    first."""
     plain = path.replace("\\", "/").removeprefix("./")
     parts = [part for part in plain.split("/") if part not in ("", "..")]
     if not plain.startswith("/") and plain[1:2] != ":":

@@ -1,4 +1,4 @@
-"""A query that people can judge, whatever file or session it came from."""
+"""Records of queries to judge, common to all sources."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
 
 FindPicture = Callable[[str], Path | None]
-"""Image id to its file; None where it is not at hand."""
+"""Image id to its file, or None if missing."""
 
 SHORTCUT = "shortcut_solvable"
 UNKNOWN = "unknown"
-LISTED = 20   # faults shown to a person; a broken export has the same one on every line
+LISTED = 20   # maximum of listed faults; a broken export has the same one on every line
 
 
 @dataclass(frozen=True)
 class StudyQuery:
-    """``panel``: what retrievers found with both inputs, in the order of retrieval, as CIRCUS's annotators were shown
-    it. ``in_turn``: the same and more, the retrievers' results in turn, of which the panel of an item is made
-    (:mod:`annotation.sources.panels`); empty where no more than ``panel`` is known."""
+    """A query. ``panel``: results of the retrievers with both inputs, in order of retrieval, as shown to CIRCUS's
+    annotators. ``in_turn``: the retrievers' results interleaved and deeper, from which an item's panel is filled
+    (:mod:`annotation.sources.panels`); empty if only ``panel`` is known."""
 
-    key: str                       # "cirr::5": data set and line, or the source's own; unique in a study
+    key: str                       # "cirr::5": data set and line, or defined by the source; unique in a study
     dataset: str
-    query_idx: int                 # place in the source, from 0
+    query_idx: int                 # index in the source, from 0
     query_id: str | None
-    hidden_category: str           # the audit's label; "unknown" where there was none
+    hidden_category: str           # the audit's label; "unknown" without one
     text: str
     reference_id: str
     target_id: str                 # the one that is shown
     target_ids: tuple[str, ...]
     panel: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict, repr=False)   # CIRCUS's trace fields, as given
-    caption_mode: CaptionMode | None = None                              # None: the source does not say
+    caption_mode: CaptionMode | None = None                              # None: unknown
     in_turn: tuple[str, ...] = ()
 
     @property
@@ -48,7 +48,7 @@ class StudyQuery:
 
 @dataclass(frozen=True)
 class QuerySource:
-    """``source`` says where the queries are from, in plain JSON without paths of this machine."""
+    """Queries of a source. ``source`` describes it in plain JSON, without local paths."""
 
     queries: Sequence[StudyQuery]
     find_picture: FindPicture = field(repr=False)
@@ -57,25 +57,25 @@ class QuerySource:
 
 
 def refuse(faults: ValidationIssues, what: str, *, listed: int = LISTED) -> None:
-    """Raises ``DatasetError`` with the number of faults and the first of them, if there is one."""
+    """Raises ``DatasetError`` with the number of faults and the first of them, if there are any."""
     if not faults.count:
         return
     shown = faults.found[:listed]
     lines = "\n".join(f"  {fault}" for fault in shown)
     more = f"\n  and {faults.count - len(shown):,} more" if faults.count > len(shown) else ""
     number = "One fault" if faults.count == 1 else f"{faults.count:,} faults"
-    raise DatasetError(f"{number} in {what}; nothing was made or changed.\n{lines}{more}")
+    raise DatasetError(f"{number} in {what}; nothing was created or changed.\n{lines}{more}")
 
 
 def mode_of(cards: Any) -> CaptionMode | None:
-    """The caption mode that all run cards of an audit name; None where they are no cards or name several."""
+    """The common caption mode of an audit's run cards; None if missing or different."""
     named = {str(card.get("caption_mode")) if isinstance(card, Mapping) else None
              for card in (cards if isinstance(cards, list) else ())}
     return next((mode for mode in get_args(CaptionMode) if named == {mode}), None)
 
 
 class Keys:
-    """Notices a query that occurs twice."""
+    """Detects duplicate queries."""
 
     def __init__(self, path: Path, faults: ValidationIssues) -> None:
         self._path, self._faults = path, faults
@@ -84,15 +84,14 @@ class Keys:
     def new(self, key: str, where: str) -> bool:
         if (first := self._seen.setdefault(key, where)) == where:
             return True
-        self._faults.add(self._path, where, f"the query {quoted(key)} stands in {first} too", "Keep one of the two")
+        self._faults.add(self._path, where, f"the query {quoted(key)} is also in {first}", "Keep one of the two")
         return False
 
 
 def of_categories(queries: Iterable[StudyQuery], categories: Collection[str], *, free_only: bool) -> list[StudyQuery]:
-    """The queries of these hidden categories; of none named, all, or with ``free_only`` those that
-    no retriever solves by a shortcut.
+    """Filter queries by hidden category; without categories, all queries, or with ``free_only`` the shortcut-free ones.
 
-    Raises ``StudyError`` for a category that no query has, with those there are.
+    Raises ``StudyError`` for a category without queries, with a list of the categories.
     """
     found = list(queries)
     counts = Counter(query.hidden_category for query in found)

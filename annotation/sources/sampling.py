@@ -1,4 +1,4 @@
-"""Some of many, spread over strata, the same ones for the same seed."""
+"""Reproducible stratified sampling."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _One = TypeVar("_One")
 
 
 def sample(queries: Sequence[StudyQuery], size: int | None, stratify: Stratify, seed: int) -> list[StudyQuery]:
-    """``size`` queries in the order of their source; all of them for None.
+    """Sample ``size`` queries, in source order; None: all.
 
-    Strata get equal numbers as far as each has them, as in CIRCUS (1,000 queries that need
-    composition and 1,000 that no retriever solves), not in proportion. With "hidden_category" a
-    stratum is a category of one data set. Raises ``StudyError`` where there are too few queries.
+    Strata get equal numbers where possible, not in proportion, as in CIRCUS (1,000 queries that need
+    composition and 1,000 that no retriever solves). With "hidden_category" a stratum is a category of one
+    data set. Raises ``StudyError`` if there are too few queries.
     """
     if size is None:
         return list(queries)
     if not 0 < size <= len(queries):
-        raise StudyError(f"A sample of {size:,} cannot be drawn from {len(queries):,} queries. Ask for 1 to "
+        raise StudyError(f"Cannot sample {size:,} of {len(queries):,} queries. Choose 1 to "
                          f"{len(queries):,}.")
     stratum: Callable[[StudyQuery], str] = {
         "hidden_category": lambda query: query.stratum, "dataset": lambda query: query.dataset,
@@ -36,10 +36,10 @@ def spread(
     things: Sequence[_One], size: int, *, stratum: Callable[[_One], str], key: Callable[[_One], str], seed: int,
     purpose: str,
 ) -> list[_One]:
-    """``size`` of ``things``, in their order; equal numbers of each stratum as far as it has them.
+    """Sample ``size`` of ``things``, in their order, with equal numbers per stratum where possible.
 
-    Which ones depends on seed, purpose and keys alone, not on the order: another order of the source
-    gives the same ones, and of one stratum a larger draw holds the smaller one.
+    The sample depends only on seed, purpose and keys, not on the order of the source; within a stratum, a
+    larger sample contains the smaller one.
     """
     def drawn(thing: _One) -> bytes:
         return hashlib.sha256(f"{seed}\n{purpose}\n{key(thing)}".encode()).digest()
@@ -53,11 +53,11 @@ def spread(
 
 
 def quotas(available: dict[str, int], size: int) -> dict[str, int]:
-    """How many of each stratum: equal, what a small one lacks going to the others, and what does not
-    divide to the larger ones. Adds up to ``size``, or to all there are."""
+    """Sample size per stratum: equal, except that the shortfall of small strata goes to the others, and remainders to
+    the larger ones. The sum is ``size``, or all available."""
     quota: dict[str, int] = {}
     left = min(size, sum(available.values()))
-    # The smallest first: what it cannot give is known before the others are asked.
+    # Smallest first, so that its shortfall is known before the others are allocated.
     for number, name in enumerate(sorted(available, key=lambda name: (available[name], name))):
         quota[name] = min(available[name], left // (len(available) - number))
         left -= quota[name]

@@ -1,4 +1,4 @@
-"""Queries that people asked in the search: each turn is a reference, a text and what was wanted."""
+"""Queries from search sessions: each turn has a reference, a text and an inferred target."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ Wanted = Literal["target", "next reference", "marked"]
 
 
 def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: UploadFolder) -> QuerySource:
-    """One query for each turn over ``gallery`` that says what was wanted. Queries are numbered in the
-    order of the sessions and their turns. The panel is the first of a turn's results, as many as in an audit;
-    those behind them fill the places of reference and target.
+    """One query per turn over ``gallery`` with a known target, numbered in the order of the sessions and turns. The
+    panel has the first results of the turn, as many as in an audit; later ones replace reference and target.
 
-    What was wanted is the session's target once it is revealed; else the image that the person took as
-    the reference of a later turn from here, or marked as more like it. A turn without any of these, without
-    a text, or that asks what an earlier one asked, is left out and counted in the notes, as is a session
-    none of whose turns is left. Raises ``StudyError`` when no query is left.
+    The target is the session's target once it is revealed; else the image that was chosen as the reference of a
+    later turn from here, or marked as more like it. Turns without any of these or without a text, repeated turns,
+    and sessions without any query are left out and counted in the notes. Raises ``StudyError`` if no query is left.
     """
     queries: list[StudyQuery] = []
-    left_out: Counter[tuple[str, str]] = Counter()   # of one, of several
+    left_out: Counter[tuple[str, str]] = Counter()   # by singular and plural
     asked: set[tuple[str, str, str]] = set()
     for session in sessions:
         if session.gallery != gallery.name:
@@ -43,9 +41,9 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
             if not turn.modification_text.strip():
                 left_out["turn has no text", "turns have no text"] += 1
             elif not wanted:
-                left_out["turn does not tell what was wanted", "turns do not tell what was wanted"] += 1
+                left_out["turn has no known target", "turns have no known target"] += 1
             elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in asked:
-                left_out["turn asks what an earlier one asks", "turns ask what an earlier one asks"] += 1
+                left_out["turn repeats an earlier one", "turns repeat earlier ones"] += 1
             else:
                 asked.add(triple)
                 queries.append(_query(session, turn, len(queries), wanted, how))
@@ -54,7 +52,7 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
     notes = tuple(f"{counted(count, *what)}: left out." for what, count in left_out.items())
     if not queries:
         raise StudyError(" ".join(("No stored session gives a query to judge.", *notes, "A turn counts when its "
-                                   "session has a revealed target, or when the search went on from one of its "
+                                   "session has a revealed target, or when the search continued from one of its "
                                    "results.")))
     source = {"form": "sessions", "dataset": gallery.name, "gallery": gallery.name,
               "sessions": len({query.trace["session_id"] for query in queries})}
@@ -74,7 +72,7 @@ def _wanted(session: SearchSession, turn: Turn) -> tuple[tuple[str, ...], Wanted
 
 
 def _results(turn: Turn, image_ids: Iterable[str]) -> Iterator[str]:
-    """Those that this turn found, each once: an uploaded picture is a new question, not an answer."""
+    """Distinct images of this turn's results, without uploads, which are new queries."""
     return (image_id for image_id in dict.fromkeys(image_ids)
             if image_id != turn.reference_id and turn.rank_of(image_id) is not None)
 

@@ -1,6 +1,6 @@
-"""Who judges what: a study's plan laid out in seats, and what a late seat takes over.
+"""Assignment of items to seats, and reassignment of open work.
 
-Both are pure and draw only from the study's seed, so the same study gives the same plan again.
+Both are pure and random only by the study's seed, so the same study always gets the same plan.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from annotation.records import Assignment, Item, OpenAssignments, PlannedAssignm
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
-_KEPT_AHEAD = 3  # of somebody at work: these may be on the screen or loaded already
+_RESERVED_AHEAD = 3  # next items of an active person: may be shown or preloaded already
 _T = TypeVar("_T")
 
 
 def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[PlannedAssignment]:
-    """Every item outside the agreement block to ``plan.overlap`` seats, the block to every seat.
+    """Assign each item to ``plan.overlap`` seats, and items of the agreement set to every seat.
 
     Loads of any two seats differ by one item at most. Strata, and the items that two seats share,
-    are spread as evenly as a greedy choice can. Each seat has an order of its own, with the block
-    evenly through it. Raises ``StudyError`` for a plan that cannot be laid out.
+    are balanced greedily. Each seat has its own random order, with the agreement set spread evenly
+    through it. Raises ``StudyError`` for an impossible plan.
     """
     _check(items, plan)
     ordered = sorted(items, key=lambda item: item.number)
     block = [item.item_id for item in ordered if item.in_block]
-    own = _deal([item for item in ordered if not item.in_block], plan)
-    places = []
+    own = _assign([item for item in ordered if not item.in_block], plan)
+    assignments = []
     for seat in range(1, plan.seats + 1):
         rng = random.Random(f"{plan.seed}/order/{seat}")
         order = _spread(_shuffled(own[seat], rng), _shuffled(block, rng))
-        places += [PlannedAssignment(item_id, seat, position) for position, item_id in enumerate(order)]
-    return places
+        assignments += [PlannedAssignment(item_id, seat, position) for position, item_id in enumerate(order)]
+    return assignments
 
 
-def hand_over(work: OpenAssignments) -> list[Reassignment]:
-    """What a seat that has nothing left to do takes over: its fair share of all open work, the
-    whole agreement block as far as it lacks it.
+def reassign(work: OpenAssignments) -> list[Reassignment]:
+    """Reassign open work to a seat without any: a fair share of all open items, and the missing items
+    of the agreement set.
 
-    The share comes from people away for longer than the plan's lease first, then from seats that
-    nobody has taken, then from whoever has most left, from the end of their order and never the
-    next three. Positions go on from the number of items the seat has or had.
+    The share is taken first from people inactive for longer than the plan's lease, then from free
+    seats, then from the seat with most open items, from the end of its order and never its next
+    three. Positions continue from the number of items the seat has or had.
     """
     rng = random.Random(f"{work.study.plan.seed}/hand over/{work.seat}/{len(work.mine)}")
     left = open_by_seat(work)
     idle = idle_first(work, left)
-    givers = {number: left[number][_KEPT_AHEAD:] for number in sorted(left) if number not in idle}
-    # A seat nobody has taken waits for somebody who will want a share too; one whose person went away does not.
-    waiting = sum(1 for seat in work.seats if seat.number in left and not _away(seat, work))
+    donors = {number: left[number][_RESERVED_AHEAD:] for number in sorted(left) if number not in idle}
+    # A free seat will be taken by somebody who needs a share too; a seat of an inactive person will not.
+    waiting = sum(1 for seat in work.seats if seat.number in left and not _is_inactive(seat, work))
     share = ceil(sum(map(len, left.values())) / (waiting + 1))
 
     from_seat: dict[str, int] = {}
@@ -60,13 +60,13 @@ def hand_over(work: OpenAssignments) -> list[Reassignment]:
         for assignment in left[number]:
             if len(from_seat) < share and assignment.item_id not in work.mine:
                 from_seat.setdefault(assignment.item_id, number)
-    still = {number: len(left[number]) for number in givers}
-    while len(from_seat) < share and any(givers.values()):
-        number = max((n for n in givers if givers[n]), key=lambda n: (still[n], -n))
-        item_id = givers[number].pop().item_id
+    remaining = {number: len(left[number]) for number in donors}
+    while len(from_seat) < share and any(donors.values()):
+        number = max((n for n in donors if donors[n]), key=lambda n: (remaining[n], -n))
+        item_id = donors[number].pop().item_id
         if item_id not in work.mine and item_id not in from_seat:
             from_seat[item_id] = number
-            still[number] -= 1
+            remaining[number] -= 1
 
     block = [item_id for item_id in work.block if item_id not in work.mine]
     order = _spread(_shuffled(list(from_seat), rng), _shuffled(block, rng))
@@ -78,7 +78,7 @@ def _check(items: Sequence[Item], plan: StudyPlan) -> None:
     if not items:
         raise StudyError("There is no item to judge. Choose other categories, or a larger sample.")
     if plan.seats < 1 or plan.overlap < 1:
-        raise StudyError(f"A plan needs one person and one judgement per item at least, not {plan.seats} people and "
+        raise StudyError(f"A plan needs at least one person and one judgement per item, not {plan.seats} people and "
                          f"an overlap of {plan.overlap}.")
     if plan.overlap > plan.seats:
         raise StudyError(f"An overlap of {plan.overlap} needs {plan.overlap} people, and the plan has {plan.seats}. "
@@ -89,30 +89,30 @@ def _check(items: Sequence[Item], plan: StudyPlan) -> None:
             raise StudyError(f"{times} items have the {what} {quoted(value)}. Every item needs its own.")
 
 
-def _deal(items: Sequence[Item], plan: StudyPlan) -> dict[int, list[str]]:
-    """Items by seat. Each goes to the seats with the lowest load; among those to the ones with fewest
-    of its stratum and fewest items shared with the seats chosen for it before, both together: one
-    after the other, whichever comes second can be far off where the plan is small."""
+def _assign(items: Sequence[Item], plan: StudyPlan) -> dict[int, list[str]]:
+    """Items by seat. Each goes to the seats with the lowest load; ties are broken by the sum of the items of its
+    stratum and the items shared with the seats already chosen for it. The sum, because a lexicographic order would
+    unbalance the second criterion in small plans."""
     rng = random.Random(f"{plan.seed}/places")
-    dealt: dict[int, list[str]] = {seat: [] for seat in range(1, plan.seats + 1)}
+    assigned: dict[int, list[str]] = {seat: [] for seat in range(1, plan.seats + 1)}
     of_stratum: Counter[tuple[str, int]] = Counter()
     shared: Counter[tuple[int, int]] = Counter()
-    # Strata in turn, so that a seat's share of each grows evenly.
+    # Strata interleaved, so that a seat's share of each grows evenly.
     for item in _in_turn(items, rng):
         chosen: list[int] = []
         for _ in range(plan.overlap):
-            free = [seat for seat in dealt if seat not in chosen]
-            least = min(len(dealt[seat]) for seat in free)
+            free = [seat for seat in assigned if seat not in chosen]
+            least = min(len(assigned[seat]) for seat in free)
             seat = min(
-                (seat for seat in free if len(dealt[seat]) == least),
+                (seat for seat in free if len(assigned[seat]) == least),
                 key=lambda seat: (of_stratum[item.stratum, seat] + sum(shared[seat, other] for other in chosen),
                                   rng.random()),
             )
             chosen.append(seat)
-            dealt[seat].append(item.item_id)
+            assigned[seat].append(item.item_id)
             of_stratum[item.stratum, seat] += 1
         shared.update((a, b) for a in chosen for b in chosen if a != b)
-    return dealt
+    return assigned
 
 
 def _in_turn(items: Sequence[Item], rng: random.Random) -> list[Item]:
@@ -126,7 +126,7 @@ def _in_turn(items: Sequence[Item], rng: random.Random) -> list[Item]:
 
 
 def open_by_seat(work: OpenAssignments) -> dict[int, list[Assignment]]:
-    """What the other seats have left, each in its own order."""
+    """Open assignments of the other seats, each in its order."""
     left: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in sorted(work.open, key=lambda a: (a.seat, a.position)):
         if assignment.seat != work.seat:
@@ -135,15 +135,15 @@ def open_by_seat(work: OpenAssignments) -> dict[int, list[Assignment]]:
 
 
 def idle_first(work: OpenAssignments, left: Iterable[int]) -> list[int]:
-    """Seats at which nobody is at work: those away the longest first, then those never taken."""
+    """Idle seats: by longest inactivity beyond the lease, then free ones."""
     long_ago = datetime.min.replace(tzinfo=work.now.tzinfo)
     seats = [seat for seat in work.seats if seat.number in left]
-    away = sorted((seat for seat in seats if _away(seat, work)),
+    inactive = sorted((seat for seat in seats if _is_inactive(seat, work)),
                   key=lambda seat: (seat.seen_at or seat.joined_at or long_ago, seat.number))
-    return [seat.number for seat in away] + sorted(seat.number for seat in seats if seat.annotator is None)
+    return [seat.number for seat in inactive] + sorted(seat.number for seat in seats if seat.annotator is None)
 
 
-def _away(seat: Seat, work: OpenAssignments) -> bool:
+def _is_inactive(seat: Seat, work: OpenAssignments) -> bool:
     if seat.annotator is None:
         return False
     last = seat.seen_at or seat.joined_at
@@ -157,7 +157,7 @@ def _shuffled(values: Sequence[_T], rng: random.Random) -> list[_T]:
 
 
 def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
-    """Both in their own order, evenly through each other: the i-th of n stands at (i + 1/2) / n."""
+    """Interleave two sequences evenly, each in its order: the i-th of n is at (i + 1/2) / n."""
     placed = [((index + 0.5) / len(values), which, value)
               for which, values in enumerate((few, many)) for index, value in enumerate(values)]
     return [value for _, _, value in sorted(placed, key=lambda entry: entry[:2])]

@@ -1,4 +1,4 @@
-"""Shared steps of creating a study of any kind: its name, its outcome, and cleaning up after a failure."""
+"""Shared steps of creating a study: name check, result, and cleanup after a failure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Created:
-    """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
-    panels), panel (images in each) and places; of an import items, people, assignments and judgements."""
+    """A created study, with ``counts`` of items, pictures, dropped (queries), missing (images of panels), panel (images
+    in each) and places (assignments); of an import: items, people, assignments and judgements."""
 
     study: Study
     counts: Mapping[str, int]
@@ -28,39 +28,39 @@ class Created:
 
 
 def check_name(store: StudyStore, name: str) -> str:
-    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that, or another one is."""
+    """The normalised ``name``. Raises ``StudyError`` for an invalid or taken name."""
     clean = kept_name(name)
     try:
         there = store.study(clean)
     except UnknownStudy:
         return clean
-    raise StudyError(f"There is a study {quoted(there.name)} already. Choose another name.")
+    raise StudyError(f"The study name {quoted(there.name)} is already taken. Choose another name.")
 
 
 def kept_name(name: str) -> str:
-    """Raises ``StudyError`` where no study can be called that."""
+    """The normalised name. Raises ``StudyError`` for an invalid one."""
     clean = composed(name.strip(), LONGEST_NAME)
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise StudyError(f"A study cannot be called {quoted(name)}. Give it a name of 1 to {LONGEST_NAME} "
+        raise StudyError(f"{quoted(name)} is not a valid study name. Give it a name of 1 to {LONGEST_NAME} "
                          "characters on one line.")
     return clean
 
 
 @contextmanager
 def cleared(store: StudyStore, home: Path) -> Iterator[None]:
-    """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
-    if it fails."""
+    """Delete image snapshots of studies that are not stored: of earlier interrupted creations, and of this one if it
+    fails."""
     clear_pictures(store, home)
     try:
         yield
     except BaseException:
-        with suppress(StorageError):   # a database that is away cannot be asked; the next creation will
+        with suppress(StorageError):   # database unavailable; left to the next creation
             clear_pictures(store, home)
         raise
 
 
 def clear_pictures(store: StudyStore, home: Path) -> None:
-    """Remove pictures of studies that are not stored: never were, or are no more."""
+    """Delete image snapshots of studies that are not (or no longer) stored."""
     clear_leftovers(home, lambda study_id: _is_study(store, study_id))
 
 

@@ -1,7 +1,7 @@
-"""The pictures of a study, copied in the two sizes its pages show, under names that tell nothing.
+"""Image snapshots of a study, in the two sizes of its pages, under opaque names.
 
-A study must show next month what it shows today, whatever becomes of the files it was made from; and
-a judge's browser must not learn an image's id. So pictures are frozen when a study is made.
+A study must show the same images even if the original files change, and an annotator's browser must not
+learn image ids. So images are copied when a study is created.
 """
 
 from __future__ import annotations
@@ -25,33 +25,32 @@ from cir_core.support.files import why_not_written
 
 SMALL_EDGE, LARGE_EDGE = 288, 1280
 THREADS = 4
-NOT_FOUND = "is not at hand"
+NOT_FOUND = "is unavailable"
 _TOKEN = 24       # hex digits
 _TRIES = 10
-_QUALITY = 85     # judges look closely; files are a fifth larger than at a thumbnail's 80
+_QUALITY = 85     # annotators look closely; files are a fifth larger than at 80, as for thumbnails
 Progress = Callable[[int, int], None]
 FindPicture = Callable[[str], Path | None]
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """By image id. ``refused`` says why a picture could not be taken: "is empty (0 bytes)"."""
+    """Snapshots by image id. ``refused``: reasons why an image could not be copied: "is empty (0 bytes)"."""
 
     images: Mapping[str, StudyImage]
     refused: Mapping[str, str]
 
 
 def studies_folder(home: Path) -> Path:
-    """Where the pictures of all studies lie: ``STUDY_ID/TOKEN-s.webp`` and ``TOKEN-l.webp``."""
+    """Folder of all snapshots: ``STUDY_ID/TOKEN-s.webp`` and ``TOKEN-l.webp``."""
     return home / "studies"
 
 
 @contextmanager
 def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
-    """A freezer for a new study. What it froze is in the study's folder after :meth:`Freezer.finish`, and gone
-    if the block does not get there. If it raises after that, whether the study was stored is not known here: its
-    pictures stay until :func:`clear_leftovers` asks. Raises ``StorageError`` where the home folder cannot be
-    written."""
+    """Context of a :class:`Freezer` for a new study. Snapshots are moved to the study's folder by
+    :meth:`Freezer.finish`, and deleted if the block fails before. If it fails later, the study may have been stored:
+    the snapshots stay until :func:`clear_leftovers`. Raises ``StorageError`` if the home folder is not writable."""
     folder = studies_folder(home)
     part, lock = folder / f".{study_id}.part", folder / f".{study_id}.lock"
     with ExitStack() as stack:
@@ -73,7 +72,7 @@ def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
 
 
 def leave_to_clear(home: Path, study_id: str) -> None:
-    """From when the study is no longer stored, :func:`clear_leftovers` removes its pictures."""
+    """Mark a study whose snapshots :func:`clear_leftovers` deletes once it is no longer stored."""
     folder = studies_folder(home)
     if (folder / study_id).exists():
         with _explained(folder):
@@ -81,40 +80,40 @@ def leave_to_clear(home: Path, study_id: str) -> None:
 
 
 def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
-    """Remove pictures of creations that were killed, and of studies that were removed; returns of how many.
-    ``is_study``: whether there is a study of that id. A creation that is at work elsewhere holds its lock and is
-    left alone."""
+    """Delete snapshots of interrupted creations and of removed studies; returns of how many studies.
+    ``is_study``: whether a study id is stored. A creation in progress in another process holds its lock, and is
+    skipped."""
     folder, cleared = studies_folder(home), 0
     for lock in sorted(folder.glob(".*.lock")):
         study_id = lock.name.removeprefix(".").removesuffix(".lock")
         with _explained(folder), ExitStack() as stack:
             try:
                 file = stack.enter_context(lock.open("r+", encoding="ascii"))
-            except FileNotFoundError:   # its creation has just ended
+            except FileNotFoundError:   # its creation has just finished
                 continue
             if not try_lock(file):
                 continue
             shutil.rmtree(folder / f".{study_id}.part", ignore_errors=True)
-            # Asked under the lock: a creation lets go of it only when its study is stored.
+            # Checked under the lock, which a creation releases only after its study is stored.
             if not is_study(study_id):
                 shutil.rmtree(folder / study_id, ignore_errors=True)
                 cleared += 1
-            stack.pop_all().close()   # Windows removes no file that is open
+            stack.pop_all().close()   # Windows cannot delete open files
             lock.unlink(missing_ok=True)
     return cleared
 
 
 def _hold(lock: Path, stack: ExitStack) -> None:
-    for _ in range(_TRIES):   # where the file system knows no locks, there is none to get
+    for _ in range(_TRIES):   # a file system without locks never grants one
         file = stack.enter_context(lock.open("a+", encoding="ascii"))
-        if try_lock(file) and lock.exists():   # it may have been cleared between the two
+        if try_lock(file) and lock.exists():   # it may have been deleted before it was locked
             return
 
 
 @dataclass
 class Freezer:
-    """Makes the pictures of one study in ``folder``. Tokens are HMACs of image ids under a key that
-    nobody keeps: one image has one token in a study, and it cannot be guessed from the id."""
+    """Copies the images of one study to ``folder``. Tokens are HMACs of image ids under a key that is
+    not stored: an image has one token per study, which cannot be derived from its id."""
 
     folder: Path
     images: dict[str, StudyImage] = field(default_factory=dict)
@@ -127,19 +126,19 @@ class Freezer:
         self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float,
         progress: Progress | None = None,
     ) -> Frozen:
-        """Freeze those of ``image_ids`` that are not frozen yet. Raises ``StorageError`` on a full disk."""
+        """Copy those of ``image_ids`` that are not copied yet. Raises ``StorageError`` on a full disk."""
         wanted = [image_id for image_id in dict.fromkeys(image_ids) if image_id not in self.images]
         refused: dict[str, str] = {}
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="freeze")
         waiting: dict[Future[StudyImage], str] = {}
         try:
             for number, image_id in enumerate(wanted, 1):
-                path = find(image_id)   # one thread: folders are listed as they are asked for
+                path = find(image_id)   # in one thread: folders are listed lazily
                 if path is None:
                     refused[image_id] = NOT_FOUND
                 else:
                     waiting[pool.submit(self._one, image_id, path, max_megapixels)] = image_id
-                # Few are under way at a time: Ctrl-C must not wait for thousands.
+                # Few jobs are queued at a time: Ctrl-C must not wait for thousands.
                 while len(waiting) >= 2 * THREADS or (waiting and number == len(wanted)):
                     self._collect(waiting, refused)
                     if progress:
@@ -150,32 +149,32 @@ class Freezer:
         return Frozen(there, refused)
 
     def under_another_name(self, image_id: str, place: str) -> StudyImage:
-        """A frozen picture once more, under a token that only ``place`` has: neither a second showing of it
-        nor its set can be told from the address. Takes no room where files can be linked. It stays when
-        :meth:`keep_only` removes the picture itself. Raises ``StorageError``."""
+        """Second token of a snapshot, unique to ``place``, so that URLs reveal neither repeated images nor their
+        set. A hard link where possible. It stays when :meth:`keep_only` deletes the snapshot itself. Raises
+        ``StorageError``."""
         frozen = self.images[image_id]
         again = replace(frozen, token=self.token(f"{place}\0{image_id}"))
         with _explained(self.folder.parent):
             for there, here in zip(_paths(self.folder, frozen.token), _paths(self.folder, again.token), strict=True):
                 try:
                     os.link(there, here)
-                except OSError:   # a file system without links, or one that has enough of this file
+                except OSError:   # a file system without links, or at its limit of links per file
                     shutil.copyfile(there, here)
         return again
 
     def keep_only(self, image_ids: Collection[str]) -> None:
-        """Remove pictures that no item shows after all."""
+        """Delete snapshots that no item shows."""
         for image_id in set(self.images) - set(image_ids):
             image = self.images.pop(image_id)
             for path in _paths(self.folder, image.token):
                 path.unlink(missing_ok=True)
 
     def finish(self) -> None:
-        """Give the folder its name, everything in it being on disk. Raises ``StorageError``."""
+        """Rename the folder to its final name, after a sync. Raises ``StorageError``."""
         study_id = self.folder.name.removeprefix(".").removesuffix(".part")
         with _explained(self.folder.parent):
             if hasattr(os, "sync"):
-                os.sync()   # once: after each of thousands of files it would take most of the time
+                os.sync()   # once: an fsync per file would take most of the time
             self.folder.rename(self.folder.with_name(study_id))
 
     def _collect(self, waiting: dict[Future[StudyImage], str], refused: dict[str, str]) -> None:
@@ -208,7 +207,7 @@ def _explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(f"The pictures of the study cannot be kept in {folder}: {error.strerror or error}. Free "
+        raise StorageError(f"The images of the study cannot be saved in {folder}: {error.strerror or error}. Free "
                            "some space or make the folder writable, and try again.",
                            nothing_saved(why_not_written(error))) from error
 

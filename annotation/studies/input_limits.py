@@ -1,4 +1,4 @@
-"""What a browser or a script may send, bounded before anything else looks at it."""
+"""Validation limits of input from browsers and scripts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from annotation.records import EventKind
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
 from cir_core.support.texts import can_be_stored
 
-ANSWER_LIMIT = 256 * 1024    # characters of JSON; the kind says what is too long for a note
+ANSWER_LIMIT = 256 * 1024    # characters of JSON; notes have their own limit
 NOTE_LIMIT = 20_000          # characters of a note
-DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved must survive a reload, to be shortened
-SECONDS_LIMIT = 86_400.0     # a day: a page left open over night says nothing more
+DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved can still be a draft, to be shortened
+SECONDS_LIMIT = 86_400.0     # a day; longer times only mean that a page was left open
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 def checked_token(token: object) -> str:
-    """The client's token of one press of Save. Raises ``StudyError``."""
+    """Idempotency token of one press of Save. Raises ``StudyError``."""
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise StudyError("A token is 8 to 64 letters, digits, hyphens and underscores: new for every judgement, and "
                          "the same again when a call is repeated.")
@@ -28,23 +28,23 @@ def checked_token(token: object) -> str:
 
 
 def checked_seconds(seconds: object) -> float:
-    """Between 0 and a day; what is no finite number counts as not measured, 0."""
+    """Seconds, clipped to 0 … one day; 0 (not measured) for anything but a finite number."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
         return 0.0
     return min(max(float(seconds), 0.0), SECONDS_LIMIT)
 
 
 def checked_item(item_id: object) -> str:
-    """Raises ``UnknownItem`` for what cannot be an item's id."""
+    """Raises ``UnknownItem`` for an invalid item id."""
     if not _is_name(item_id, 64):
         raise UnknownItem("No such item. Reload the page.")
     return item_id
 
 
 def checked_study(name: object) -> str:
-    """Raises ``UnknownStudy`` for what cannot be a study's name or id."""
+    """Raises ``UnknownStudy`` for an invalid study name or id."""
     if not _is_name(name, 200):
-        raise UnknownStudy("Say which study: its name, as the list of studies has it.")
+        raise UnknownStudy("Name the study, as in the list of studies.")
     return name
 
 
@@ -55,24 +55,24 @@ def checked_answer(answer: object) -> object:
     except (TypeError, ValueError, RecursionError):
         raise IncompleteJudgement("This answer is not plain JSON.") from None
     if size > ANSWER_LIMIT:
-        raise IncompleteJudgement(f"This answer is too long to keep: {size:,} characters, and {ANSWER_LIMIT:,} is the "
-                                  "most. Shorten the note; what you wrote stays on the page until then.")
+        raise IncompleteJudgement(f"This answer is too long: {size:,} characters, and the limit is "
+                                  f"{ANSWER_LIMIT:,}. Shorten the note; what you wrote stays on the page until then.")
     return answer
 
 
 def checked_text(text: str, what: str) -> str:
-    """A text that people write, as it came. Raises ``IncompleteJudgement`` for one with NUL, which not every database
-    keeps: nobody sees it, and to leave it out silently would change what was written. ``what``: as in "note"."""
+    """User text, unchanged. Raises ``IncompleteJudgement`` for a NUL, which not every database can store; removing it
+    silently would change the text. ``what``: for the message, as in "note"."""
     if (at := text.find("\0")) < 0:
         return text
     before = "".join(character if character.isprintable() else " " for character in text[max(0, at - 20):at]).strip()
     where = f"behind “{before}”" if before else f"at its character {at + 1:,}"
-    raise IncompleteJudgement(f"The {what} has a character that nobody sees and that cannot be stored (NUL), {where}. "
-                              "Type that place again, then save; what you wrote stays on the page until then.")
+    raise IncompleteJudgement(f"The {what} contains an invisible character that cannot be stored (NUL), {where}. "
+                              "Type that part again, then save; what you wrote stays on the page until then.")
 
 
 def checked_revision(revision: object) -> int | None:
-    """The revision a page had shown; 0 for an item without an answer, None where nobody says.
+    """The revision that a page has shown; 0 for an item without an answer, None if not given.
     Raises ``StudyError``."""
     if revision is None:
         return None
@@ -82,11 +82,11 @@ def checked_revision(revision: object) -> int | None:
 
 
 def checked_gate(kind: object) -> EventKind:
-    """What somebody passes: ``guidelines``, ``consent`` or ``check``. The end is noted by itself.
+    """Kind of a survey step: ``guidelines``, ``consent`` or ``check``. The end is recorded automatically.
     Raises ``StudyError``."""
     if kind in ("guidelines", "consent", "check"):
         return kind
-    raise StudyError("“kind” is “guidelines”, “consent” or “check”. Reload the page.")
+    raise StudyError("“kind” must be “guidelines”, “consent” or “check”. Reload the page.")
 
 
 def _is_name(text: object, longest: int) -> TypeGuard[str]:

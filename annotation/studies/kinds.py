@@ -1,4 +1,4 @@
-"""What differs between kinds of studies; people, assignment, drafts and saving are the same for all."""
+"""Protocol of a kind of study; people, assignment, drafts and saving are common to all kinds."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from annotation.records import (
 )
 
 Mine = Sequence[Assignment]
-"""All that one person has or had in a study, in their order."""
+"""All assignments of one person in a study, in order, with reassigned ones."""
 
 
 @dataclass(frozen=True)
 class NormalizedAnswer:
-    """An answer as it is kept: plain JSON in one canonical form, so that equal answers are equal."""
+    """Answer in canonical plain JSON, so that equal answers compare equal."""
 
     answer: Mapping[str, Any]
-    unsure: bool = False      # goes to an adjudicator
+    unsure: bool = False      # for adjudication
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """What is to be noted of an answer to a gate. ``passed``: whether the person goes on."""
+    """Result of a survey step, to record as an event. ``passed``: whether the person may continue."""
 
     kind: EventKind
     payload: Mapping[str, Any]
@@ -40,16 +40,16 @@ class GateResult:
 
 
 class Flow(Protocol):
-    """How people go through a study in order: what stands between its items, and how far back they may go. Pure."""
+    """Ordered way through a survey: its steps between items, and how far back people may go. Pure."""
 
     def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
-        """``share``: how many items a seat of the plan has at least; who lost some to others and has
-        answered fewer is not at the end."""
+        """The person's position. ``share``: minimum items of a planned seat; a person who has answered fewer, because
+        some were reassigned, is not finished."""
         ...
 
-    def admit(self, standing: AnswerContext, annotator: str, token: str) -> None:
-        """Whether an answer may be kept; called in the store's transaction. Raises ``GateStands`` for a new
-        one behind a gate, ``IncompleteJudgement`` for a change that comes too late."""
+    def admit(self, context: AnswerContext, annotator: str, token: str) -> None:
+        """Check that an answer may be saved, in the store's transaction. Raises ``GateStands`` for a new answer while
+        a step is open, ``IncompleteJudgement`` for a change that is too late."""
         ...
 
     def pass_gate(
@@ -57,7 +57,7 @@ class Flow(Protocol):
         attempt: int | None,
         answer: object,
     ) -> GateResult:
-        """Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now."""
+        """Complete a step. Raises ``IncompleteJudgement`` for a missing answer, and if another step is due now."""
         ...
 
 
@@ -66,35 +66,35 @@ class StudyKind(Protocol):
 
     @property
     def flow(self) -> Flow | None:
-        """None: items in any order, and nothing between them."""
+        """None: items in any order, without steps between them."""
         ...
 
     @property
-    def lasting(self) -> Collection[str]:
-        """Fields of an answer that only ever go from false to true, for one person and item. They alone
-        make no new answer."""
+    def sticky_fields(self) -> Collection[str]:
+        """Boolean fields that stay true once true, per person and item. Changing only them does not make a new
+        revision."""
         ...
 
     def normalize(self, answer: object, item: Item, study: Study, *, extra: Mapping[str,
                                                                                     Any] = ...) -> NormalizedAnswer:
-        """Check what came from a browser or a script. Raises ``IncompleteJudgement`` with a sentence
-        that says what is missing or contradicts itself."""
+        """Validate and normalise an answer of a browser or script. Raises ``IncompleteJudgement`` that says what is
+        missing or contradictory."""
         ...
 
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...
     ) -> Mapping[str, Any]:
-        """The same without completeness: whatever can be kept of it, bounded in size."""
+        """Normalise an incomplete answer: its valid parts, limited in size."""
         ...
 
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
-        """A kept answer as its person gave it."""
+        """A stored answer in the form in which the person gave it."""
         ...
 
-    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
-        """What a seat without work takes over from others. Pure; called in the store's transaction."""
+    def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
+        """Work of others for a seat without any. Pure; called in the store's transaction."""
         ...
 
     def page(self, study: Study) -> Mapping[str, Any]:
-        """What the screen needs to know of the study beyond its items: plain JSON, nothing hidden."""
+        """Data of the study for its screen, besides items: plain JSON, nothing hidden."""
         ...

@@ -1,4 +1,4 @@
-"""Operations on a whole study: open or close it, release a person's work, rename it, remove it."""
+"""Operations on a whole study: open or close, release a person's work, rename, remove."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from cir_core.errors import StudyError
 
 
 def set_accepting(store: StudyStore, study: Study, accepting: bool, *, by: str = LOCAL) -> Study:
-    """The study as it is now. Raises ``StudyError`` for opening one that has no picture, as imported ones have none."""
+    """Open or close a study; returns the updated study. Raises ``StudyError`` when opening one without images, such as
+    an imported one."""
     if accepting and not any(image.width for image in store.images(study.study_id).values()):
-        raise StudyError(f"{study.name} was imported from files that hold no pictures: there is nothing to judge in "
-                         "it. Its results and exports are there all the same.")
+        raise StudyError(f"{study.name} was imported from files without images: there is nothing to judge in "
+                         "it. Its results and exports are available.")
     return store.set_accepting(study.study_id, accepting, by=by)
 
 
 def release(store: StudyStore, study: Study, annotator: str, *, by: str = LOCAL) -> Released:
-    """Make a person's open work free for others at once. Raises ``StudyError`` for somebody without a seat, and for
-    an imported study, whose seats say who has answered."""
+    """Release a person's open work to others at once. Raises ``StudyError`` for a person without a seat, and for an
+    imported study."""
     if is_imported(study):
-        raise StudyError(f"{study.name} was imported: its people judge elsewhere, and there is no work to hand on.")
+        raise StudyError(f"{study.name} was imported, so there is no open work to release.")
     return store.release(study.study_id, annotator, by=by)
 
 
 def rename_study(store: StudyStore, study: Study, name: str) -> Study:
-    """The study as it is now. Raises ``StudyError`` for a name that cannot be or that another study has."""
+    """Rename a study; returns the updated study. Raises ``StudyError`` for an invalid or taken name."""
     clean = kept_name(name)
-    if name_key(clean) != name_key(study.name):   # its own may be written otherwise: "first" as "First"
+    if name_key(clean) != name_key(study.name):   # its own name may change in case: "first" to "First"
         clean = check_name(store, name)
     return store.rename(study.study_id, clean)
 
 
 def remove_study(store: StudyStore, home: Path, study: Study) -> None:
-    """Remove a study with everything people judged in it, and its pictures. There is no way back.
+    """Delete a study with all its judgements and images. This cannot be undone.
 
-    If this is killed in between, or the folder cannot be written just then, the next study that is made or removed
-    clears the pictures away.
+    If this is interrupted, or the folder is not writable, the next creation or removal of a study deletes the images.
     """
     leave_to_clear(home, study.study_id)
     store.remove(study.study_id)

@@ -1,4 +1,4 @@
-"""How far the people of a study are."""
+"""Progress of the people of a study."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from annotation.records import Assignment, Judgement, Seat, Study, StudyEvent, n
 @dataclass(frozen=True)
 class SeatProgress:
     seat: int
-    annotator: str | None              # None: nobody has taken the seat yet
+    annotator: str | None              # None: free seat
     done: int                          # answered, unsure ones included
     unsure: int
-    open: int                          # not answered, nor handed on to somebody else
-    median_seconds: float | None       # of looking at an item; None before the first answer
+    open: int                          # neither answered nor reassigned
+    median_seconds: float | None       # viewing time per item; None before the first answer
     joined_at: datetime | None
     seen_at: datetime | None
-    away: bool                         # for longer than the lease: open work goes to whoever joins
-    finished_at: datetime | None = None   # in surveys: when they came to the end
-    code: str | None = None            # that they were given then
+    away: bool                         # inactive for longer than the lease: open work may be reassigned
+    finished_at: datetime | None = None   # in surveys: time of completion
+    code: str | None = None            # completion code
 
     @property
     def total(self) -> int:
@@ -34,7 +34,7 @@ def seat_progress(
     study: Study, seats: Sequence[Seat], assignments: Sequence[Assignment], judgements: Sequence[Judgement],
     now: datetime, events: Iterable[StudyEvent] = (),
 ) -> list[SeatProgress]:
-    """By number of the seat. ``judgements`` are those that count now, ``events`` those of the kind "finish"."""
+    """Progress by seat number, from the current ``judgements``, and the ``events`` of kind "finish"."""
     states: dict[int, Counter[str]] = defaultdict(Counter)
     for assignment in assignments:
         states[assignment.seat][assignment.state] += 1
@@ -50,12 +50,12 @@ def seat_progress(
     rows = []
     for seat in sorted(seats, key=lambda it: it.number):
         state = states[seat.number]
-        taken = seconds.get(name_key(seat.annotator)) if seat.annotator else None
+        times = seconds.get(name_key(seat.annotator)) if seat.annotator else None
         last = seat.seen_at or seat.joined_at
         end = ends.get(name_key(seat.annotator)) if seat.annotator else None
         rows.append(SeatProgress(
             seat.number, seat.annotator, state["done"] + state["unsure"], state["unsure"], state["open"],
-            median(taken) if taken else None, seat.joined_at, seat.seen_at,
+            median(times) if times else None, seat.joined_at, seat.seen_at,
             bool(seat.annotator and state["open"] and last and now - last > lease),
             end.created_at if end else None, end.payload.get("code") if end else None,
         ))

@@ -1,4 +1,4 @@
-"""How far one person is in one study, and how long the rest may take."""
+"""One person's progress in a study, with an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import median
 
 from annotation.records import Workspace
 
-_ENOUGH = 3  # answers before a pace says anything
+_ENOUGH = 3  # answers before a pace is estimated
 
 
 @dataclass(frozen=True)

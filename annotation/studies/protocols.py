@@ -1,6 +1,6 @@
 """Versioned files of rubrics and surveys: ``NAME-VERSION.toml`` holds the protocol ``NAME/VERSION``.
 
-Versions lie side by side. A study keeps the version it was made with; a new study takes the newest.
+Versions coexist. A study keeps the version it was created with; a new study uses the newest.
 """
 
 from __future__ import annotations
@@ -73,22 +73,22 @@ def parse_toml(
 def protocol_file(folder: Path, protocol: str, what: str) -> Path:
     """The file of ``protocol`` in ``folder``. ``what``: "rubric" or "survey", for the sentence.
 
-    Raises ``StudyError`` for a protocol that is not there, with those that are.
+    Raises ``StudyError`` for an unknown protocol, with a list of the known ones.
     """
     found = _PROTOCOL.fullmatch(protocol)
     path = folder / f"{found[1]}-{found[2]}.toml" if found else None
     if path is None or not path.is_file():
         there = ", ".join(repr(one) for one in known_protocols(folder)) or "none at all"
-        raise StudyError(f"There is no {what} {quoted(protocol)} here, only {there}. Use a cirque that has it: the "
-                         "one the study was made with, or a later one.")
+        raise StudyError(f"There is no {what} {quoted(protocol)} here, only {there}. Use a version of cirque that has "
+                         "it: the one the study was created with, or a later one.")
     return path
 
 
 def newest_protocol(folder: Path, name: str) -> str:
-    """The highest version of ``name`` in ``folder``: "circus/2". Raises ``StudyError`` where there is none."""
+    """The highest version of ``name`` in ``folder``: "circus/2". Raises ``StudyError`` if there is none."""
     versions = [_parts(one)[1] for one in known_protocols(folder) if _parts(one)[0] == name]
     if not versions:
-        raise StudyError(f"There is no file {name}-1.toml in {folder.name}. Install cirque again.")
+        raise StudyError(f"There is no file {name}-1.toml in {folder.name}. Reinstall cirque.")
     return f"{name}/{max(versions)}"
 
 

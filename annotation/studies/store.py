@@ -31,21 +31,20 @@ from annotation.records import (
 
 
 class StudyStore(Protocol):
-    """All methods raise ``StorageError``; what they wrote is durable when they return. Names of
-    studies and annotators are compared without regard to case. ``study_id`` that is not there raises
-    ``UnknownStudy``, an item that is not the annotator's ``UnknownItem``, an annotator without a seat
-    ``NotJoined``.
+    """All methods raise ``StorageError``; writes are durable when they return. Names of studies and
+    annotators are compared without case. An unknown ``study_id`` raises ``UnknownStudy``, an item that is
+    not the annotator's ``UnknownItem``, an annotator without a seat ``NotJoined``.
 
-    What runs a study is noted in the audit log by the same transaction; ``by``: who does it."""
+    Administrative changes are recorded in the audit log in the same transaction; ``by``: who acts."""
 
-    # --- making and reading ---------------------------------------------------------------
+    # --- creating and reading -------------------------------------------------------------
 
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
-        """All or nothing. ``seats`` beyond the plan's empty ones, and ``judgements``, are those of an
-        import: their assignments are stored as answered. A name that is taken raises ``StudyError``."""
+        """Insert a study, atomically. ``seats`` (besides the plan's empty ones) and ``judgements`` are of an import:
+        their assignments are stored as answered. A taken name raises ``StudyError``."""
         ...
 
     def study(self, name_or_id: str) -> Study: ...
@@ -67,11 +66,11 @@ class StudyStore(Protocol):
     def assignments(self, study_id: str) -> Sequence[Assignment]: ...
 
     def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
-        """What counts now, by item number and seat; with ``history`` every revision, oldest first."""
+        """Current judgements, by item number and seat; with ``history`` all revisions, oldest first."""
         ...
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
-        """What counts now for one item."""
+        """Current judgements of one item."""
         ...
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]: ...
@@ -82,82 +81,83 @@ class StudyStore(Protocol):
 
     # --- judging --------------------------------------------------------------------------
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
-        """The person's seat: the one they have, else the lowest that is free, else a new one that gets
-        what ``hand_over`` gives it."""
+    def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
+        """The person's seat: the one they have, else the lowest free one, else a new one with the work that
+        ``reassign`` returns."""
         ...
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
-        """Hand more to a person who is done; returns how many items. Of the agreement block they get back
-        what was taken from them when their work was released."""
+    def take_more(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
+        """Assign more items to a person without open work; returns how many. Items of the agreement set that were
+        withdrawn when their work was released are restored."""
         ...
 
     def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Workspace:
-        """The item asked for by id or by position, else the first that is open;
-        with ``after``, an item's id, the first open one behind that item, wrapping round.
-        One transaction. ``at`` notes that the person was here (at most once a minute)."""
+        """The workspace with the item requested by id or position, else the first open one; with ``after``, an
+        item's id, the first open one after that item, wrapping around.
+
+        One transaction. ``at`` updates the time of last activity (at most once a minute)."""
         ...
 
     def save(
-        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
-        admit: Admit | None = None,
+        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None,
+        sticky_fields: Collection[str] = (), admit: Admit | None = None,
     ) -> Saved:
-        """Keep a judgement (its ``revision`` is given here). The same answer again, with the same token or
-        another, adds nothing. Ends the draft. Raises ``StudyClosed`` when answers are no longer taken,
-        ``UsedToken`` for another answer under the same token.
+        """Save a judgement, and assign its ``revision``. The same answer again, with the same or another token,
+        adds nothing. Deletes the draft. Raises ``StudyClosed``, and ``UsedToken`` for another answer with the same
+        token.
 
-        ``lasting``: fields that stay true for this person and item once an answer or a draft had them true. Answers
-        that differ in nothing else are equal.
+        ``sticky_fields`` stay true for this person and item once they were true in an answer or a draft. Answers that
+        differ only in them are equal.
 
-        ``admit`` is called in the transaction, when no other answer of this person can come between: what it
-        returns is kept in place of ``judgement.answer`` and ``unsure``, and what it raises is raised."""
+        ``admit`` is called in the transaction, with this person's seat locked: its result replaces
+        ``judgement.answer`` and ``unsure``, and its errors propagate."""
         ...
 
-    def save_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
-        """Replaces the person's draft of the item. ``lasting`` as in :meth:`save`."""
+    def save_draft(self, study_id: str, draft: Draft, *, sticky_fields: Collection[str] = ()) -> None:
+        """Replace the person's draft of the item. ``sticky_fields`` as in :meth:`save`."""
         ...
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
-        """Nothing happens where there is none."""
+        """Delete a draft, if there is one."""
         ...
 
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
-        """A person's assignments in their order."""
+        """A person's assignments, in order."""
         ...
 
     def is_member(self, study_id: str, annotator: str) -> bool:
-        """Whether a person has a seat with items, also handed-on ones, which they may still answer. False for a
-        study that is not there."""
+        """Whether a person has a seat with items, also reassigned ones, which they may still answer. False for an
+        unknown study."""
         ...
 
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
-        """A person's drafts, each with their answer to its item that counts now."""
+        """A person's drafts, each with their current answer to the item."""
         ...
 
     def decide(self, decision: Decision) -> Decision:
-        """Keep an adjudicator's decision, idempotent by its token; ``revision`` is given here. Raises
-        ``UsedToken`` for another decision under the same token."""
+        """Save an adjudicator's decision, idempotent by its token, and assign its ``revision``. Raises ``UsedToken``
+        for another decision with the same token."""
         ...
 
     def note(self, event: StudyEvent) -> StudyEvent:
-        """Keep what a person with a seat did between the items, also in a study that takes no more
-        answers. Idempotent by study, annotator and token: what was noted first is given back."""
+        """Save an event of a person with a seat, also in a closed study. Idempotent by study, annotator and token:
+        returns the stored event."""
         ...
 
     def events(
         self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
     ) -> Sequence[StudyEvent]:
-        """Oldest first; of everybody, or of one person; of all kinds, or of one."""
+        """Events, oldest first; optionally of one person, and of one kind."""
         ...
 
     # --- scores of metrics, for preference studies -------------------------------------------
 
     def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
-        """Replaces those of the same name. Raises ``StudyError`` for a name without letters, for sets of items
-        that the study does not have, and for numbers that are not finite."""
+        """Save scores, replacing those of the same name. Raises ``StudyError`` for an empty name, unknown items or
+        sets, and non-finite numbers."""
         ...
 
     def scores(self, study_id: str) -> Sequence[MetricScores]:
@@ -165,34 +165,35 @@ class StudyStore(Protocol):
         ...
 
     def drop_scores(self, study_id: str, name: str, *, by: str = LOCAL) -> None:
-        """Raises ``UnknownScores`` where there are none of that name."""
+        """Delete scores. Raises ``UnknownScores`` for an unknown name."""
         ...
 
     def stamp(self, study_id: str) -> str:
-        """Another text whenever something has changed that a report is made of: an answer, a seat, a decision, an
-        event, the study itself, scores. Cheap however much is stored."""
+        """Version stamp, which changes with all inputs of a report: answers, seats, decisions, events, scores, the
+        study itself. Cheap for studies of any size."""
         ...
 
-    # --- running --------------------------------------------------------------------------
+    # --- administration -------------------------------------------------------------------
 
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study: ...
 
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
-        """Make a person's open work free for others at once. Who has answered nothing loses the seat."""
+        """Release a person's open work to others at once. A seat without answers is freed."""
         ...
 
     def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study: ...
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
-        """Raises ``StudyError`` for a name that another study has."""
+        """Raises ``StudyError`` for a taken name."""
         ...
 
     def remove(self, study_id: str, *, by: str = LOCAL) -> None:
-        """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
+        """Delete a study with all its judgements, decisions, drafts, events and scores; not its images, which are
+        files."""
         ...
 
-    def log_event(self, act: AuditEvent) -> None:
-        """Note in the audit log what changes nothing in the store, such as a download."""
+    def log_event(self, event: AuditEvent) -> None:
+        """Log an event without any other change, such as a download."""
         ...
 
 

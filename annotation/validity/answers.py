@@ -1,13 +1,13 @@
-"""The validity study: is a query a well-formed composed image query, and if not, why (CIRCUS).
+"""Validity studies: whether a query is a well-formed composed image query, and if not, why (CIRCUS).
 
 The canonical answer::
 
     {"validated": true | false | null, "flags": […], "reasons": ["1a", …], "note": "…",
      "alternatives": [tokens of the panel], "unsure": false, "panel_opened": false}
 
-``flags`` are in order of severity, the other lists sorted, each entry once. ``validated`` true goes
-without flags and reasons. ``unsure`` leaves the item to an adjudicator: ``validated`` is null then, and flags
-are no more than a hint. Answers of released files may also be false without any flag, or null.
+``flags`` are in order of severity, the other lists sorted, each entry once. ``validated`` true has
+no flags and reasons. ``unsure`` leaves the item to an adjudicator: ``validated`` is then null, and flags are
+only a hint. Answers of released files may also be false without any flag, or null.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class Validity:
     """:class:`annotation.studies.kinds.StudyKind` of validity studies. The rubric is that of the study's protocol."""
 
     flow = None
-    lasting = ("panel_opened",)   # what was seen cannot be unseen
+    sticky_fields = ("panel_opened",)   # the panel has been seen once it was opened
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``.
 
-        What is missing is taken as empty. ``validated`` may be left null where flags are set: they
-        say it. Somebody unsure owes no sub-reason and no note, and gives no verdict.
+        Missing fields are empty. ``validated`` may be null with flags, which imply it. An unsure answer
+        has no verdict, and needs no sub-reason and no note.
         """
         rubric = load_rubric(study.protocol)
         fields = _typed(answer)
@@ -68,8 +68,8 @@ class Validity:
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> Mapping[str, Any]:
-        """What can be kept of an answer that is not finished; it need not make sense yet. Raises
-        ``IncompleteJudgement`` for a note that cannot be stored."""
+        """The storable parts of an unfinished, possibly contradictory answer. Raises ``IncompleteJudgement`` for a
+        note that cannot be stored."""
         rubric = load_rubric(study.protocol)
         given = answer if isinstance(answer, Mapping) else {}
         lists = {name: {value for value in of if isinstance(value, str)} if isinstance(of := given.get(name), list)
@@ -87,9 +87,9 @@ class Validity:
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         return answer
 
-    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
-        """A fair share of all open work: :func:`annotation.studies.assignment.hand_over`."""
-        return assignment.hand_over(work)
+    def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
+        """A fair share of all open work: :func:`annotation.studies.assignment.reassign`."""
+        return assignment.reassign(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""
@@ -97,15 +97,15 @@ class Validity:
 
 
 def primary(answer: Mapping[str, Any], rubric: Rubric) -> str:
-    """The one category of a canonical answer: "VALIDATED", its most severe flag, "INVALID_UNSPECIFIED" where
-    it is invalid without a flag, "UNLABELLED" where it gives no verdict (unsure, or never answered)."""
+    """Primary category of a canonical answer: "VALIDATED", its most severe flag, "INVALID_UNSPECIFIED" if invalid
+    without a flag, "UNLABELLED" without a verdict (unsure, or never answered)."""
     return rubric.category(answer.get("validated"), answer.get("flags", ()))
 
 
 def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | None:
-    """All categories of a canonical answer, for the question whether two judges set the same ones.
+    """All categories of a canonical answer, to compare two annotators.
 
-    The flags in order of severity, or the one category that stands for none; None without a verdict.
+    Flags in order of severity, or the primary category without flags; None without a verdict.
     """
     if (validated := answer.get("validated")) is None:
         return None
@@ -114,7 +114,7 @@ def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | No
 
 
 def _typed(answer: object) -> dict[str, Any]:
-    """The fields with the types they should have; lists without repetitions, in the order given."""
+    """Type-checked fields; lists without duplicates, in the given order."""
     if not isinstance(answer, Mapping):
         raise IncompleteJudgement(f"A judgement is an object with {_listed(FIELDS)}, not {_kind(answer)}.")
     if unknown := [name for name in answer if name not in FIELDS]:
@@ -163,13 +163,13 @@ def _check_reasons(reasons: Iterable[str], flags: Collection[str], rubric: Rubri
         found = rubric.reason(code)
         if found and found[0].code not in flags:
             raise IncompleteJudgement(f"The reason {code} “{found[1].name}” belongs to {_named(found[0].code, rubric)},"
-                                      " which is not set. Set that flag, or take the reason away.")
+                                      " which is not set. Set that flag, or remove the reason.")
 
 
 def _check_verdict(validated: bool | None, flags: Collection[str], rubric: Rubric) -> None:
     if validated and flags:
         first = _named(rubric.by_severity(flags)[0], rubric)
-        raise IncompleteJudgement(f"It is marked as valid and flagged as {first}. Take one of the two away.")
+        raise IncompleteJudgement(f"It is marked as valid and flagged as {first}. Remove one of the two.")
     if validated is None and not flags:
         raise IncompleteJudgement(f"Nothing is chosen yet. Set a flag or “{rubric.valid.name}”, or leave the item to an"
                                   " adjudicator with “unsure”.")
@@ -179,8 +179,8 @@ def _check_verdict(validated: bool | None, flags: Collection[str], rubric: Rubri
 
 def _check_no_verdict(validated: bool | None) -> None:
     if validated is not None:
-        said = "valid" if validated else "not valid"
-        raise IncompleteJudgement(f"It is marked as {said} and left to an adjudicator as well. Take “unsure” away, or"
+        verdict = "valid" if validated else "not valid"
+        raise IncompleteJudgement(f"It is marked as {verdict} and left to an adjudicator as well. Remove “unsure”, or"
                                   " leave the verdict open; flags may stay as a hint.")
 
 

@@ -1,4 +1,4 @@
-"""A validity study from queries: pictures frozen, panels filled, the plan laid out, all stored at once."""
+"""Create a validity study from queries: image snapshots, panels and assignments, stored atomically."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cir_core.support.texts import counted
 from cir_core.types.ids import new_id
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
-"""Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
+"""Defaults: seconds until "unsure" is offered, and number of marked alternatives that make a query too broad."""
 
 
 def create_validity_study(
@@ -33,21 +33,21 @@ def create_validity_study(
     max_megapixels: float = 64.0, skip_missing: bool = False, panel_size: int | None = None,
     progress: Progress | None = None,
 ) -> Created:
-    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.studies.image_snapshots`).
+    """Create a study of ``queries``, with image snapshots in ``home`` (:mod:`annotation.studies.image_snapshots`).
 
-    Without the picture of its reference or target nobody can judge a query: all such queries are listed
-    and nothing is made, or with ``skip_missing`` they are left out and counted. In the place of a panel's picture
-    that cannot be had stands the next one that was found. Raises ``StudyError`` for a name that is taken and a
-    plan that cannot be laid out, before any work is done; ``StorageError`` for a full disk.
+    Queries without the image of their reference or target cannot be judged: they are listed in an error, or with
+    ``skip_missing`` left out and counted. A missing image of a panel is replaced by the next retrieved one. Raises
+    ``StudyError`` for a taken name and an impossible plan, before any work is done; ``StorageError`` for a full
+    disk.
 
     Args:
-        plan: its ``agreement_items`` are drawn from all strata alike. All that is drawn follows from its seed, but
-            for the order of panels, which nobody is to know.
-        source: where the queries came from, in plain JSON.
-        settings: over :data:`SETTINGS`.
-        panel_size: images in the panel of every item; None: as :func:`annotation.sources.panels.usual_size` has it.
-            Fewer where a query has fewer, which ``notes`` say.
-        progress: pictures looked at, and of how many.
+        plan: its ``agreement_items`` are sampled equally from all strata. All sampling is determined by its seed,
+            except the order of panels, which must not be predictable.
+        source: origin of the queries, in plain JSON.
+        settings: override :data:`SETTINGS`.
+        panel_size: images per panel; None: :func:`annotation.sources.panels.usual_size`. Fewer if a query has
+            fewer, with a note.
+        progress: processed images, and their total.
     """
     name = check_name(store, name)
     if not queries:
@@ -73,11 +73,11 @@ def create_validity_study(
 def _lay_out(
     study: Study, queries: Sequence[StudyQuery], item_ids: Sequence[str]
 ) -> tuple[list[Item], list[PlannedAssignment]]:
-    """Items without what they show, and their places."""
+    """Items without their content, and their assignments."""
     plan = study.plan
     if not 0 <= plan.agreement_items <= len(queries):
-        raise StudyError(f"{plan.agreement_items} of {len(queries)} items cannot be the agreement block. "
-                         f"Take between 0 and {len(queries)}.")
+        raise StudyError(f"{plan.agreement_items} of {len(queries)} items cannot be the agreement set. "
+                         f"Choose between 0 and {len(queries)}.")
     block = {query.key for query in spread(
         queries, plan.agreement_items, stratum=lambda query: query.stratum, key=lambda query: query.key,
         seed=plan.seed, purpose="agreement block")}
@@ -90,9 +90,9 @@ def _freeze(
     queries: Sequence[StudyQuery], find: FindPicture, freezer: Freezer, max_megapixels: float, skip_missing: bool,
     panel_size: int | None, progress: Progress | None,
 ) -> tuple[list[StudyQuery], Panels]:
-    """The queries that can be judged, and their panels.
+    """Queries that can be judged, and their panels.
 
-    References and targets come first: when one is missing, nobody has waited for the panels."""
+    References and targets first, so that missing ones are reported early."""
     def size_for(judged: Sequence[StudyQuery]) -> int:
         return usual_size(judged) if panel_size is None else panel_size
 
@@ -105,11 +105,11 @@ def _freeze(
         new = [image_id for image_id in image_ids if image_id not in freezer.images]
         total = max(total, done + len(new))
 
-        def looked(now: int, _: int) -> None:
+        def on_image(now: int, _: int) -> None:
             if progress:
                 progress(done + now, total)
 
-        refused = freezer.freeze(new, find, max_megapixels=max_megapixels, progress=looked).refused
+        refused = freezer.freeze(new, find, max_megapixels=max_megapixels, progress=on_image).refused
         done += len(new)
         return refused
 
@@ -133,15 +133,15 @@ def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Se
     ]
     more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
     lacking = len(queries) - len(kept)
-    remedy = ("Check where the pictures are looked for (--images, --gallery)" if not kept else
+    remedy = ("Check the image folders (--images, --gallery)" if not kept else
               "Check --images and --gallery, or leave these queries out with --skip-missing")
-    return (f"{lacking:,} of {len(queries):,} queries cannot be judged without the picture of their reference or "
-            f"target; nothing was made. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
+    return (f"{lacking:,} of {len(queries):,} queries cannot be judged without the image of their reference or "
+            f"target; nothing was created. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
 
 
 def _shown(query: StudyQuery, found: Sequence[str], freezer: Freezer) -> dict[str, Any]:
     panel = [freezer.images[image_id].token for image_id in found]
-    # The order of retrieval is a rank, and who knows a seed can undo what it has shuffled.
+    # The order of retrieval reveals ranks, and a seeded shuffle could be reversed.
     random.SystemRandom().shuffle(panel)
     return {"text": query.text, "reference": freezer.images[query.reference_id].token,
             "target": freezer.images[query.target_id].token, "panel": panel}
@@ -160,12 +160,12 @@ def _notes(counts: Mapping[str, int], panels: Panels) -> list[str]:
     notes = []
     if counts["dropped"]:
         left_out = counted(counts["dropped"], "query was left out", "queries were left out")
-        notes.append(f"{left_out}: the picture of the reference or of the target is not at hand or cannot be read.")
+        notes.append(f"{left_out}: the image of the reference or of the target is missing or cannot be read.")
     if counts["missing"]:
-        one, many = (("; the next one stands in its place.", "; the next ones stand in their place.")
-                     if panels.shortest is None else (".", "."))   # else there was no next one for all of them
-        notes.append(counted(counts["missing"], f"picture of a panel is not at hand or cannot be read{one}",
-                             f"pictures of panels are not at hand or cannot be read{many}"))
+        one, many = (("; it was replaced by the next one.", "; they were replaced by the next ones.")
+                     if panels.shortest is None else (".", "."))   # else some had no replacement
+        notes.append(counted(counts["missing"], f"image of a panel is missing or cannot be read{one}",
+                             f"images of panels are missing or cannot be read{many}"))
     return notes
 
 
@@ -173,9 +173,9 @@ def import_circus_study(
     store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str,
     settings: Mapping[str, Any] | None = None,
 ) -> Created:
-    """Store annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`).
+    """Import annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`).
 
-    Raises ``StudyError`` for a name that is taken.
+    Raises ``StudyError`` for a taken name.
     """
     name = check_name(store, name)
     parts = study_of(imported, name, settings={**SETTINGS, **(settings or {})}, created_by=created_by,

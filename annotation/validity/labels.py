@@ -1,11 +1,10 @@
-"""What a study says of each item in the end, and which items an adjudicator should see.
+"""Final labels of the items of a study, and the adjudication queue.
 
-A judgement is a vote if its ``validated`` is not null; unsure ones and those without a verdict are none.
-
-``majority`` (CIRCUS's page): valid or not is what strictly more than half of the votes say. A tie is undecided, counts
-as valid nowhere, and goes to the queue. ``single_kept`` (the code of CIRCUS's release): one annotation is kept for
-each item, the first vote in order of seats. Where one person judged each item both rules agree. An adjudicator's
-decision comes before either rule; released files have none, so parity with the release is not touched.
+A judgement is a vote if its ``validated`` is not null; unsure ones and those without a verdict are not.
+``majority`` (CIRCUS's page): the verdict of strictly more than half of the votes. A tie is undecided, never counts as
+valid, and is queued for adjudication. ``single_kept`` (the code of CIRCUS's release): one annotation is kept per item,
+the first vote in order of seats. With one annotator per item both rules agree. An adjudicator's decision overrides
+either rule; released files have none, so parity with the release is unaffected.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from annotation.validity.rubric import Rubric
 
 LabelRule = Literal["majority", "single_kept"]
 By = Literal["adjudicated", "majority", "single", "undecided", "none"]
-"""What a label rests on. "undecided" is a tie, "none" an item that nobody has voted on."""
+"""Basis of a label. "undecided" is a tie, "none" an item without votes."""
 Why = Literal["unsure", "tie", "split", "flags"]
-"""Why an item is in the queue; see :func:`queue`."""
+"""Reason why an item is queued; see :func:`queue`."""
 WHYS: tuple[Why, ...] = ("unsure", "tie", "split", "flags")
 
 
@@ -31,7 +30,7 @@ WHYS: tuple[Why, ...] = ("unsure", "tie", "split", "flags")
 class Votes:
     valid: int = 0
     invalid: int = 0
-    unlabelled: int = 0      # judgements without a verdict: unsure ones, and null ones of released files
+    unlabelled: int = 0      # judgements without a verdict: unsure, or null in released files
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,18 @@ class FinalLabel:
 
     item_id: str
     validated: bool | None
-    flags: tuple[str, ...]   # the most severe first; () unless it is invalid
+    flags: tuple[str, ...]   # most severe first; () unless invalid
     reasons: tuple[str, ...]
     primary: str             # VALIDATED, the most severe flag, INVALID_UNSPECIFIED or UNLABELLED
     votes: Votes
     by: By
-    reasons_differ: tuple[str, ...] = ()   # those of ``flags`` for which reasons were given, but none by most
-    kept: str | None = None  # whose judgement it is, where it is one person's: the only vote, or the kept one
+    reasons_differ: tuple[str, ...] = ()   # flags with reasons, but without a majority reason
+    kept: str | None = None  # annotator, if it is one person's judgement: the only vote, or the kept one
 
 
 @dataclass(frozen=True)
 class Case:
-    """An item for the adjudicator. ``decided``: there is a decision already."""
+    """An item for adjudication. ``decided``: it has a decision."""
 
     item_id: str
     why: Why
@@ -62,16 +61,15 @@ def final_labels(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
     rule: LabelRule = "majority", *, rubric: Rubric,
 ) -> Mapping[str, FinalLabel]:
-    """A label for each item, by item id, in the order of ``items``.
+    """Final label of each item, by item id, in the order of ``items``.
 
     Args:
-        judgements: what counts now, by item and seat, as :meth:`StudyStore.judgements` gives it.
-        rubric: the study's own, whose order of severity counts.
+        judgements: current ones, by item and seat, as of :meth:`StudyStore.judgements`.
+        rubric: the study's, which defines the order of severity.
 
-    Under ``majority`` an invalid item has the flags that more than half of its invalid votes set, and of these the
-    reasons that more than half of them gave; a flag whose reasons they differ on is in ``reasons_differ``. So an item
-    may be invalid without any flag all agree on; the queue has
-    it as "flags". A decision that gives no verdict is passed over.
+    Under ``majority`` an invalid item has the flags of more than half of its invalid votes, and of these the reasons
+    of more than half of them; a flag without a majority reason is in ``reasons_differ``. So an item may be invalid
+    without a common flag; the queue has it as "flags". Decisions without a verdict are ignored.
     """
     votes, decided = _by_item(judgements), _verdicts(decisions)
     return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
@@ -82,13 +80,13 @@ def queue(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *,
     rubric: Rubric,
 ) -> list[Case]:
-    """Items an adjudicator should see, the most pressing first: undecided before decided ones, then by why, then in
-    the order of ``items``. Each item once, under the first that holds:
+    """Adjudication queue, most urgent first: undecided before decided ones, then by reason, then in the order of
+    ``items``. Each item is listed once, with the first reason that applies:
 
-    - "unsure": somebody left it to the adjudicator
+    - "unsure": somebody was unsure
     - "tie": as many votes for valid as for invalid
-    - "split": votes on both sides, but more on one
-    - "flags": all votes say invalid, for different flags
+    - "split": votes on both sides, with a majority
+    - "flags": all votes are invalid, with different flags
     """
     votes, decided = _by_item(judgements), _verdicts(decisions)
     cases = [Case(item.item_id, why, item.item_id in decided) for item in items
@@ -108,8 +106,8 @@ def _label(
         flags = rubric.by_severity(_common(of, "flags")) if validated is False else ()
         reasons = tuple(code for code in sorted(_common(of, "reasons")) if _flag_of(code, rubric) in flags)
         given = {_flag_of(code, rubric) for answer in of for code in answer.get("reasons", ())}
-        settled = {_flag_of(code, rubric) for code in reasons}
-        differ = tuple(flag for flag in flags if flag in given - settled)
+        with_reason = {_flag_of(code, rubric) for code in reasons}
+        differ = tuple(flag for flag in flags if flag in given - with_reason)
         return FinalLabel(item_id, validated, flags, reasons, rubric.category(validated, flags), counts, by, differ,
                           kept)
 
@@ -136,7 +134,7 @@ def _why(judged: Sequence[Judgement], rubric: Rubric) -> Why | None:
 
 
 def _common(answers: Sequence[Mapping[str, Any]], field: str) -> list[str]:
-    """What more than half of the answers have in ``field``."""
+    """Values of ``field`` in more than half of the answers."""
     counts = Counter(code for answer in answers for code in set(answer.get(field, ())))
     return [code for code, count in counts.items() if count * 2 > len(answers)]
 
@@ -154,7 +152,7 @@ def _by_item(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
 
 
 def _verdicts(decisions: Iterable[Decision]) -> dict[str, Decision]:
-    """The latest decision on each item that gives a verdict."""
+    """The latest decision with a verdict, per item."""
     latest: dict[str, Decision] = {}
     for decision in sorted(decisions, key=lambda decision: decision.revision):
         latest[decision.item_id] = decision

@@ -1,4 +1,4 @@
-"""A small study to try the screens with: queries of the sample benchmark, audited on the spot."""
+"""Sample validity study, from freshly audited queries of the sample benchmark."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def make_sample_study(
     store: StudyStore, audits: AuditStore, home: Path, name: str, *, load_encoder: Load, created_by: str, seed: int,
     seats: int = 2,
 ) -> Created:
-    """Twenty queries for two people, each for both, in a few seconds; labels are those of a real audit.
+    """Create a study of twenty queries, all for both of two people, in a few seconds; labels are of a real audit.
 
-    Raises ``GalleryError`` where the sample gallery is not there, ``StudyError`` for a name that is taken.
+    Raises ``GalleryError`` without the sample gallery, ``StudyError`` for a taken name.
     """
     folder = sample_folder(home)
     if not folder.is_dir():
-        raise GalleryError("The sample gallery is not on this machine. Make it once with: cirque demo")
+        raise GalleryError("The sample gallery is missing. Create it with: cirque demo")
     gallery = open_gallery(NAME, home=home)
     whole = read_benchmark("sample", folder)
     benchmark = over_gallery(limited(whole, _OF_EACH_CATEGORY), gallery)

@@ -1,8 +1,8 @@
-"""The validated subset in numbers, as CIRCUS's Table 2 has them.
+"""Counts of the validated subset, as in CIRCUS's Table 2.
 
 ``validated_solved`` are valid queries that need both inputs (``composition_required``), ``validated_unsolved`` valid
-ones that no retriever solved (``unresolved``). A study may hold queries of another kind, or of none that is
-known: they stand under "other", so that the columns always add up.
+ones that no retriever solved (``unresolved``). Queries of another or unknown category count as "other", so that the
+columns always add up.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SOLVED, UNSOLVED = "composition_required", "unresolved"
 class SubsetRow:
     """Counts of one data set. "Audited" are all its items in the study, judged or not.
 
-    ``primary`` has every category of the rubric and INVALID_UNSPECIFIED, also those with 0: together with
-    ``unlabelled`` and ``undecided`` they add up to ``audited``. ``flags`` counts each flag wherever it is set, so
-    that an item may count several times, and ``reasons`` likewise. ``reasons_differ`` has, for each flag that asks for
-    a reason, the items whose judges agree on the flag but on no reason.
+    ``primary`` has every category of the rubric and INVALID_UNSPECIFIED, including zeros: with ``unlabelled`` and
+    ``undecided`` they add up to ``audited``. ``flags`` counts each flag that is set, so that an item may count several
+    times; ``reasons`` likewise. ``reasons_differ`` has, for each flag that needs a reason, the items whose annotators
+    agree on the flag but on no reason.
     """
 
     dataset: str
@@ -36,7 +36,7 @@ class SubsetRow:
     validated_unsolved: int
     audited_other: int
     validated_other: int
-    unlabelled: int          # nobody has voted
+    unlabelled: int          # without votes
     undecided: int           # a tie
     adjudicated: int         # decided by an adjudicator
     primary: Mapping[str, int]
@@ -56,14 +56,14 @@ class SubsetRow:
 
 @dataclass(frozen=True)
 class Subset:
-    rows: tuple[SubsetRow, ...]   # by data set, in the order in which the items name them
+    rows: tuple[SubsetRow, ...]   # by data set, in order of first occurrence
     total: SubsetRow
 
 
 def count_subset(
     items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric,
 ) -> Subset:
-    """Table 2 over ``labels`` (:func:`annotation.validity.labels.final_labels`), which has every item."""
+    """Table 2 of ``labels`` (:func:`annotation.validity.labels.final_labels`), which must have every item."""
     items = list(items)
     of: dict[str, list[Item]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""A report as it is read: parts with headlines, figures and tables, the same on the screen and in files."""
+"""Records of report sections, with headlines, figures and tables, common to the screen and files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """``kind`` decides how a cell is written: "text", "count", "number" (three decimals in prose), "share" (percent),
+    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "share" (percent),
     "p"."""
 
     key: str
@@ -31,32 +31,32 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A cell is a text, a number or None. Files hold cells unrounded."""
+    """A table of texts, numbers and None. Files have unrounded numbers."""
 
-    key: str                       # a file name without ending: "pairwise-kappa"
+    key: str                       # file name without suffix: "pairwise-kappa"
     title: str
     columns: tuple[ReportColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
-    note: str = ""                 # under the table
-    empty: str = ""                # what to say where there are no rows
+    note: str = ""                 # below the table
+    empty: str = ""                # text if there are no rows
 
 
 @dataclass(frozen=True)
 class Figure:
-    """``spec``: ``{"data", "layout"}`` of plotly, plain JSON, without a theme: whoever draws it brings colours of
-    text and paper. ``cells``: what a click on a cell opens, by "row,column" of a heatmap."""
+    """``spec``: ``{"data", "layout"}`` of plotly, plain JSON, without a theme, which the renderer adds. ``cells``: link
+    targets by "row,column" of a heatmap."""
 
     key: str
     title: str
-    alt: str                       # what it shows, for who cannot see it
+    alt: str                       # text alternative
     spec: Mapping[str, Any] = field(repr=False)
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    note: str = ""                 # under the figure
+    note: str = ""                 # below the figure
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One number that a reader looks for first. ``value`` is None where there is none; ``note`` then says why."""
+    """A key number. If its ``value`` is None, ``note`` has the reason."""
 
     label: str
     estimate: Estimate
@@ -67,11 +67,11 @@ class Headline:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report, the same on the screen and in files."""
+    """A section of a report."""
 
     key: str
     title: str
-    intro: str                     # how the numbers are made and read, in two or three sentences
+    intro: str                     # two or three sentences on the numbers and their reading
     headlines: tuple[Headline, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[ReportTable, ...] = ()

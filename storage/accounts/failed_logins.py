@@ -1,4 +1,4 @@
-"""Wrong passwords in the database, inside the transactions of ``SqlPeopleStore``."""
+"""Failed sign-ins in the database, inside the transactions of ``SqlPeopleStore``."""
 
 from __future__ import annotations
 

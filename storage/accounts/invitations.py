@@ -13,7 +13,7 @@ from storage.accounts.audit_log import log_event
 from storage.mapping import tables
 
 KEPT = timedelta(days=7)
-"""How long what has expired stays, unusable: a clock that was far ahead for a while has made nothing go for good."""
+"""How long expired rows stay in the database, unusable: so a clock that was temporarily ahead deletes nothing."""
 
 _person, _invited = tables.people.c, tables.invitations.c
 # Asked at every use and not only when somebody leaves, so that it holds whatever a database went through before.
@@ -25,8 +25,8 @@ def usable(now: datetime) -> Any:
     return select(tables.invitations).where(_invited.uses_left > 0, _invited.expires_at > now, _MAKER_MAY)
 
 
-def keep(connection: Connection, invitation: Invitation) -> None:
-    """Those that are used up, or have long expired, are cleared away."""
+def save(connection: Connection, invitation: Invitation) -> None:
+    """Store an invitation, and delete those that are used up or expired more than ``KEPT`` ago."""
     by = _maker(connection, invitation.created_by)
     connection.execute(delete(tables.invitations).where(
         (_invited.expires_at <= invitation.created_at - KEPT) | (_invited.uses_left <= 0)))
@@ -49,7 +49,8 @@ def withdraw(connection: Connection, digest: str, by: str) -> bool:
 
 
 def withdraw_all(connection: Connection, maker: str, by: str, at: datetime) -> int:
-    """All of ``maker``, whose row is locked, so that none is added meanwhile. Notes and counts those that were open."""
+    """Withdraw all invitations of ``maker``, whose row is locked, so that none is added meanwhile. Returns how many
+    were still usable; these are logged."""
     found = connection.execute(select(tables.invitations).where(
         _invited.created_by == maker).order_by(_invited.digest).with_for_update()).all()
     connection.execute(delete(tables.invitations).where(_invited.created_by == maker))
@@ -66,10 +67,10 @@ def invitation_from(row: Row[Any]) -> Invitation:
 
 
 def _maker(connection: Connection, name: str) -> str:
-    """The name as the account has it. Locked: whoever is deactivated at this moment invites nobody afterwards."""
+    """The name as the account has it. Locks the row: a concurrent deactivation takes effect before or after."""
     if name == LOCAL:
         return name
     row = connection.execute(select(tables.people).where(_person.name_key == name_key(name)).with_for_update()).first()
     if row is None or not row.active or row.role != "admin":
-        raise AccessError("Only an admin invites others. Ask one for an invitation.")
+        raise AccessError("Only admins can invite people. Ask one for an invitation.")
     return str(row.name)

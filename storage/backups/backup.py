@@ -65,7 +65,7 @@ def check_kind(engine: Engine) -> None:
 
 @contextmanager
 def no_backup_of(path: Path, consequence: str) -> Iterator[None]:
-    """Turn what kept a backup from being made into :class:`StorageError`."""
+    """Turn errors while a backup is written into :class:`StorageError`."""
     try:
         yield
     except OSError as error:

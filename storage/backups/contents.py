@@ -1,4 +1,4 @@
-"""What a database or a backup of one holds, as it is compared."""
+"""Row counts and schema revision of a database or backup, for comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.mapping import tables
 
 @dataclass(frozen=True)
 class Contents:
-    """``revision`` is the schema's, None without one; ``rows`` of each table but that of the revision."""
+    """``revision`` of the schema, None without one; ``rows`` per table, without the table of the revision."""
 
     revision: str | None
     rows: Mapping[str, int]
@@ -37,7 +37,7 @@ def contents_of(connection: Connection) -> Contents:
 
 @dataclass(frozen=True)
 class LogExtent:
-    """How many acts a log holds, and the number of the last one: 0 where there is none."""
+    """Number of events in an audit log, and the number of the last one, 0 if empty."""
 
     acts: int
     last: int

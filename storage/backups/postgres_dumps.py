@@ -1,4 +1,4 @@
-"""Verified dumps of PostgreSQL databases by its own programs, and one put in a database's place."""
+"""Verified dumps of PostgreSQL databases, and restoring one, with pg_dump, pg_restore and psql."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cir_core.settings import environment_with
 from storage.backups.atomic_files import in_the_making
 from storage.backups.contents import Contents, contents_of
 
-CHANGED = ("Somebody wrote to the database in the meantime. Stop cirque, and other programs that use it; then restore "
-           "again. Nothing was changed.")
+CHANGED = ("Another program wrote to the database in the meantime. Stop cirque, and other programs that use it; then "
+           "restore again. Nothing was changed.")
 _CHANGED = "cirque: rows were written in the meantime"
 _PATIENCE = 2.0   # seconds
 _LOCK_MS = 10_000
 _INSTALL = "On Debian: apt-get install postgresql-client-{major}."
-# A line of a dump as SQL: "COPY public.turns (turn_id, ...) FROM stdin;", the rows, one in a line, and a line "\.".
+# In a dump as SQL: "COPY public.turns (turn_id, ...) FROM stdin;", then one row a line, then a line "\.".
 _COPY = re.compile(rb'COPY (?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"([^"]+)"|([^". ]+)) \(.*\) FROM stdin;\n')
 
 
@@ -38,13 +38,13 @@ def dump(connection: Connection, target: Path) -> Contents:
     expected = contents_of(connection)
     snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
     schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-    # By name: a dump of a whole schema or database would also make the schema, which is there, and extensions.
+    # By name: a dump of a whole schema or database would also create the schema, which exists, and extensions.
     named = [f'--table="{schema}"."{name}"' for name in inspect(connection).get_table_names()]
-    reached = _reached(connection.engine.url)
+    server = _libpq_connection(connection.engine.url)
     with in_the_making(target) as unfinished:
         unfinished.touch(0o600, exist_ok=False)
         _run([program, "--format=custom", f"--snapshot={snapshot}", *named, "--no-owner", "--no-privileges",
-              f"--file={unfinished}", f"--dbname={reached.by}"], reached.environment)
+              f"--file={unfinished}", f"--dbname={server.dsn}"], server.environment)
         if read_dump(unfinished, connection) != expected:
             raise StorageError("The dump does not hold what the database holds. Try again; if it happens twice, check "
                                "the disk.")
@@ -52,13 +52,13 @@ def dump(connection: Connection, target: Path) -> Contents:
 
 
 def read_dump(path: Path, connection: Connection) -> Contents:
-    """What a dump holds, by reading all of it."""
+    """Contents of a dump, by reading all of it."""
     program = _program("pg_restore", connection)
     _run([program, "--list", str(path)])
     rows: dict[str, int] = {}
     revision, table = None, ""
-    with (tempfile.TemporaryFile() as said, subprocess.Popen(
-            [program, "--data-only", "--file=-", str(path)], stdout=subprocess.PIPE, stderr=said) as reading):
+    with (tempfile.TemporaryFile() as errors, subprocess.Popen(
+            [program, "--data-only", "--file=-", str(path)], stdout=subprocess.PIPE, stderr=errors) as reading):
         assert reading.stdout is not None
         for line in reading.stdout:
             if not table:
@@ -72,7 +72,7 @@ def read_dump(path: Path, connection: Connection) -> Contents:
                 if table == "alembic_version":
                     revision = line.decode().strip()
         if reading.wait() or table:
-            raise StorageError(f"{path} is cut off or damaged: {_last_line_of(said)} Name another backup.")
+            raise StorageError(f"{path} is cut off or damaged: {_last_line_of(errors)} Name another backup.")
     rows.pop("alembic_version", None)
     return Contents(revision, dict(sorted(rows.items())))
 
@@ -80,42 +80,43 @@ def read_dump(path: Path, connection: Connection) -> Contents:
 def replace_content(
     connection: Connection, backup: Path, emptied: Collection[str], expected: Contents,
 ) -> None:
-    """Drop the tables that are there, make those of the dump and empty some of these, all in one transaction of
-    psql's. What pg_restore writes goes to it as it comes, so that it takes no room on a disk; the transaction ends well
-    only by what is written last, and not where a program fails or is killed before."""
+    """Drop the existing tables, create those of the dump and empty some of these, all in one transaction of psql.
+    pg_restore's output is piped to psql, so it needs no disk space; COMMIT is written last, so that nothing is
+    changed if a program fails or is killed before."""
     quote = connection.dialect.identifier_preparer.quote
     there = inspect(connection).get_table_names()
     schema = quote(connection.exec_driver_sql("SELECT current_schema()").scalar_one())   # no path leads there below
-    reached = _reached(connection.engine.url)
+    server = _libpq_connection(connection.engine.url)
     reading = [_program("pg_restore", connection), "--no-owner", "--no-privileges", "--file=-", str(backup)]
     writing = [_program("psql", connection), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1",
-               f"--dbname={reached.by}", "--file=-"]
-    connection.rollback()   # what was read is locked until then
+               f"--dbname={server.dsn}", "--file=-"]
+    connection.rollback()   # releases the locks of the reads
     before = "".join(["BEGIN;\n", *_as_expected(expected, there, quote),
                       *(f"DROP TABLE {quote(name)} CASCADE;\n" for name in there)])
     after = "".join([*(f"DELETE FROM {schema}.{quote(name)};\n" for name in emptied), "COMMIT;\n"])
-    with (tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as noted,
-          subprocess.Popen(writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=noted,
-                           env=reached.environment) as psql,
-          subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said) as pg_restore):
+    with (tempfile.TemporaryFile() as restore_errors, tempfile.TemporaryFile() as psql_errors,
+          subprocess.Popen(writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=psql_errors,
+                           env=server.environment) as psql,
+          subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=restore_errors) as pg_restore):
         assert psql.stdin is not None and pg_restore.stdout is not None
-        with suppress(BrokenPipeError):   # psql has ended, and says why
+        with suppress(BrokenPipeError):   # psql has exited; its error is reported below
             psql.stdin.write(before.encode())
             shutil.copyfileobj(pg_restore.stdout, psql.stdin)
             if pg_restore.wait() == 0:
                 psql.stdin.write(after.encode())
         with suppress(BrokenPipeError):
             psql.stdin.close()
-        if pg_restore.returncode:   # then psql may complain of what is cut off
-            raise StorageError(f"pg_restore failed: {_last_line_of(said)}")
+        if pg_restore.returncode:   # reported first: psql may then only complain about truncated input
+            raise StorageError(f"pg_restore failed: {_last_line_of(restore_errors)}")
         if psql.wait():
-            said_so = _last_line_of(noted, _CHANGED)
-            raise StorageError(CHANGED if _CHANGED in said_so else f"psql failed: {said_so}")
+            error = _last_line_of(psql_errors, _CHANGED)
+            raise StorageError(CHANGED if _CHANGED in error else f"psql failed: {error}")
 
 
 def _as_expected(expected: Contents, there: Collection[str], quote: Callable[[str], str]) -> Iterator[str]:
-    """Statements that keep others from writing to the tables that are ``there``, and fail where these do not hold as
-    many rows as ``expected``."""
+    """Statements that lock the tables ``there`` against writers, and fail unless these have as many rows as
+    ``expected``."""
     if not there:
         return
     yield f"SET LOCAL lock_timeout = {_LOCK_MS};\nLOCK TABLE {', '.join(map(quote, there))};\n"
@@ -125,8 +126,8 @@ def _as_expected(expected: Contents, there: Collection[str], quote: Callable[[st
 
 
 def others_connected(connection: Connection) -> int:
-    """How many connections besides this one are open to the database. One that was just closed takes a moment to
-    end, so they are given some."""
+    """Number of other connections to the database. Waits a moment, because a connection that was just closed is still
+    listed for a while."""
     until = time.monotonic() + _PATIENCE
     while (others := _others(connection)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -141,39 +142,39 @@ def _others(connection: Connection) -> int:
 
 
 def _program(name: str, connection: Connection) -> str:
-    """One of PostgreSQL's programs, of the server's major version: another may write what the server cannot read."""
+    """Path of a PostgreSQL program of the server's major version: others may write what the server cannot read."""
     major = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
-    usual = f"/usr/lib/postgresql/{major}/bin", f"/usr/pgsql-{major}/bin"   # where Debian and Red Hat keep several
+    usual = f"/usr/lib/postgresql/{major}/bin", f"/usr/pgsql-{major}/bin"   # on Debian and on Red Hat
     found = next(filter(None, (shutil.which(name, path=folder) for folder in usual)), None) or shutil.which(name)
     install = _INSTALL.format(major=major)
     if found is None:
-        raise StorageError(f"{name} is not installed, which PostgreSQL's backups need. Install the client programs of "
-                           f"PostgreSQL {major}. {install}")
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.search(r"\(PostgreSQL\) (\d+)", said)
+        raise StorageError(f"{name} is not installed, but backups of PostgreSQL need it. Install the client "
+                           f"programs of PostgreSQL {major}. {install}")
+    output = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.search(r"\(PostgreSQL\) (\d+)", output)
     if version is None or int(version[1]) != major:
         theirs = f"PostgreSQL {version[1]}" if version else "an unknown version of PostgreSQL"
-        raise StorageError(f"{found} is of {theirs}, and the server is of {major}. Install the client programs of that "
-                           f"version. {install}")
+        raise StorageError(f"{found} is of {theirs}, but the server is of {major}. Install the client programs "
+                           f"of that version. {install}")
     return found
 
 
 @dataclass(frozen=True)
-class _Reached:
-    """How libpq's programs reach the database: ``by`` connection parameters, and variables for them alone."""
+class _LibpqConnection:
+    """How libpq's programs connect: ``dsn`` a connection string, and with environment variables."""
 
-    by: str
+    dsn: str
     environment: Mapping[str, str] = field(repr=False)
 
 
-def _reached(url: URL) -> _Reached:
-    """The password goes by the environment, which only the program's owner may read: everybody can read a command
-    line, and a file would stay where cirque is killed."""
+def _libpq_connection(url: URL) -> _LibpqConnection:
+    """The password is passed in the environment, which only the process's owner can read: a command line is public, and
+    a file would stay behind if cirque is killed."""
     known = url.get_dialect()().create_connect_args(url)[1]
     known = {name: value for name, value in known.items() if value not in (None, "")}
     password = known.pop("password", None)
-    by = " ".join(f"{name}='{_escaped(str(value))}'" for name, value in known.items())
-    return _Reached(by, environment_with({} if password is None else {"PGPASSWORD": str(password)}))
+    dsn = " ".join(f"{name}='{_escaped(str(value))}'" for name, value in known.items())
+    return _LibpqConnection(dsn, environment_with({} if password is None else {"PGPASSWORD": str(password)}))
 
 
 def _escaped(value: str) -> str:
@@ -187,13 +188,13 @@ def _run(command: list[str], environment: Mapping[str, str] | None = None) -> No
         raise StorageError(f"{Path(command[0]).name} failed: {_last_line(done.stderr)}")
 
 
-def _last_line_of(said: IO[bytes], known: str = "") -> str:
-    """The last line, or one before it that holds what is ``known``."""
-    said.seek(0)
-    text = said.read().decode(errors="replace")
+def _last_line_of(output: IO[bytes], known: str = "") -> str:
+    """The first line that contains ``known``, else the last line."""
+    output.seek(0)
+    text = output.read().decode(errors="replace")
     return next((line for line in text.splitlines() if known and known in line), _last_line(text))
 
 
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else "it did not say why."
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else "it gave no reason."

@@ -1,4 +1,4 @@
-"""A backup put in the place of the database."""
+"""Restore a backup into the database."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from storage.engine.errors import explained, where
 from storage.engine.revisions import known_revisions
 
 ENDED = frozenset({"sign_ins"})
-"""Tables that a restore leaves empty: whoever was signed out, deactivated or given a new password since the backup was
-made would be signed in again."""
+"""Tables that a restore leaves empty: otherwise people who were signed out, deactivated or given a new password after
+the backup would be signed in again."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """``contents`` are those of the backup; of the rows in ``ENDED`` none is there afterwards. ``before`` is the backup
-    of what was there, None where nothing was, and ``replaced`` its contents; ``log`` is of the audit log in that one,
-    None where there was none. ``latest`` is the schema of this cirque."""
+    """Outcome of a restore. ``contents`` of the backup, with the rows of ``ENDED`` that are not restored. ``before`` is
+    the backup of the replaced database, None if it was empty, ``replaced`` its contents and ``log`` the extent of its
+    audit log, None without one. ``latest`` is the schema revision of this version of cirque."""
 
     contents: Contents
     before: Path | None
@@ -39,20 +39,20 @@ class Restored:
 
     @property
     def sign_ins(self) -> int:
-        """How many were ended."""
+        """Number of sign-ins that were ended."""
         return self.contents.rows.get("sign_ins", 0)
 
 
 def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restored:
-    """Put what ``backup`` holds in the place of all that the database holds, in one step, and check the outcome.
+    """Replace the whole database by ``backup``, atomically, and check the outcome.
 
-    What is there is backed up into the folder ``safe`` first, and only goes with ``force``. Raises StorageError, also
-    while somebody else is connected: to two processes that do not know of each other, rows would change in passing.
+    Existing rows are backed up into the folder ``safe`` first, and replaced only with ``force``. Raises StorageError,
+    also while another program is connected, which would see rows change under it.
     """
     check_kind(engine)
     kind = _kind_of(backup)
     if kind != engine.dialect.name:
-        raise StorageError(f"{backup} is a backup of {_NAMES[kind]}, and CIRQUE_DATABASE_URL names "
+        raise StorageError(f"{backup} is a backup of {_NAMES[kind]}, but CIRQUE_DATABASE_URL names "
                            f"{_NAMES[engine.dialect.name]}. Point it at a database of the backup's kind.")
     wanted = _read(engine, backup)
     if wanted.revision not in known_revisions():
@@ -66,7 +66,7 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
                            "--force; they are backed up first.")
     before = None if there.is_empty else safe / backup_name(engine, "before-restore-")
     emptied = ENDED & wanted.rows.keys()
-    engine.dispose()   # our own connections are not to be taken for somebody else's
+    engine.dispose()   # so that our own connections do not count as others
     with explained(engine.url):
         (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before, there, emptied)
     found = inspect_database(engine)
@@ -120,13 +120,13 @@ def _restore_server(
         pass
     if before is not None:
         _check_same(back_up_to(engine, before).contents, there)
-    with _alone(engine) as connection:   # again: it took a while
+    with _alone(engine) as connection:   # again: the backup took a while
         _check_same(contents_of(connection), there)
         postgres_dumps.replace_content(connection, backup, emptied, there)
 
 
 def _check_same(found: Contents, there: Contents) -> None:
-    """What is replaced is what was looked at, and what is in the backup of it."""
+    """Raise ``StorageError`` if the database has changed since it was inspected."""
     if found != there:
         raise StorageError(postgres_dumps.CHANGED)
 

@@ -1,4 +1,4 @@
-"""Verified copies of SQLite databases, and one put in another's place."""
+"""Verified copies of SQLite databases, and restoring one."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from cir_core.errors import StorageError
 from storage.backups.atomic_files import in_the_making
 from storage.backups.contents import Contents
 
-_PATIENCE = 5.0   # seconds; an app that runs keeps its connections for longer
+_PATIENCE = 5.0   # seconds; a running app keeps its connections for longer
 _NOT_WRITTEN = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC,
                 sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_DELETE}
 
 
 def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
-    """Copy the last committed state of the open database ``source`` to the new file ``copy``, and check the copy:
-    that it is whole, and that each of its tables has as many rows. Others may go on writing meanwhile.
+    """Copy the last committed state of the open database ``source`` to the new file ``copy``, and check the copy's
+    integrity and the row count of each table. Other connections may write meanwhile.
 
     Raises OSError where the copy cannot be written, sqlite3.Error where the database cannot be read, and StorageError
-    where the copy is not as good as it should be.
+    where the copy fails the check.
     """
     with in_the_making(copy) as unfinished:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with _blaming(copy), closing(sqlite3.connect(unfinished, isolation_level=None)) as target:
-            source.execute("BEGIN")   # what is counted is what is copied
+            source.execute("BEGIN")   # one snapshot for counting and copying
             try:
                 expected = _contents(source)
                 source.backup(target)
             finally:
                 source.execute("ROLLBACK")
-            target.execute("PRAGMA journal_mode = DELETE")   # one file, with nothing beside it
+            target.execute("PRAGMA journal_mode = DELETE")   # a single file
             _check_whole(target, "The database")
             if _contents(target) != expected:
                 raise StorageError("The copy does not hold what the database holds. Try again; if it happens twice, "
@@ -43,7 +43,7 @@ def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
 
 
 def read_sqlite(path: Path) -> Contents:
-    """What a backup holds, after a check that it is whole. It is not changed. Raises StorageError."""
+    """Contents of a backup, after an integrity check. Read-only. Raises StorageError."""
     try:
         with closing(open_to_read(path)) as backup:
             _check_whole(backup, f"The backup {path}")
@@ -53,18 +53,19 @@ def read_sqlite(path: Path) -> Contents:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Without making a file where there is none. It may be in use by others: reading one needs files beside it."""
+    """Open for reading, without creating a missing file. Not immutable: the database may be in use, and needs its
+    write-ahead log."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
 
 
 @contextmanager
 def alone(database: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that nobody else can have one beside, in this process or another. Raises StorageError while
-    somebody has: cirque runs, or another command."""
+    """An exclusive connection. Raises StorageError while another one is open, in this process or another: cirque runs,
+    or another command."""
     with closing(sqlite3.connect(database, isolation_level=None, timeout=_PATIENCE)) as connection:
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            connection.execute("PRAGMA journal_mode = DELETE")   # only who is alone can leave the write-ahead log
+            connection.execute("PRAGMA journal_mode = DELETE")   # only a sole connection can leave WAL mode
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")                         # in this mode the lock stays until the end
         except sqlite3.OperationalError as error:
@@ -76,8 +77,8 @@ def alone(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def replace_content(database: sqlite3.Connection, backup: Path, emptied: Collection[str]) -> None:
-    """All or nothing: a journal beside the file takes a restore back that was cut off. Then the tables ``emptied``
-    lose their rows, before anybody else can read them."""
+    """Replace the content atomically: SQLite's rollback journal undoes an interrupted restore. The tables ``emptied``
+    are emptied before another connection can read them."""
     with closing(open_to_read(backup)) as source:
         source.backup(database)
     for name in emptied:
@@ -100,7 +101,7 @@ def _contents(connection: sqlite3.Connection) -> Contents:
 def _check_whole(connection: sqlite3.Connection, what: str) -> None:
     try:
         verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    except sqlite3.DatabaseError as error:   # so damaged that the check itself ends
+    except sqlite3.DatabaseError as error:   # so damaged that the check itself fails
         verdict = str(error)
     if verdict != "ok":
         raise StorageError(f"{what} is damaged ({verdict}). Restore an earlier backup (see docs/storage.md).")
@@ -112,12 +113,12 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def _blaming(copy: Path) -> Iterator[None]:
-    """What could not be written is the copy, for the database is only read meanwhile: it may lie on another disk."""
+    """Attribute write errors to ``copy``: the database is only read, and may be on another disk."""
     try:
         yield
     except sqlite3.OperationalError as error:
         code = error.sqlite_errorcode
         if code & 0xFF == sqlite3.SQLITE_FULL or code in _NOT_WRITTEN:
-            said = errno.ENOSPC if code & 0xFF == sqlite3.SQLITE_FULL else errno.EIO
-            raise OSError(said, os.strerror(said), str(copy)) from error
+            number = errno.ENOSPC if code & 0xFF == sqlite3.SQLITE_FULL else errno.EIO
+            raise OSError(number, os.strerror(number), str(copy)) from error
         raise

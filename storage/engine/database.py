@@ -1,7 +1,7 @@
-"""Open a database, and read or write it in transactions. All that depends on the dialect is here.
+"""Database engine and transactions. All code that depends on the dialect is here.
 
-Python's sqlite3 module opens transactions on its own, late and never IMMEDIATE. It is told
-not to (``storage.engine.sqlite_files``), and the engine's "begin" event says BEGIN instead.
+Python's sqlite3 module opens transactions by itself, late and never IMMEDIATE. This is turned off
+(``storage.engine.sqlite_files``), and the engine's "begin" event issues BEGIN instead.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from storage.engine.write_lock import FairWriteLock
 
 BUSY_TIMEOUT_MS = 10_000
 MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database
-_MIGRATION_LOCK = 0x63697271    # "cirq"; any number does that no other program uses
+_MIGRATION_LOCK = 0x63697271    # "cirq"; any number that no other program uses
 
 _compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
 
 
 def open_database(url: str) -> Engine:
-    """An engine whose connections are set up and whose database answers. Raises StorageError."""
+    """Create an engine with configured connections, and check that the database answers. Raises StorageError."""
     parsed = parse(url)
-    # Errors of the driver end up in logs, and what people wrote must not.
+    # Driver errors are logged, and must not contain user data.
     options: dict[str, Any] = {"json_serializer": _compact_json, "hide_parameters": True}
     is_file = parsed.get_backend_name() == "sqlite"
     if is_file:
@@ -69,8 +69,7 @@ def open_database(url: str) -> Engine:
 
 @contextmanager
 def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
-    """A transaction that only reads, and sees one state of the database throughout: in a backup ``all_of_it``, which
-    may take hours."""
+    """Read-only transaction on one snapshot of the database. ``all_of_it``: with the long timeouts of a backup."""
     with explained(engine.url), engine.connect() as connection:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
             connection = connection.execution_options(
@@ -82,53 +81,53 @@ def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes: on disk when the block has ended, undone if it raises.
+    """Write transaction: on disk when the block has ended, rolled back if it raises.
 
-    On SQLite it takes the write lock at once. A transaction that reads first and writes
-    later can fail half-way, without waiting, when another one wrote in between. The threads of
-    this process take turns; so one transaction inside another would wait for itself, and is refused.
+    On SQLite it takes the write lock at once: a transaction that reads first and writes later can fail
+    half-way, without waiting, when another one wrote in between. The threads of this process queue for
+    the lock; so a nested transaction would deadlock, and is refused.
     """
-    waited: Callable[[float], None] | None = engine.get_execution_options().get("cirque_waited")
+    on_wait: Callable[[float], None] | None = engine.get_execution_options().get("cirque_waited")
     schema: SchemaWatch | None = engine.get_execution_options().get("cirque_schema")
     file = file_watch(engine)
-    asked = time.perf_counter()
+    started = time.perf_counter()
     with explained(engine.url), turn_to_write(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         if file is not None:
             file.check(connection)
         with connection.begin():
-            if waited is not None:
-                waited(time.perf_counter() - asked)
+            if on_wait is not None:
+                on_wait(time.perf_counter() - started)
             if schema is not None:
                 schema.before_writing(connection)
             yield connection
-            if file is not None:   # it may have been waited for the lock
+            if file is not None:   # waiting for the lock may have taken a while
                 file.check()
-        if file is not None:       # what is in a file that nobody finds again is not acknowledged
+        if file is not None:       # do not acknowledge a write to a file that has been moved or deleted
             file.check()
 
 
-def tell_waits(engine: Engine, waited: Callable[[float], None]) -> None:
-    """From now on ``waited`` gets the seconds that each writing transaction waited before it could write."""
-    engine.update_execution_options(cirque_waited=waited)
+def tell_waits(engine: Engine, on_wait: Callable[[float], None]) -> None:
+    """Call ``on_wait`` with the seconds that each write transaction waited for its lock."""
+    engine.update_execution_options(cirque_waited=on_wait)
 
 
 def file_watch(engine: Engine) -> FileWatch | None:
-    """None where the database is no SQLite file of ``open_database``."""
+    """The engine's file watch; None unless it is a SQLite file opened with ``open_database``."""
     return engine.get_execution_options().get("cirque_file")
 
 
 def waits_for_rows(connection: Connection) -> bool:
-    """Whether writers run side by side, so that a row must be locked before what depends on it is read.
+    """Whether writers run concurrently, so that a row must be locked before what depends on it is read.
 
-    Not on SQLite, whose writer has the whole file. Elsewhere the lock is a statement of its own: one that has
-    waited sees the locked row as it is now, but all that it joins as it was before.
+    False on SQLite, where a writer locks the whole file. Elsewhere the lock must be a statement of its own: after a
+    wait, a statement sees the current state of the locked row, but the old state of joined rows.
     """
     return connection.dialect.name != "sqlite"
 
 
 def upserting(connection: Connection) -> Callable[[Table], Any]:
-    """The dialect's ``insert``, which knows ``on_conflict_do_update``: the count of one is the count of all."""
+    """The dialect's ``insert``, which has ``on_conflict_do_update``."""
     if connection.dialect.name == "postgresql":
         return postgresql.insert
     return sqlite.insert
@@ -136,9 +135,9 @@ def upserting(connection: Connection) -> Callable[[Table], Any]:
 
 @contextmanager
 def changing_schema(engine: Engine) -> Iterator[Connection]:
-    """A writing transaction for migrations: one process at a time, foreign keys checked at its end.
+    """Write transaction for migrations: one process at a time, foreign keys checked at its end.
 
-    SQLite changes most of a table's definition by copying it, which foreign keys forbid.
+    SQLite changes most of a table's definition by copying the table, which enforced foreign keys prevent.
     """
     with explained(engine.url), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
@@ -150,10 +149,10 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 with connection.begin():
                     yield connection
                     if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                        raise StorageError(f"{where(engine.url)} could not be updated: rows would have "
-                                           "pointed nowhere. It was left as it was. Please report this.")
+                        raise StorageError(f"{where(engine.url)} could not be updated: it would have "
+                                           "rows without their parents. Nothing was changed. Please report this.")
             finally:
-                connection.detach()  # its pragmas are not those of the pool
+                connection.detach()  # its pragmas differ from the pool's
         else:
             with connection.begin():
                 without_hurry(connection, MIGRATION_TIMEOUT_MS)
@@ -164,13 +163,13 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def turn_to_write(engine: Engine, seconds: float) -> Iterator[None]:
-    """While it lasts no other thread of this process writes, where only one can. Raises SQLAlchemy's TimeoutError."""
-    turns: FairWriteLock | None = engine.get_execution_options().get("cirque_turns")
-    if turns is None:
+    """Hold the process's write lock of a SQLite database; no-op elsewhere. Raises SQLAlchemy's TimeoutError."""
+    lock: FairWriteLock | None = engine.get_execution_options().get("cirque_turns")
+    if lock is None:
         yield
         return
-    with turns.turn(seconds) as came:
-        if not came:
+    with lock.turn(seconds) as acquired:
+        if not acquired:
             raise exc.TimeoutError("other threads have been writing all the time")
         yield
 
@@ -183,7 +182,7 @@ def sqlite_path(url: URL) -> Path | None:
 
 
 def parse(url: str) -> URL:
-    """Raises StorageError for what is no URL of a database that lasts."""
+    """Parse a database URL. Raises StorageError for a malformed URL or a database in memory."""
     try:
         parsed = make_url(url)
     except exc.ArgumentError as error:

@@ -1,4 +1,4 @@
-"""Database errors as sentences: for the log and the command line, and for the person at the screen.
+"""Turn database errors into messages: for the log and the command line, and for browsers.
 
 The driver's own error stays chained to the :class:`StorageError`.
 """
@@ -19,11 +19,11 @@ _CONTRADICTS = "This was not saved, because it contradicts what is already store
 
 
 def where(url: URL) -> str:
-    """The database in words: a path for SQLite, otherwise driver, host, port and name. Never who signs in, nor what
-    is in the URL's query, where a password may stand too."""
+    """The database's location, to display: a path for SQLite, otherwise driver, host, port and name. Without user name
+    and URL query, which may contain a password too."""
     if url.get_backend_name() == "sqlite" and url.database:
         return f"The database {url.database}"
-    host = (url.host or "").rpartition("@")[2]   # the rest is of a password whose @ is not written as %40
+    host = (url.host or "").rpartition("@")[2]   # the rest belongs to a password with an unescaped @
     host = f"[{host}]" if ":" in host else host
     port = f":{url.port}" if url.port else ""
     return f"The database {url.drivername}://{host}{port}/{url.database or ''}"
@@ -41,9 +41,9 @@ def explain(error: Exception, url: URL) -> StorageError:
 
 @contextmanager
 def explained(url: URL) -> Iterator[None]:
-    """Turn what the database could not do into :class:`StorageError`.
+    """Turn database errors into :class:`StorageError`.
 
-    A malformed statement or parameter is a defect of ours and passes through unchanged.
+    Malformed statements and parameters are programming errors, and propagate unchanged.
     """
     try:
         yield
@@ -55,7 +55,7 @@ def explained(url: URL) -> Iterator[None]:
 
 
 def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
-    """And whether what the driver says may be quoted: it is about the database, and not of what people wrote."""
+    """The cause, and whether the driver's message may be quoted: only if it contains no user data."""
     if isinstance(error, exc.TimeoutError):
         return CROWDED, True
     code = getattr(driver, "sqlite_errorcode", None)
@@ -68,17 +68,17 @@ def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
 
 
 def _named(driver: BaseException) -> str:
-    """The class and code by which its documentation knows it."""
+    """Exception class and error code, as in the driver's documentation."""
     state = getattr(driver, "sqlstate", None)
     code = f"SQLSTATE {state}" if state else getattr(driver, "sqlite_errorname", "")
     return ", ".join(filter(None, (type(driver).__name__, code)))
 
 
 def _first_line(driver: BaseException, url: URL) -> str:
-    said = next(iter(str(driver).strip().splitlines()), "")
+    message = next(iter(str(driver).strip().splitlines()), "")
     for secret in sorted(_secrets(url), key=len, reverse=True):
-        said = said.replace(secret, "***")
-    return said
+        message = message.replace(secret, "***")
+    return message
 
 
 def _secrets(url: URL) -> set[str]:

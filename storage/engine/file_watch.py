@@ -1,8 +1,8 @@
-"""Whether the SQLite files at their paths are still the ones that this process has open.
+"""Detect that an open SQLite file was moved, replaced or deleted.
 
-A file that was moved or deleted goes on taking what is written to it, and nobody ever reads that again. Paths are
-compared with ``stat`` alone: to open and close a database file would drop the locks that SQLite holds on it
-(POSIX). SQLite trusts the same two numbers, device and inode, when it shares locks among its connections.
+Writes to a file that was moved or deleted succeed, and are lost. Paths are compared with ``stat`` alone: opening and
+closing a database file would drop the POSIX locks that SQLite holds on it. SQLite too identifies files by device and
+inode when it shares locks among connections.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ _Identity = tuple[int, int]   # device and inode
 
 
 class FileWatch:
-    """Compares the database file, its write-ahead log and its index with those that were opened. Thread-safe."""
+    """Compare the database file, its write-ahead log and the log's index with the opened ones. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
-        real = self._path.resolve()   # SQLite keeps what belongs to a linked file beside the file itself
+        real = self._path.resolve()   # for a symbolic link, SQLite puts -wal and -shm beside the target
         self._log_file, self._index = (real.with_name(real.name + suffix) for suffix in BESIDE)
         self._lock = Lock()
         self._opened: _Identity | None = None
-        self._beside: Mapping[Path, _Identity] = {}   # while there are connections
+        self._beside: Mapping[Path, _Identity] = {}   # while connections are open
         self._connections = 0
-        self._noted = self._saved = ""
+        self._logged_problem = self._saved = ""
 
     def attend(self, engine: Engine) -> None:
-        """From now on ``storage.engine.database.writing`` asks, and every new connection is to the same file.
-
-        To be called after what else is done with a new connection."""
+        """Check before each ``storage.engine.database.writing`` and on every new connection. Call this after all other
+        connection set-up has been registered."""
         engine.update_execution_options(cirque_file=self)
         event.listen(engine, "do_connect", self._before_connecting)
         event.listen(engine, "connect", self._connected)
@@ -55,42 +54,42 @@ class FileWatch:
         return self._lost() is None
 
     def check(self, connection: Connection | None = None) -> None:
-        """Raises ``StorageError`` where a file is not the one that is open; six microseconds where all are.
+        """Raises ``StorageError`` if a file is not the opened one; takes six microseconds otherwise.
 
-        What a deleted write-ahead log held is written into the database by ``connection``, if it is in no
-        transaction. Once the very same files are back, all is as before."""
+        ``connection`` checkpoints a deleted write-ahead log into the database, unless it is in a transaction. Once the
+        same files are back, writing works again."""
         lost = self._lost()
         if lost is None:
-            if self._noted:
+            if self._logged_problem:
                 self._saved = ""
                 self._note("", f"The database {self._path} is back in its place. cirque goes on saving.")
             return
         raise self._refusal(lost, connection)
 
     def _refusal(self, lost: Path, connection: Connection | None = None) -> StorageError:
-        """That ``lost`` is not in its place, which is noted in the log."""
-        says = f"{lost} is not the file that this process has open: it was moved, replaced or deleted."
+        """The error for ``lost``, which is also logged."""
+        message = f"{lost} is not the file that this process has open: it was moved, replaced or deleted."
         if lost != self._path:
             self._rescue(lost, connection)
-            says += f" {self._saved or 'What was saved since the last checkpoint may be in it alone.'}"
-        problem = (f"{says} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
+            message += f" {self._saved or 'What was saved since the last checkpoint may be in it alone.'}"
+        problem = (f"{message} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
                    "stop cirque, put the right database there (see docs/storage.md), and start it again.")
         self._note(problem, problem)
         return StorageError(problem, MOVED)
 
     def _lost(self) -> Path | None:
-        """The first of the files that is not in its place."""
+        """The first file that is not in its place."""
         if self._opened is not None and _identity(self._path) != self._opened:
             return self._path
         beside = self._beside
         for path, identity in beside.items():
-            if _identity(path) != identity and self._beside is beside:   # else the last connection has just ended
+            if _identity(path) != identity and self._beside is beside:   # else the last connection was just closed
                 return path
         return None
 
     def _rescue(self, lost: Path, connection: Connection | None) -> None:
-        """A deleted log is still open here, and would be gone with this process. Not where there is another one: who
-        writes to that has the same index, and a checkpoint would mix the two."""
+        """Checkpoint a deleted write-ahead log, which is still open here and would be lost with this process. Not if
+        there is a new log at its path: that shares the index, and a checkpoint would mix the two."""
         if connection is None or lost != self._log_file or _identity(lost) is not None:
             return
         try:
@@ -101,14 +100,14 @@ class FileWatch:
             whole = not busy and pages == written
             self._saved = f"{'All' if whole else 'A part'} of what it held was written into the database."
 
-    def _note(self, state: str, says: str) -> None:
+    def _note(self, state: str, message: str) -> None:
         with self._lock:
-            changed, self._noted = state != self._noted, state
+            changed, self._logged_problem = state != self._logged_problem, state
         if changed:
-            (_log.error if state else _log.warning)("%s", says)
+            (_log.error if state else _log.warning)("%s", message)
 
     def _before_connecting(self, _dialect: Any, _record: Any, where: list[Any], options: dict[str, Any]) -> None:
-        """SQLite makes a file where there is none, so it is told not to."""
+        """Connect with ``mode=rw``, because SQLite would create a missing file."""
         self.check()
         where[0], options["uri"] = f"{self._path.as_uri()}?mode=rw", True
 
@@ -122,7 +121,7 @@ class FileWatch:
                 self._beside = {path: identity for path, identity in found.items() if identity is not None}
             self._connections += 1
         lost = self._lost()
-        if lost is not None:   # between the look before it and the opening
+        if lost is not None:   # moved between the check and the opening
             self._closing()
             connection.close()
             raise self._refusal(lost)   # even if it is back by now
@@ -139,7 +138,7 @@ def _driver(connection: Connection) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> _Identity | None:
-    """None for what is not there, or cannot be told."""
+    """None for a missing or unreadable file."""
     try:
         found = path.stat()
     except OSError:

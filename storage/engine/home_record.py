@@ -1,7 +1,7 @@
-"""``database.json`` in the home folder: which database it was used with, and whether somebody had an account there.
+"""``database.json`` in the home folder: which database it was used with, and whether that had accounts.
 
-It outlives the database: a start that finds none, or one without accounts, can tell a new home folder from one whose
-database was lost.
+It outlives the database, so that a start without a database, or without accounts, can distinguish a new home folder
+from one whose database was lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class DatabaseNote:
-    """``database`` as :func:`database_name` has it; ``accounts``: whether there ever was one."""
+    """``database`` as of :func:`database_name`; ``accounts``: whether any ever existed."""
 
     database: str
     accounts: bool = False
@@ -37,7 +37,7 @@ class DatabaseNote:
 
 
 class HomeRecord:
-    """Reads and writes the file. Thread-safe; what is noted is on disk when the call returns."""
+    """Reads and writes the file. Thread-safe; a note is on disk when the call returns."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -45,27 +45,27 @@ class HomeRecord:
         self._had_accounts = False
 
     def read(self) -> DatabaseNote | None:
-        """None where nothing was noted yet. Raises ``StorageError``."""
+        """None without a file. Raises ``StorageError``."""
         try:
             found = json.loads(self._path.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise StorageError(f"{self._path} cannot be read: {error.strerror}. Give it to whoever owns the home "
-                               "folder.") from error
+            raise StorageError(f"{self._path} cannot be read: {error.strerror}. Make it readable for the owner "
+                               "of the home folder.") from error
         except ValueError as error:
             raise StorageError(self._unreadable("is damaged")) from error
         return self._note_from(found)
 
     def had_accounts(self) -> bool:
-        """Whether somebody ever had an account. Raises ``StorageError``."""
+        """Whether an account ever existed. Raises ``StorageError``."""
         if not self._had_accounts:
             found = self.read()
             self._had_accounts = found is not None and found.accounts
         return self._had_accounts
 
     def note(self, database: str, *, accounts: bool = False) -> None:
-        """This is the database now. Accounts that were there once stay noted. Raises ``StorageError``."""
+        """Set the current database. ``accounts`` is never reset to False. Raises ``StorageError``."""
         with self._lock:
             before = self.read()
             if before is None and self._create(DatabaseNote(database, accounts, _now())):
@@ -76,13 +76,13 @@ class HomeRecord:
                 self._write(self._path, after)
 
     def note_accounts(self, database: str) -> None:
-        """Somebody has an account. Cheap where that is known."""
+        """Note that an account exists. Cheap when that is already noted."""
         if not self._had_accounts:
             self.note(database, accounts=True)
             self._had_accounts = True
 
     def _create(self, note: DatabaseNote) -> bool:
-        """False where another process was first: what that one noted is not written over."""
+        """Create the file; False if another process was first, whose note is not overwritten."""
         part = self._path.with_name(f".{NAME}.{new_id(8)}.new")
         try:
             self._write(part, note)
@@ -93,7 +93,7 @@ class HomeRecord:
         except OSError:   # a file system without links
             self._write(self._path, note)
         finally:
-            with suppress(OSError):   # on a read-only mount even of what is not there; the reason is raised already
+            with suppress(OSError):   # on a read-only mount even for a missing file; the cause is already raised
                 part.unlink()
         return True
 
@@ -117,13 +117,13 @@ class HomeRecord:
         return DatabaseNote(database, accounts, str(found.get("created_at", "")))
 
     def _unreadable(self, why: str) -> str:
-        return (f"{self._path} {why}, so nobody can tell which database this home folder was used with. Make sure that "
+        return (f"{self._path} {why}, so it is unknown which database this home folder was used with. Make sure that "
                 "CIRQUE_HOME and CIRQUE_DATABASE_URL name the right one, with its accounts; then move the file away, "
                 "and cirque writes a new one.")
 
 
 def database_name(url: URL, home: Path) -> str:
-    """How a home folder calls its database: the same after the folder was moved, and without who signs in."""
+    """Name of a database in ``database.json``: independent of where the home folder is, and without user name."""
     path = sqlite_path(url)
     if path is not None:
         absolute = path.absolute()

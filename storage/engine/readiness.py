@@ -1,4 +1,4 @@
-"""Whether the database can be worked with, for whoever sends people here."""
+"""Readiness checks of the database, for load balancers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, reading, sqlite
 from storage.engine.errors import explained
 from storage.engine.schema_watch import SchemaWatch
 
-_PATIENCE = 1.0   # seconds; who writes for longer is busy, not broken
-_STUCK = 60.0     # nobody who only writes a lot keeps others off for so long
+_PATIENCE = 1.0   # seconds; a database locked for longer is busy, not broken
+_STUCK = 60.0     # seconds; mere load does not lock others out for so long
 
 
 class Readiness:
-    """Asks the database behind ``engine``, and keeps this process's writers off the tables of another version."""
+    """Checks the database of ``engine``, and refuses writes to the schema of another version."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = monotonic) -> None:
         self._engine, self._clock = engine, clock
@@ -30,16 +30,16 @@ class Readiness:
 
     @property
     def is_other(self) -> bool:
-        """Whether its schema was another version's when somebody last looked; asks nothing."""
+        """Whether the schema was another version's at the last check; runs no query."""
         return self._schema.is_other
 
     def is_current(self) -> bool:
-        """Whether its schema is this version's. Raises ``StorageError`` where it does not answer."""
+        """Whether the schema is this version's. Raises ``StorageError`` if the database does not answer."""
         with reading(self._engine) as connection:
             return self._schema.look(connection)
 
     def is_in_place(self) -> bool:
-        """Whether the file at its path is the one that is open; where it is not, the log says what to do."""
+        """Whether the SQLite file at its path is the opened one; if not, the log says what to do."""
         file = file_watch(self._engine)
         if file is None:
             return True
@@ -48,33 +48,33 @@ class Readiness:
         return file.is_in_place
 
     def can_be_written(self) -> bool:
-        """Tries it, and undoes it. That others are writing just now is no reason to say no; that they have been for a
-        minute is. Raises ``StorageError`` where it can only be read."""
+        """Try a write and roll it back. False once other writers have held the lock for a minute. Raises
+        ``StorageError`` if the database is read-only."""
         with explained(self._engine.url):
             if _tries_to_write(self._engine):
                 self._wrote = self._clock()
         return self._clock() - self._wrote < _STUCK
 
     def close(self) -> None:
-        """Close the connections that nobody uses. With the last one of all processes SQLite writes its log into the
-        database, which then is one file."""
+        """Close idle connections. With the last connection of all processes SQLite checkpoints its log, so that the
+        database is a single file."""
         self._engine.dispose()
 
     @property
     def folder(self) -> Path | None:
-        """Where its file is, if it is one."""
+        """Folder of a SQLite file, else None."""
         path = sqlite_path(self._engine.url)
         return path.parent if path is not None else None
 
 
 def _tries_to_write(engine: Engine) -> bool:
-    """False where others were writing all the time."""
+    """False if the lock was not free in time."""
     try:
         with turn_to_write(engine, _PATIENCE), engine.connect() as connection:
             connection = connection.execution_options(cirque_writes=True)
             if engine.dialect.name == "sqlite":
                 _rewrite(connection)
-            else:   # to lock a row is to write; it leaves no dead row behind, and waits for nobody who does the same
+            else:   # locking a row is a write, leaves no dead row behind, and does not wait for other checks
                 connection.exec_driver_sql("SELECT version_num FROM alembic_version FOR UPDATE SKIP LOCKED")
     except exc.TimeoutError:
         return False

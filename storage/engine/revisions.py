@@ -1,4 +1,4 @@
-"""The revisions of the schema: which one a database is of, and which there are."""
+"""Schema revisions: of a database, and those that this version knows."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def migration_config(scripts: Path = SCRIPTS) -> Config:
 
 
 def latest_revision(scripts: Path = SCRIPTS) -> str:
-    """The one that ``storage.mapping.tables`` describes."""
+    """The revision of ``storage.mapping.tables``."""
     latest = ScriptDirectory.from_config(migration_config(scripts)).get_current_head()
     assert latest is not None, f"no migrations in {scripts}"
     return latest
 
 
 def known_revisions(scripts: Path = SCRIPTS) -> frozenset[str]:
-    """All that this version can bring up to date, and its own."""
+    """All revisions that this version can migrate, and its own."""
     return frozenset(one.revision for one in ScriptDirectory.from_config(migration_config(scripts)).walk_revisions())
 
 
 def revision_of(connection: Connection, scripts: Path = SCRIPTS) -> str | None:
-    """The database's revision; None if it is empty. Refuses what is not ours to change."""
+    """The database's revision; None if it is empty. Raises ``StorageError`` for a newer or foreign schema."""
     where_it_is = where(connection.engine.url)
     revision = MigrationContext.configure(connection).get_current_revision()
     if revision is None and set(inspect(connection).get_table_names()) - {"alembic_version"}:

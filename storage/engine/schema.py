@@ -1,4 +1,4 @@
-"""What all tables share: their metadata, names of constraints, and a type for times."""
+"""Metadata, naming convention of constraints, and a column type for times, shared by all tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware in, aware out, UTC in between. SQLite keeps no time zone of its own."""
+    """Time-zone-aware datetime, stored in UTC. SQLite stores no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

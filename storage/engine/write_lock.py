@@ -1,7 +1,7 @@
-"""Threads of one process that write to a SQLite file: one after the other, in the order they came.
+"""Fair (FIFO) write lock for the threads that write to a SQLite file.
 
-SQLite itself lets a writer that finds the file locked sleep, longer each time, and try again. Among
-many writers some are passed over for seconds. Here each waits for its turn and is woken for it.
+SQLite itself retries a locked file with increasing sleeps, so that among many writers some starve for
+seconds. Here each waits in a queue and is woken when the lock is its own.
 """
 
 from __future__ import annotations
@@ -13,55 +13,55 @@ from threading import Lock, get_ident
 
 
 class FairWriteLock:
-    """A lock that is handed on in order of arrival."""
+    """Lock that is granted in order of arrival."""
 
     def __init__(self) -> None:
-        self._state = Lock()             # held for a few steps only
+        self._state = Lock()             # held briefly
         self._waiting: deque[Lock] = deque()
-        self._taken = False
-        self._holder: int | None = None  # the thread whose turn it is
+        self._held = False
+        self._holder: int | None = None  # thread that holds the lock
 
     @contextmanager
     def turn(self, seconds: float) -> Iterator[bool]:
-        """Wait for one's turn; True while it lasts, False where it did not come within ``seconds``."""
+        """Acquire the lock: yields True while it is held, False on timeout after ``seconds``."""
         if self._holder == get_ident():
-            raise AssertionError("a writing transaction inside another one of the same thread would wait for itself")
-        if not self._begin(seconds):
+            raise AssertionError("a nested write transaction of the same thread would deadlock")
+        if not self._acquire(seconds):
             yield False
             return
         try:
             self._holder = get_ident()
             yield True
         finally:
-            self._hand_on()
+            self._release()
 
-    def _begin(self, seconds: float) -> bool:
+    def _acquire(self, seconds: float) -> bool:
         with self._state:
-            if not self._taken:
-                self._taken = True
+            if not self._held:
+                self._held = True
                 return True
-            gate = Lock()
-            gate.acquire()
-            self._waiting.append(gate)
+            waiter = Lock()
+            waiter.acquire()
+            self._waiting.append(waiter)
         try:
-            return gate.acquire(timeout=seconds) or self._give_up(gate)
-        except BaseException:  # Ctrl-C; the turn may have come with it
-            if self._give_up(gate):
-                self._hand_on()
+            return waiter.acquire(timeout=seconds) or self._give_up(waiter)
+        except BaseException:  # Ctrl-C; the lock may have been granted meanwhile
+            if self._give_up(waiter):
+                self._release()
             raise
 
-    def _give_up(self, gate: Lock) -> bool:
-        """Leave the queue; True if it is too late for that, because the turn has come."""
+    def _give_up(self, waiter: Lock) -> bool:
+        """Leave the queue; True if the lock was granted meanwhile."""
         with self._state:
-            if gate in self._waiting:
-                self._waiting.remove(gate)
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
                 return False
         return True
 
-    def _hand_on(self) -> None:
+    def _release(self) -> None:
         with self._state:
             self._holder = None
             if self._waiting:
                 self._waiting.popleft().release()
             else:
-                self._taken = False
+                self._held = False

@@ -1,4 +1,4 @@
-"""Row ↔ dataclass, exactly: a turn read back equals the turn stored, its vector bit for bit."""
+"""Lossless row ↔ dataclass mapping of search sessions, with bit-exact vectors."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def turn_from(row: Row[Any]) -> Turn:
 
 
 def pack_hits(hits: Sequence[Hit]) -> tuple[Values, bytes]:
-    """Hits as columns, which is smaller than an object per hit and several times faster to read.
+    """Hits in columns, which is smaller than an object per hit and several times faster to read.
 
-    The numbers are float64: every score, then every part. ``labels`` holds each distinct
-    tuple of part names once, and ``which`` says whose a hit's parts are.
+    The numbers are float64: all scores, then all score parts. ``labels`` holds each distinct
+    tuple of part names once, and ``which`` is each hit's index into it.
     """
     labels: dict[tuple[str, ...], int] = {}
     which = [labels.setdefault(tuple(name for name, _ in hit.parts), len(labels)) for hit in hits]
@@ -113,7 +113,7 @@ def unpack_hits(columns: Mapping[str, Any], numbers: bytes) -> tuple[Hit, ...]:
     ids, labels = columns["ids"], columns["labels"]
     values = np.frombuffer(numbers, dtype="<f8").tolist()
     parts = iter(values[len(ids):])
-    # Not strict: zip stops at the end of a hit's labels, before it would take the next hit's value.
+    # Not strict: zip stops at the end of a hit's labels, before it consumes the next hit's value.
     return tuple(
         Hit(image_id, score, rank, tuple(zip(labels[which], parts)))  # noqa: B905
         for image_id, score, rank, which in zip(ids, values, columns["ranks"], columns["which"])  # noqa: B905

@@ -1,4 +1,4 @@
-"""Row ↔ dataclass for studies: what is read back equals what was stored."""
+"""Lossless row ↔ dataclass mapping of studies."""
 
 from __future__ import annotations
 

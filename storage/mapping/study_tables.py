@@ -1,4 +1,4 @@
-"""The schema of studies and people; :mod:`storage.mapping.tables` has all of it."""
+"""Tables of studies and people; :mod:`storage.mapping.tables` has the whole schema."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ sign_ins = Table(
 
 failed_logins = Table(
     "wrong_tries", metadata,
-    Column("key", String(64), primary_key=True),      # a digest: of a name with an address, of either
+    Column("key", String(64), primary_key=True),      # digest of a name, an address, or both
     Column("tries", Integer, nullable=False),
     Column("last_at", UtcDateTime, nullable=False, index=True),
 )
@@ -54,13 +54,13 @@ invitations = Table(
     Column("expires_at", UtcDateTime, nullable=False, index=True),
 )
 
-# Only ever added to. No foreign keys: what was done stays when what it was done to is removed.
+# Append-only. No foreign keys: entries stay when what they refer to is removed.
 audit_log = Table(
     "audit_log", metadata,
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("at", UtcDateTime, nullable=False),
     Column("kind", String(32), nullable=False),
-    Column("actor_key", Text, nullable=False),  # see annotation.records.name_key; "" where nobody is known
+    Column("actor_key", Text, nullable=False),  # see annotation.records.name_key; "" if unknown
     Column("actor", Text, nullable=False),
     Column("about_key", Text, nullable=False),
     Column("about", Text, nullable=False),
@@ -115,12 +115,12 @@ study_seats = Table(
     "study_seats", metadata,
     Column("study_id", ForeignKey("studies.study_id", ondelete="CASCADE"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("annotator_key", Text),  # NULL until somebody takes the seat
+    Column("annotator_key", Text),  # NULL until the seat is taken
     Column("annotator", Text),
     Column("joined_at", UtcDateTime),
     Column("seen_at", UtcDateTime),
-    Column("released", Boolean, nullable=False),  # its open work may be handed on at once
-    # Counted in the transaction that changes them, so that a desk costs the same however much is stored.
+    Column("released", Boolean, nullable=False),  # open assignments may be reassigned at once
+    # Denormalised counts, updated with the assignments, so that loading a workspace takes constant time.
     Column("total", Integer, nullable=False),
     Column("done", Integer, nullable=False),
     Column("unsure", Integer, nullable=False),
@@ -134,8 +134,8 @@ assignments = Table(
     Column("study_id", String(64), nullable=False),
     Column("position", Integer, nullable=False),
     Column("state", String(16), nullable=False),
-    Column("extra", JSON(none_as_null=True)),  # NULL for none, as in studies of validity
-    # Fields that an answer or a draft of this seat had true and that stay so: ["panel_opened"]. NULL for none.
+    Column("extra", JSON(none_as_null=True)),  # NULL for none, as in validity studies
+    # Sticky fields that were true in any answer or draft of this seat: ["panel_opened"]. NULL for none.
     Column("lasting", JSON(none_as_null=True)),
     ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"], ondelete="CASCADE"),
     Index(None, "study_id", "seat", "state", "position"),
@@ -145,7 +145,7 @@ judgements = Table(
     "judgements", metadata,
     Column("judgement_id", String(64), primary_key=True),
     Column("study_id", String(64), nullable=False),
-    # No cascade, here and for decisions: what people judged cannot go with its study unnoticed.
+    # No cascade, here and for decisions: judgements are never deleted implicitly with their study.
     Column("item_id", ForeignKey("study_items.item_id"), nullable=False),
     Column("seat", Integer, nullable=False),
     Column("annotator", Text, nullable=False),  # as the seat has it
@@ -186,7 +186,7 @@ study_events = Table(
     Column("token", Text, nullable=False),
     Column("payload", JSON, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
-    # No cascade: who consented cannot go with the study unnoticed.
+    # No cascade: records of consent are never deleted implicitly with the study.
     ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"]),
     UniqueConstraint("study_id", "seat", "number"),
     UniqueConstraint("study_id", "seat", "token"),
@@ -211,14 +211,14 @@ decisions = Table(
 
 study_scores = Table(
     "study_scores", metadata,
-    # Another one each time they are kept: see storage.studies.version_stamp.
+    # A new id at each save: see storage.studies.version_stamp.
     Column("score_id", String(64), primary_key=True),
     Column("study_id", ForeignKey("studies.study_id", ondelete="CASCADE"), nullable=False),
     Column("name_key", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("description", Text, nullable=False),
     Column("notes", JSON, nullable=False),
-    Column("scores", JSON, nullable=False),  # {item_id: [of set 1, of set 2]}, null for a set without
+    Column("scores", JSON, nullable=False),  # {item_id: [set 1, set 2]}, null for a set without a score
     Column("created_by", Text, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     UniqueConstraint("study_id", "name_key"),

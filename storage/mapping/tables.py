@@ -1,4 +1,4 @@
-"""The schema. ``migrations/`` builds it step by step; a test holds the two together."""
+"""The database schema. ``migrations/`` builds it step by step; a test checks that both agree."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ uploads = Table(
 
 answers = Table(
     "answers", metadata,
-    Column("key", String(64), primary_key=True),  # a hash of all that the answer depends on
+    Column("key", String(64), primary_key=True),  # hash of everything that the answer depends on
     Column("model", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("prompt_version", Text, nullable=False),
@@ -116,8 +116,8 @@ comparisons = Table(
     Column("gallery", Text, nullable=False),
     Column("reference_id", Text, nullable=False),
     Column("modification_text", Text, nullable=False),
-    # Where it started from, as a record only: no foreign key, so that what was judged
-    # stays as it was when the session goes.
+    # Origin, for the record: no foreign key, so that the comparison survives the
+    # deletion of its session.
     Column("session_id", String(64)),
     Column("parent_id", String(64)),
     Column("blind", Boolean, nullable=False),
@@ -135,7 +135,7 @@ comparison_columns = Table(
     Column("caption", Text, nullable=False),
     Column("merged_text", Text, nullable=False),
     Column("notes", JSON, nullable=False),
-    Column("hits", JSON, nullable=False),  # this and the next as in turns
+    Column("hits", JSON, nullable=False),  # this and the next column as in turns
     Column("hit_numbers", LargeBinary, nullable=False),
     Column("timings_ms", JSON, nullable=False),
     Column("composition", JSON(none_as_null=True)),
@@ -146,7 +146,7 @@ comparison_columns = Table(
 method_votes = Table(
     "method_votes", metadata,
     Column("vote_id", String(64), primary_key=True),
-    # No cascade: a comparison that people judged cannot be deleted with its votes unnoticed.
+    # No cascade: votes are never deleted implicitly with their comparison.
     Column("comparison_id", ForeignKey("comparisons.comparison_id"), nullable=False),
     Column("annotator", Text, nullable=False),
     Column("shown", JSON, nullable=False),
@@ -159,7 +159,7 @@ method_votes = Table(
 
 audit_runs = Table(
     "audit_runs", metadata,
-    Column("digest", String(64), primary_key=True),  # of the card: all that the ranks depend on
+    Column("digest", String(64), primary_key=True),  # of the run card, with everything that the ranks depend on
     Column("card", JSON, nullable=False),
     Column("total", Integer, nullable=False),
     Column("begun_at", UtcDateTime, nullable=False),

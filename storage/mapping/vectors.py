@@ -1,4 +1,4 @@
-"""Vectors ↔ bytes: float32, little-endian, one after the other."""
+"""Vectors ↔ bytes: float32, little-endian, concatenated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pack_vectors(vectors: Sequence[Vector]) -> bytes:
 
 
 def unpack_vectors(block: bytes, count: int) -> tuple[Vector, ...]:
-    """``count`` vectors of equal length, bit for bit. Read-only, as what is stored never changes."""
+    """``count`` vectors of equal length, bit-exact and read-only."""
     matrix = np.frombuffer(block, dtype="<f4").astype(np.float32, copy=False).reshape(count, -1)
     matrix.setflags(write=False)
     return tuple(matrix)

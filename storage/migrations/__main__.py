@@ -1,4 +1,4 @@
-"""Write the next migration from what changed in ``tables.py``, to be read and corrected by hand."""
+"""Generate the next migration from the changes of ``tables.py``, to be reviewed and corrected by hand."""
 
 import sys
 import tempfile

@@ -1,6 +1,6 @@
-"""Runs the migrations on the connection that ``storage.migrations.run`` opened, in its transaction.
+"""Alembic environment: runs the migrations on the connection and in the transaction of ``storage.migrations.run``.
 
-It leaves logging alone: that belongs to the app. A new migration is written with
+Logging is left to the app. Create a new migration with
 ``python -m storage.migrations "what it does"``.
 """
 

@@ -1,4 +1,4 @@
-"""Bring a database to this version's schema, at every start."""
+"""Migrate a database to this version's schema, at every start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.engine.revisions import SCRIPTS, latest_revision, migration_config,
 
 @dataclass(frozen=True)
 class MigrationReport:
-    """What :func:`migrate` did. ``before`` is None for a database that was empty."""
+    """Result of :func:`migrate`. ``before`` is None for an empty database."""
 
     before: str | None
     after: str
@@ -25,17 +25,17 @@ class MigrationReport:
 
 
 def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
-    """Apply the migrations that are missing, all or none of them. Raises StorageError.
+    """Apply the missing migrations, all or none of them. Raises StorageError.
 
-    A database with content is copied first. Of several processes that start at once, one
-    migrates and the others wait for it.
+    A non-empty database is backed up first. Of several processes that start at once, one
+    migrates and the others wait.
     """
     config, head = migration_config(scripts), latest_revision(scripts)
     with reading(engine) as connection:
         if revision_of(connection, scripts) == head:
             return MigrationReport(head, head, (), None)
     with changing_schema(engine) as connection:
-        before = revision_of(connection, scripts)  # again: another process may have been first
+        before = revision_of(connection, scripts)  # again: another process may have migrated it meanwhile
         scripts_to_run = ScriptDirectory.from_config(config).iterate_revisions(head, before or "base")
         missing = tuple(reversed([script.revision for script in scripts_to_run]))
         if not missing:

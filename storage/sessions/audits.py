@@ -1,4 +1,4 @@
-"""The store of audits, in a SQL database."""
+"""SQL store of audits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SqlAuditStore:
                     digest=card.digest, card=asdict(card), total=total, begun_at=datetime.now(UTC)))
         except StorageError as error:
             if not isinstance(error.__cause__, IntegrityError):
-                raise  # otherwise it is there already
+                raise  # otherwise it exists already
 
     def stored(self, card: RunCard) -> Mapping[int, QueryAudit]:
         q = tables.audit_queries
@@ -74,13 +74,13 @@ class SqlAuditStore:
 
 
 def pack_rankings(rankings: Mapping[Variant, Ranking]) -> bytes:
-    """Compressed JSON: variant to its ranks and its best images."""
+    """Compressed JSON: variant to its ranks and its top images."""
     plain = {variant: [list(ranking.ranks), list(ranking.top)] for variant, ranking in rankings.items()}
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode())
 
 
 def unpack_rankings(packed: bytes) -> dict[Variant, Ranking]:
-    """Equal ids are one string: the runs of an audit name the same images again and again."""
+    """Inverse of ``pack_rankings``. Interns ids, because the runs of an audit repeat the same images."""
     plain = json.loads(zlib.decompress(packed))
     return {variant: _ranking(*plain[variant]) for variant in VARIANTS if variant in plain}
 
@@ -98,7 +98,7 @@ def _run_from(row: Row[Any]) -> StoredRun:
 
 
 def _storable(problem: str) -> str:
-    """What a model's own code says may hold anything, and a query must not be lost for it."""
+    """Text without characters that cannot be stored: messages of third-party model code may contain anything."""
     if can_be_stored(problem):
         return problem
     return problem.encode("ascii", "backslashreplace").decode().replace("\0", " ")

@@ -1,4 +1,4 @@
-"""The store of comparisons, in a SQL database."""
+"""SQL store of comparisons."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class SqlComparisonStore:
 
 
 def unknown_comparison(comparison_id: str) -> UnknownSession:
-    return UnknownSession(f"No comparison {quoted(comparison_id)} here. Compare the methods again from the search "
-                          "that it belonged to.")
+    return UnknownSession(f"No comparison {quoted(comparison_id)} here. Compare the methods again from its "
+                          "search.")
 
 
 def _comparison_values(comparison: Comparison) -> Values:

@@ -1,4 +1,4 @@
-"""Answers of language models, in a SQL database."""
+"""SQL cache of language-model answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries that read sessions: whole ones, and the rows of a list."""
+"""Queries for whole sessions and for session lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_ONCE = 500  # ids in one IN (…); databases limit the parameters of a state
 def load_sessions(
     connection: Connection, session_ids: Sequence[str], *only: ColumnElement[bool]
 ) -> dict[str, SearchSession]:
-    """The sessions among ``session_ids`` that are stored and meet ``only``, with all their turns."""
+    """Sessions by id, with all their turns; those that are unknown or do not match ``only`` are left out."""
     found: dict[str, SearchSession] = {}
     for start in range(0, len(session_ids), _AT_ONCE):
         wanted = session_ids[start:start + _AT_ONCE]
@@ -39,7 +39,7 @@ def load_sessions(
 
 
 def select_summaries(limit: int, gallery: str | None) -> Select[Any]:
-    """Sessions with the latest turn first, and what a list shows of them."""
+    """Session summaries, by latest turn first."""
     s, b, t = tables.sessions.c, tables.branches.c, tables.turns.c
     of_session = t.session_id == s.session_id
     query = select(

@@ -1,4 +1,4 @@
-"""The store of search sessions, in a SQL database."""
+"""SQL store of search sessions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage.sessions.loading import load_sessions, select_summaries
 
 
 def open_store(settings: Settings) -> SqlSessionStore:
-    """The sessions of the database the settings name, brought up to date. Raises StorageError."""
+    """Session store of the configured database, migrated. Raises StorageError."""
     return SqlSessionStore(open_home_database(settings)[0])
 
 
@@ -102,7 +102,7 @@ class SqlSessionStore:
         return self._change(session_id, needs_target=True, target_live=live)
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
-        # Without a savepoint: a full disk takes it away, and its loss would hide the reason.
+        # Without a savepoint: a full disk rolls it back, and its loss would hide the cause.
         try:
             with writing(self.engine) as connection:
                 connection.execute(insert(tables.uploads).values(
@@ -122,7 +122,7 @@ class SqlSessionStore:
 
 
 def _lock(connection: Connection, session_id: str) -> str | None:
-    """Let one writer at a time into the session; its target. SQLite has locked the whole file already."""
+    """Lock the session for writing, and return its target. SQLite has locked the whole file already."""
     s = tables.sessions.c
     row = connection.execute(select(s.target_id).where(s.session_id == session_id).with_for_update()).first()
     if row is None:
@@ -132,17 +132,17 @@ def _lock(connection: Connection, session_id: str) -> str | None:
 
 
 def _place(connection: Connection, session_id: str, parent_id: str | None) -> tuple[Branch, bool, int]:
-    """Where the next turn goes: its branch, whether that is a new one, its depth."""
+    """Position of the next turn: its branch, whether the branch is new, its depth."""
     number = 1
     if parent_id is not None:
         t = tables.turns.c
         parent = connection.execute(
             select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
         if parent is None:
-            raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and go on from one of its "
+            raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and continue from one of its "
                                  "turns.")
         if parent.session_id != session_id:
-            raise SearchError("That turn belongs to another session. Open its session to go on from it.")
+            raise SearchError("That turn belongs to another session. Open its session to continue from it.")
         number = parent.number + 1
         has_child = connection.execute(select(t.turn_id).where(t.parent_id == parent_id).limit(1)).first()
         deeper = connection.execute(select(t.turn_id).where(

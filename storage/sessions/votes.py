@@ -1,4 +1,4 @@
-"""The store of votes on methods, in a SQL database."""
+"""SQL store of votes on methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SqlVoteStore:
         check_vote(vote)
         c, v = tables.comparisons.c, tables.method_votes
         with writing(self.engine) as connection:
-            # The lock lets one voter at a time into the comparison; SQLite has locked the whole file.
+            # Locks the comparison, so that votes are serialised; SQLite has locked the whole file.
             known = connection.execute(select(c.comparison_id).where(
                 c.comparison_id == vote.comparison_id).with_for_update()).first()
             if known is None:

@@ -1,4 +1,4 @@
-"""Put a whole study into the database."""
+"""Insert a whole study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_study(
     study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
     seats: Sequence[Seat], judgements: Sequence[Judgement],
 ) -> None:
-    """Refuse text that a database cannot keep; a judgement by somebody without a seat is a defect."""
+    """Refuse text that a database cannot store; a judgement without a seat is a programming error."""
     check_study_texts(*(study, *items, *images, *places, *seats, *judgements))
     if not name_key(study.name):
         raise StudyError("A study needs a name. Give it one.")
@@ -44,12 +44,13 @@ def put_study(
         {"study_id": study.study_id, "token": image.token, "image_id": image.image_id,
          "width": image.width, "height": image.height} for image in images])
     _insert(connection, tables.study_items, [item_values(item) for item in items])
-    taken = {seat.number: seat for seat in seats}
-    numbers = {*range(1, study.plan.seats + 1), *taken, *(place.seat for place in places)}
-    _insert(connection, tables.study_seats, [_seat_values(study.study_id, n, taken.get(n)) for n in sorted(numbers)])
-    placed, given = _answered(study.study_id, places, seats, judgements)
-    _insert(connection, tables.assignments, placed)
-    _insert(connection, tables.judgements, given)
+    seat_by_number = {seat.number: seat for seat in seats}
+    numbers = {*range(1, study.plan.seats + 1), *seat_by_number, *(place.seat for place in places)}
+    _insert(connection, tables.study_seats, [
+        _seat_values(study.study_id, number, seat_by_number.get(number)) for number in sorted(numbers)])
+    assigned_rows, judgement_rows = _answered(study.study_id, places, seats, judgements)
+    _insert(connection, tables.assignments, assigned_rows)
+    _insert(connection, tables.judgements, judgement_rows)
     recount(connection, study.study_id)
     log_event(connection, AuditEvent("study.imported" if seats else "study.made", study.created_by, study.name,
                                     study.study_id,
@@ -57,7 +58,7 @@ def put_study(
 
 
 def name_taken(name: str) -> StudyError:
-    return StudyError(f"There is a study with the name {quoted(name)} already. Choose another name.")
+    return StudyError(f"The study name {quoted(name)} is already taken. Choose another name.")
 
 
 def _answered(

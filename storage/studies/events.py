@@ -1,4 +1,4 @@
-"""What people did between the items of a study: consent, checks, the end."""
+"""Events of participants between the items of a study: consent, attention checks, completion."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _HIGHEST = select(func.max(_event.number)).where(*_OF_SEAT)
 
 
 def save_event(connection: Connection, event: StudyEvent) -> StudyEvent:
-    """What is noted under the event's token now. In a writing transaction. Raises ``UnknownStudy``,
-    ``UnknownItem`` for somebody without a seat."""
+    """Save an event, idempotent by its token; returns the stored one. In a write transaction. Raises ``UnknownStudy``,
+    ``UnknownItem`` for a person without a seat."""
     seat = connection.execute(
         _SEAT, {"study_id": event.study_id, "key": name_key(event.annotator)}).first()
     if seat is None:
@@ -36,16 +36,16 @@ def save_event(connection: Connection, event: StudyEvent) -> StudyEvent:
     before = connection.execute(_SAME, of_seat | {"token": event.token}).first()
     if before is not None:
         return event_from(before)
-    kept = replace(event, annotator=seat.annotator)
+    saved = replace(event, annotator=seat.annotator)
     number = (connection.execute(_HIGHEST, of_seat).scalar_one() or 0) + 1
-    connection.execute(insert(tables.study_events).values(event_values(kept, seat.number, number)))
-    return kept
+    connection.execute(insert(tables.study_events).values(event_values(saved, seat.number, number)))
+    return saved
 
 
 def read_events(
     connection: Connection, study_id: str, annotator: str | None, kind: EventKind | None,
 ) -> Sequence[StudyEvent]:
-    """Oldest first; none of somebody without a seat."""
+    """Events, oldest first; none for an annotator without a seat."""
     find_study(connection, study_id)
     query = select(tables.study_events).where(_event.study_id == study_id).order_by(*_ORDER)
     if annotator is not None:
@@ -57,5 +57,5 @@ def read_events(
 
 
 def own_events(connection: Connection, of_seat: dict[str, Any]) -> tuple[StudyEvent, ...]:
-    """Of one seat, ``{"study_id", "seat"}``, in the order in which they came."""
+    """Events of one seat, ``{"study_id", "seat"}``, in order of arrival."""
     return tuple(map(event_from, connection.execute(_OWN, of_seat)))

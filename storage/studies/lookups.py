@@ -1,4 +1,4 @@
-"""What the store of studies looks up in several places, and its sentences for what is not there."""
+"""Shared queries of the study store, and its errors for unknown studies and items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.mapping.study_rows import assignment_from, study_from
 _study, _seat, _assigned = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _item, _decided = tables.study_items.c, tables.decisions.c
 
-# Statements of the way that every judgement takes are built once: building costs as much as running them.
+# Prebuilt statements of the hot path of saving: building a statement costs as much as running it.
 _SEAT = select(tables.study_seats).where(
     _seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator"))
 _LOCKED_SEAT = _SEAT.with_for_update()
@@ -40,7 +40,7 @@ def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> 
 
 
 def find_seat(connection: Connection, study_id: str, annotator: str, *, lock: bool = False) -> Row[Any] | None:
-    """``lock``: the person answers nothing until the transaction has ended."""
+    """``lock``: no answer of this person is saved until the transaction has ended."""
     return connection.execute(
         _LOCKED_SEAT if lock else _SEAT, {"of_study": study_id, "of_annotator": name_key(annotator)}).first()
 
@@ -53,9 +53,9 @@ def known_seat(connection: Connection, study: Study, annotator: str, *, lock: bo
 
 
 def own_assignments(connection: Connection, study_id: str, annotator: str) -> Sequence[Assignment]:
-    """A person's, in their order. Raises ``UnknownStudy``, ``NotJoined``."""
+    """A person's assignments, in order. Raises ``UnknownStudy``, ``NotJoined``."""
     rows = connection.execute(_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).all()
-    if not rows:   # also of somebody who has a seat, and lost all to others
+    if not rows:   # a seat may have lost all its assignments to others
         known_seat(connection, find_study(connection, study_id), annotator)
     return tuple(assignment_from(row, row.annotator) for row in rows)
 
@@ -67,7 +67,7 @@ def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
 
 
 def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
-    """By seat, each in its order."""
+    """Assignments by seat, each seat's in order."""
     rows = connection.execute(
         select(tables.assignments, _seat.annotator)
         .join(tables.study_seats, (_seat.study_id == _assigned.study_id) & (_seat.number == _assigned.seat))
@@ -76,7 +76,7 @@ def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignmen
 
 
 def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:
-    """As ``annotation.studies.store.StudyStore.counts`` has it."""
+    """Counts of ``annotation.studies.store.StudyStore.counts``."""
     items, decisions = (
         connection.execute(select(func.count()).where(*where)).scalar_one()
         for where in ((_item.study_id == study_id,), (_decided.study_id == study_id, _decided.current)))
@@ -90,7 +90,7 @@ def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:
 
 
 def recount(connection: Connection, study_id: str, seats: set[int] | None = None) -> None:
-    """Count a study's seats anew, all or some of them."""
+    """Recompute the counts of a study's seats, of all or some of them."""
     t = tables.study_seats
     query = update(t).where(t.c.study_id == study_id)
     if seats is not None:

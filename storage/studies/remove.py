@@ -1,4 +1,4 @@
-"""Taking a whole study out of the database."""
+"""Delete a whole study."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.st
 
 
 def remove_study(connection: Connection, study_id: str, by: str) -> None:
-    """In a writing transaction. Raises ``UnknownStudy``, as does an answer that comes later. What the audit log says
-    of the study stays."""
+    """Delete a study, in a write transaction; its entries in the audit log stay. Raises ``UnknownStudy``, as does a
+    later answer."""
     study = find_study(connection, study_id, lock=True)
     # Whoever is just saving has locked their seat.
     connection.execute(select(_seat.number).where(_seat.study_id == study_id).order_by(_seat.number)

@@ -1,4 +1,4 @@
-"""What metrics give the sets of a preference study."""
+"""Metric scores of the sets of a preference study."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _score, _item = tables.study_scores.c, tables.study_items.c
 
 
 def save_scores(connection: Connection, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
-    """In a writing transaction; replaces those of the same name. Raises ``UnknownStudy``, ``StudyError``."""
+    """Save or replace scores by name, in a write transaction. Raises ``UnknownStudy``, ``StudyError``."""
     check_study_texts(scores.name, scores.description, scores.notes, by)
     study = find_study(connection, study_id, lock=True)
     if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score.")
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no result sets to score.")
     key = name_key(scores.name)
     if not key or len(scores.name) > NAME_LIMIT:
         raise StudyError(f"Scores need a name of 1 to {NAME_LIMIT} characters. Give them one.")
@@ -40,7 +40,7 @@ def save_scores(connection: Connection, study_id: str, scores: MetricScores, by:
 
 
 def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]:
-    """By name. Raises ``UnknownStudy``, ``StorageError`` for a row that is damaged."""
+    """Scores, by name. Raises ``UnknownStudy``, ``StorageError`` for a damaged row."""
     study = find_study(connection, study_id)
     found = connection.execute(
         select(_score.score_id, _score.name).where(_score.study_id == study_id).order_by(_score.name_key)).all()
@@ -48,7 +48,7 @@ def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]
 
 
 def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> None:
-    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownScores``."""
+    """Delete scores, in a write transaction. Raises ``UnknownStudy``, ``UnknownScores``."""
     study = find_study(connection, study_id, lock=True)
     here = (_score.study_id == study_id, _score.name_key == name_key(name))
     known = connection.execute(select(_score.name).where(*here)).scalar_one_or_none()
@@ -57,7 +57,7 @@ def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> No
         kept = connection.execute(
             select(_score.name).where(_score.study_id == study_id).order_by(_score.name_key)).scalars().all()
         there = f"It has {', '.join(kept)}." if kept else "It has none."
-        raise UnknownScores(f"No scores {quoted(name)} are kept with {study.name}. {there}")
+        raise UnknownScores(f"{study.name} has no scores {quoted(name)}. {there}")
     log_event(connection, AuditEvent("scores.removed", by, study.name, study_id, {"scores": known}))
 
 
@@ -78,7 +78,7 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
     try:
         row = connection.execute(select(tables.study_scores).where(_score.score_id == score_id)).one()
         return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
-    except (ValueError, TypeError, AttributeError) as error:   # what its JSON says, or that it is none
+    except (ValueError, TypeError, AttributeError) as error:   # malformed JSON, or of the wrong shape
         raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "
                            f"add them again: cirque report scores {study.name!r} --remove {name!r}",
                            f"The scores “{name}” are damaged in the database. Remove them and add them again, or tell "

@@ -1,4 +1,4 @@
-"""The store of studies, in a SQL database."""
+"""SQL store of studies."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from storage.studies.remove import remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
 from storage.studies.seats import release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp
-from storage.studies.workspace import read_desk
+from storage.studies.workspace import read_workspace
 
 _SEEN_EVERY = timedelta(minutes=1)
 _study, _seat, _item = tables.studies.c, tables.study_seats.c, tables.study_items.c
@@ -75,7 +75,7 @@ class SqlStudyStore:
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
-        """An imported answer with ``"unsure": true`` is one for an adjudicator."""
+        """An imported answer with ``"unsure": true`` is passed to adjudication."""
         check_study(study, items, images, places, seats, judgements)
         try:
             with writing(self.engine) as connection:
@@ -119,7 +119,7 @@ class SqlStudyStore:
                 select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number))))
 
     def assignments(self, study_id: str) -> Sequence[Assignment]:
-        """By seat, each in its order."""
+        """By seat, each seat's in order."""
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             return all_assignments(connection, study_id)
@@ -133,7 +133,7 @@ class SqlStudyStore:
             return tuple(map(judgement_from, connection.execute(query if history else query.where(_judged.current))))
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
-        """By seat; none for an item that the study does not have."""
+        """By seat; none for an unknown item."""
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             rows = connection.execute(  # not by study: SQLite would go through all of its judgements
@@ -150,46 +150,46 @@ class SqlStudyStore:
             find_study(connection, study_id)
             return count_all(connection, study_id)
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
-        with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
+    def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
+        with reading(self.engine) as connection:  # usually the seat exists, so no write lock is needed
             seat = find_seat(connection, study_id, annotator)
         if seat is not None:
             return seat_from(seat)
         with writing(self.engine) as connection:
-            return take_seat(connection, study_id, annotator, at, hand_over)
+            return take_seat(connection, study_id, annotator, at, reassign)
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
-        """0 for somebody who has open work left."""
+    def take_more(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
+        """0 for a person with open work."""
         with writing(self.engine) as connection:
-            return take_more_work(connection, study_id, annotator, at, hand_over)
+            return take_more_work(connection, study_id, annotator, at, reassign)
 
     def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Workspace:
-        """Somebody without a seat raises ``NotJoined``."""
+        """Raises ``NotJoined`` for a person without a seat."""
         with reading(self.engine) as connection:
-            workspace, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
+            workspace, seat = read_workspace(connection, study_id, annotator, item_id=item_id, position=position,
                                    after=after, ahead=ahead)
         if at is not None and (seat.seen_at is None or at - seat.seen_at >= _SEEN_EVERY):
-            with suppress(StorageError), writing(self.engine) as connection:  # a desk can be read on a full disk
+            with suppress(StorageError), writing(self.engine) as connection:  # a workspace can be read on a full disk
                 connection.execute(update(tables.study_seats).where(
                     _seat.study_id == study_id, _seat.number == workspace.seat).values(seen_at=at))
         return workspace
 
     def save(
-        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
-        admit: Admit | None = None,
+        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None,
+        sticky_fields: Collection[str] = (), admit: Admit | None = None,
     ) -> Saved:
         check_study_texts(judgement)
         with writing(self.engine) as connection:
-            return save_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting,
-                                  admit=admit)
+            return save_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision,
+                                  sticky_fields=sticky_fields, admit=admit)
 
-    def save_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+    def save_draft(self, study_id: str, draft: Draft, *, sticky_fields: Collection[str] = ()) -> None:
         check_study_texts(draft)
         with writing(self.engine) as connection:
-            put_draft(connection, study_id, draft, lasting)
+            put_draft(connection, study_id, draft, sticky_fields)
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
         with writing(self.engine) as connection:
@@ -209,13 +209,13 @@ class SqlStudyStore:
             return read_drafts(connection, study_id, seat.number)
 
     def decide(self, decision: Decision) -> Decision:
-        """Also in a study that takes no more answers. Returns what counts now."""
+        """Also in a closed study. Returns the current decision."""
         check_study_texts(decision)
         with writing(self.engine) as connection:
             return save_decision(connection, decision)
 
     def note(self, event: StudyEvent) -> StudyEvent:
-        """Also in a study that takes no more answers."""
+        """Also in a closed study."""
         check_study_texts(event)
         with writing(self.engine) as connection:
             return save_event(connection, event)
@@ -227,7 +227,7 @@ class SqlStudyStore:
             return read_events(connection, study_id, annotator, kind)
 
     def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
-        """Also in a study that takes no more answers."""
+        """Also in a closed study."""
         with writing(self.engine) as connection:
             save_scores(connection, study_id, scores, by, at)
 
@@ -252,7 +252,7 @@ class SqlStudyStore:
         return replace(study, accepting=accepting)
 
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
-        """Until this person saves something again, or takes more, their open work is handed on before any other."""
+        """Until this person saves again or takes more, their open work is the first to be reassigned."""
         with writing(self.engine) as connection:
             return release_work(connection, study_id, annotator, by)
 
@@ -287,9 +287,9 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             remove_study(connection, study_id, by)
 
-    def log_event(self, act: AuditEvent) -> None:
+    def log_event(self, event: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            log_event(connection, act)
+            log_event(connection, event)
 
     def _is_taken(self, name: str) -> bool:
         with reading(self.engine) as connection:

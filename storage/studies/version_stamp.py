@@ -1,4 +1,4 @@
-"""Whether anything has changed that a report of a study is made of, without reading what it is made of."""
+"""Cheap version stamp (ETag) of a study's report inputs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _of(query: Select[Any]) -> Any:
     return query.scalar_subquery()
 
 
-# Judgements, decisions and events are only ever added, so their number is enough; and it is exact, which the time
-# of the latest is not where a clock was put back. All of them are counted in an index.
+# Judgements, decisions and events are append-only, so their count is enough; unlike the latest time, it is exact even
+# if a clock was set back. Each is counted in an index.
 _COUNTS = [
     _of(select(func.count()).where(table.c.study_id == bindparam("study_id"))).label(table.name)
     for table in (tables.judgements, tables.decisions, tables.study_events)]
-# A seat has its answers counted; who sits there shows in the number and the latest of those who came.
+# Sums of the seats' counts; the number of people and the latest time of joining reflect who has a seat.
 _SEATS = [
     _of(select(value).where(_seat.study_id == bindparam("study_id"))).label(name)
     for name, value in (("seats", func.count()), ("total", func.sum(_seat.total)), ("done", func.sum(_seat.done)),
@@ -35,7 +35,7 @@ _SCORES = select(_score.score_id).where(_score.study_id == bindparam("study_id")
 
 
 def read_stamp(connection: Connection, study_id: str) -> str:
-    """Two statements. Raises ``UnknownStudy``."""
+    """The stamp, by two statements. Raises ``UnknownStudy``."""
     of_study = {"study_id": study_id}
     state = connection.execute(_STATE, of_study).first()
     if state is None:

@@ -94,13 +94,13 @@ class InMemoryPeopleStore:
     def end(self, digest: str) -> None:
         self.sign_ins.pop(digest, None)
 
-    def note(self, act: AuditEvent) -> None:
-        self.noted.append(act)
+    def note(self, event: AuditEvent) -> None:
+        self.noted.append(event)
 
     def invite(self, invitation: Invitation) -> None:
         with self._lock:
             if not self._may_invite(invitation.created_by):
-                raise AccessError("Only an admin invites others.")
+                raise AccessError("Only admins can invite people.")
             self._invitations[invitation.digest] = invitation
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:

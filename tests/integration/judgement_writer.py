@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 
 from annotation.records import Draft, Judgement
-from annotation.studies.assignment import hand_over
+from annotation.studies.assignment import reassign
 from cir_core.types.ids import new_id
 from storage.engine.database import open_database
 from storage.studies.store import SqlStudyStore
@@ -18,7 +18,7 @@ from tests.fakes.study_records import STUDY
 
 if __name__ == "__main__":
     store, name = SqlStudyStore(open_database(sys.argv[1])), sys.argv[2]
-    store.join(STUDY.study_id, name, datetime.now(UTC), hand_over)
+    store.join(STUDY.study_id, name, datetime.now(UTC), reassign)
     workspace = store.workspace(STUDY.study_id, name)
     while workspace.item is not None:
         item_id = workspace.item.item_id

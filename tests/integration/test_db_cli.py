@@ -185,7 +185,7 @@ def test_what_is_wrong_is_listed_and_ends_with_an_error(home):
     done = subprocess.run([sys.executable, "-m", "cli.main", "db", "check"], cwd=Path(__file__).parents[2],
                           env=environment_of(home, COLUMNS="200"), capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "- study_seats: the counts of seat 1 of study s are not those of its assignments" in done.stderr
+    assert "- study_seats: the counts of seat 1 of study s do not match its assignments" in done.stderr
     assert "earlier backup" in done.stderr and "Nothing is wrong" not in done.stdout
 
 

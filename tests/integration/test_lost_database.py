@@ -128,8 +128,8 @@ def test_a_start_without_the_database_is_refused(
     for left in home.glob("cirque.db-*"):
         left.unlink()
     refused = start(home)
-    assert refused.returncode == 1 and "in which people had accounts" in refused.stderr
-    assert "studies/ holds pictures" in refused.stderr and not (home / "cirque.db").exists()
+    assert refused.returncode == 1 and "which had accounts" in refused.stderr
+    assert "studies/ contains images" in refused.stderr and not (home / "cirque.db").exists()
 
     shutil.copy(tmp_path / "copy" / "cirque.db", home)
     for left in (tmp_path / "copy").glob("cirque.db-*"):

@@ -135,7 +135,7 @@ def test_a_study_of_hp_fashioniqs_form(create, stores, prepared, tmp_path):
     file.write_text(json.dumps({"user_1": {"question_set_1": lists}}))
     with pytest.raises(GalleryError, match=r"--images.*There are galleries: atelier"):
         create("hp", "--from-hp", file)
-    with pytest.raises(StudyError, match="gone is not at hand"):
+    with pytest.raises(StudyError, match="gone is unavailable"):
         create("hp", "--from-hp", file, "--images", prepared / "drawn")
     made = create("hp", "--from-hp", file, "--images", prepared / "drawn", "--skip-missing", "--shared-every", 0)
     assert "Created hp: 1 question, 0 of them shared, for 1 person." in made.output

@@ -15,7 +15,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from annotation.records import Judgement
-from annotation.studies.assignment import hand_over
+from annotation.studies.assignment import reassign
 from cir_core.encoders import load_encoder
 from cir_core.errors import (
     CirqueError,
@@ -53,7 +53,7 @@ def answer(stores, study, person, given):
     """``given`` for the study's items by number, from the first."""
     store = stores.studies
     numbers = {item.item_id: item.number for item in store.items(study.study_id)}
-    store.join(study.study_id, person, AT, hand_over)
+    store.join(study.study_id, person, AT, reassign)
     for place in store.overview(study.study_id, person):
         number = numbers[place.item_id]
         if number < len(given):
@@ -336,5 +336,5 @@ def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tm
     refused(StudyError, "Two of the files have scores called Mine", "scores", "shops", "--add", file, "--add", again)
     refused(DatasetError, "cannot be read", "scores", "shops", "--add", tmp_path / "gone.csv")
     refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")
-    refused(StudyError, "has no sets that a metric could score", "scores", "Well formed?", "--add", file)
+    refused(StudyError, "has no result sets to score", "scores", "Well formed?", "--add", file)
     assert stores.studies.scores(preference.study_id) == ()

@@ -227,7 +227,7 @@ def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
     assert json.loads(study("results", "released", "--json").output)["total"]["undecided"] == 1
     kept = json.loads(study("results", "released", "--rule", "single_kept", "--json").output)
     assert kept["total"]["validated_unsolved"] == 1
-    with pytest.raises(StudyError, match="released was imported from files that hold no pictures"):
+    with pytest.raises(StudyError, match="released was imported from files without images"):
         study("open", "released")
     assert not stores.studies.study("released").accepting
 

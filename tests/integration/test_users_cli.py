@@ -100,7 +100,7 @@ def test_a_name_that_passes_for_another_is_refused_before_a_password_is_asked_fo
     (("add", "Ada", "--role", "admin", "--password-stdin"), "short", "at least 8 characters"),
     (("add", "Ada", "--role", "admin"), PASSWORD, "--password-stdin"),
     (("invite", "--role", "annotator"), None, "admin's account first"),
-    (("role", "Eve", "admin"), None, "Eve"), (("password", "Eve"), None, "Nobody here is called “Eve”"),
+    (("role", "Eve", "admin"), None, "Eve"), (("password", "Eve"), None, "There is no account named “Eve”"),
     (("deactivate", "Eve"), None, "Eve"),
 ])
 def test_what_cannot_be_done_is_a_sentence(cirque, arguments, typed, said):

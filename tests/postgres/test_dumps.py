@@ -50,7 +50,7 @@ def test_without_the_programs_it_is_said_what_to_install(engine, tmp_path, monke
 
 
 @pytest.mark.parametrize(("said", "sentence"), [
-    ("echo 'pg_dump (PostgreSQL) 9.6.24'", "is of PostgreSQL 9, and the server is of"),
+    ("echo 'pg_dump (PostgreSQL) 9.6.24'", "is of PostgreSQL 9, but the server is of"),
     ("exit 1", "is of an unknown version of PostgreSQL"),
 ])
 def test_programs_of_another_version_are_refused(engine, tmp_path, monkeypatch, said, sentence):
@@ -112,7 +112,7 @@ def test_a_dump_that_ends_early_changes_nothing(engine, tmp_path, monkeypatch, e
     engine.dispose()
     in_place_of(monkeypatch, tmp_path, "pg_restore",
                 f'case "$*" in *--data-only*|*--list*) exec "$real" "$@";; esac\n"$real" "$@" | {share}\n{end}')
-    with pytest.raises(StorageError, match=r"pg_restore failed: it did not say why"):
+    with pytest.raises(StorageError, match=r"pg_restore failed: it gave no reason"):
         restore(engine, path, force=True, safe=tmp_path / "safe")
     assert [one.act.kind for one in SqlAuditLog(engine).acts()] == ["sign-out"]
 
@@ -164,13 +164,13 @@ def test_neither_the_password_nor_the_database_is_in_a_file_or_on_a_command_line
 
 def test_no_name_needs_care(monkeypatch):
     url = URL.create("postgresql+psycopg", "o'wner", "a:b\\c'd e", "127.0.0.1", 1, "my 'db'")
-    reached = postgres_dumps._reached(url)
-    values = dict(part.split("=", 1) for part in reached.by.replace("\\'", "§").replace("' ", "'\n").split("\n"))
+    reached = postgres_dumps._libpq_connection(url)
+    values = dict(part.split("=", 1) for part in reached.dsn.replace("\\'", "§").replace("' ", "'\n").split("\n"))
     assert values["user"] == "'o§wner'" and values["dbname"] == "'my §db§'" and "password" not in values
-    assert reached.environment["PGPASSWORD"] == "a:b\\c'd e" and "a:b" not in reached.by + repr(reached)
+    assert reached.environment["PGPASSWORD"] == "a:b\\c'd e" and "a:b" not in reached.dsn + repr(reached)
     # libpq itself reads it so: it fails for want of a server, not of sense.
-    said = subprocess.run(["psql", "--dbname", reached.by, "--command", "SELECT 1"], capture_output=True, text=True,
+    said = subprocess.run(["psql", "--dbname", reached.dsn, "--command", "SELECT 1"], capture_output=True, text=True,
                           check=False, env=reached.environment).stderr
     assert "127.0.0.1" in said and "port 1 failed" in said
     monkeypatch.setenv("PGPASSWORD", "as for any program of PostgreSQL's")
-    assert postgres_dumps._reached(URL.create("postgresql+psycopg", "me")).environment == dict(os.environ)
+    assert postgres_dumps._libpq_connection(URL.create("postgresql+psycopg", "me")).environment == dict(os.environ)

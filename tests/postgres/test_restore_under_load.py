@@ -30,7 +30,7 @@ def test_what_is_saved_at_the_last_moment_is_not_lost(tmp_path: Path, monkeypatc
     backup = back_up_to(engine, tmp_path / "a.dump").path
     SqlAuditLog(engine).note(AuditEvent("sign-in", "Ada"))
     engine.dispose()
-    reached = postgres_dumps._reached
+    reached = postgres_dumps._libpq_connection
     late: list[str] = []
 
     def save_then_reach(url):  # type: ignore[no-untyped-def]
@@ -41,8 +41,8 @@ def test_what_is_saved_at_the_last_moment_is_not_lost(tmp_path: Path, monkeypatc
         late.append("asked")
         return reached(url)
 
-    monkeypatch.setattr(postgres_dumps, "_reached", save_then_reach)
-    with pytest.raises(StorageError, match="Somebody wrote to the database in the meantime"):
+    monkeypatch.setattr(postgres_dumps, "_libpq_connection", save_then_reach)
+    with pytest.raises(StorageError, match="Another program wrote to the database in the meantime"):
         restore(engine, backup, force=True, safe=tmp_path / "safe")
     assert len(late) == 2
     assert [one.act.by for one in SqlAuditLog(engine).acts()] == ["Bo", "Ada"]

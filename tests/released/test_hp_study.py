@@ -37,7 +37,7 @@ def test_counts_are_those_of_the_release(imported):
     store, created = imported
     assert created.counts == {"people": 61, "question_sets": 122, "items": 3050, "judgements": 3050,
                               "rated_sets": 6100, "items, shirt": 1800, "items, toptee": 1250}
-    assert created.notes[1] == "Questions that show the same images twice: 11."
+    assert created.notes[1] == "Questions with two sets of the same images: 11."
     counts = store.counts(created.study.study_id)
     assert (counts["people"], counts["items"], counts["done"]) == (61, 3050, 3050)
 

@@ -123,7 +123,7 @@ def test_the_sign_in_ends_in_mid_item(meet: Meet, server: Server) -> None:
     expect(dialog.get_by_label("Name")).to_have_value("Fay")
     page.keyboard.type("not the password")
     fay.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("do not go together")
+    expect(dialog.get_by_role("alert")).to_contain_text("name or password is wrong")
     page.keyboard.type(PASSWORD)
     fay.press("Enter")
     item(page, 2)

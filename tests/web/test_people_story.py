@@ -45,7 +45,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
 
     ada.wait_for_url("**/sign-in?next=%2Fpeople")
     sign_in(ada, "Ada", "wrong horse")
-    expect(ada.get_by_role("alert")).to_contain_text("do not go together")
+    expect(ada.get_by_role("alert")).to_contain_text("name or password is wrong")
     ada.keyboard.type(PASSWORD)   # the name stayed
     ada.keyboard.press("Enter")
     ada.wait_for_url("**/people")
@@ -85,6 +85,6 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     bob.goto(f"{address}/annotate")
     bob.wait_for_url("**/sign-in?next=/annotate")
     sign_in(bob, "Bob 👩🏽‍🔬")
-    expect(bob.get_by_role("alert")).to_contain_text("do not go together")
+    expect(bob.get_by_role("alert")).to_contain_text("name or password is wrong")
     for page in (ada, bob):
         page.context.close()

@@ -228,7 +228,7 @@ def test_the_pages_before_the_app(page: Page, address: str) -> None:
     page.get_by_label("Name").fill(script("typed"))
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("do not go together")
+    expect(page.get_by_role("alert")).to_contain_text("name or password is wrong")
     check(page)
     enter(page, address, JUDGE)
     page.goto(f"{address}/people")

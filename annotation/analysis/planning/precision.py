@@ -1,5 +1,5 @@
-"""How many more items, answers, questions or people make an interval as narrow as wanted, by simulation from the
-answers so far."""
+"""Sample-size planning: items, answers, questions or people needed for a given interval width, by simulation from the
+existing answers."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _AS_NOW = "assuming that further answers are like the existing ones"
 def kappa_precision(
     answers: StudyAnswers, wanted: float, options: Options = Options(), selection: Selection = Selection(),
 ) -> tuple[Precision, ...]:
-    """Of the agreement on valid or not: for more items, and for more answers to the items there are.
+    """Plan for the agreement on valid or not: more items, and more answers to the existing items.
 
-    It is Fleiss' kappa where all items that two people or more judged have as many answers, and Krippendorff's alpha
-    over all of them where numbers differ, so that nothing that was said is left out. The width now is the report's.
+    This is Fleiss' kappa if all items with at least two answers have equally many, else Krippendorff's alpha, which
+    uses all answers. The current width is the report's.
 
     Args:
-        wanted: width of the 95 % interval, upper less lower.
+        wanted: width of the 95 % interval, upper minus lower.
 
-    Raises ``StudyError`` for a width that is not between 0 and 2, for a preference study, and as a selection does.
+    Raises ``StudyError`` for a width that is not between 0 and 2, a preference study, and an invalid selection.
     """
     check_width(wanted)
     selected = select(answers, selection)
@@ -71,9 +71,9 @@ def kappa_precision(
         return more_items, more_answers
     kinds, counts = np.unique(np.stack([each, (codes == 1).sum(axis=1)], axis=1), axis=0, return_counts=True)
     place = np.arange(codes.shape[1])
-    said = np.where(place >= kinds[:, :1], -1, place < kinds[:, 1:]).astype(np.int16)
+    by_kind = np.where(place >= kinds[:, :1], -1, place < kinds[:, 1:]).astype(np.int16)
     constant = 1.0 if options.undefined == "one" else np.nan
-    pooled = pooled_statistics(Ratings(said, ratings.categories), "nominal", constant)
+    pooled = pooled_statistics(Ratings(by_kind, ratings.categories), "nominal", constant)
     by_items = DrawnStudies(counts, lambda often: pooled(often)[ALPHA if by_alpha else FLEISS], options.seed)
     now = by_items.width(items) if found.low is None or found.high is None else found.high - found.low
     share, value = float((codes == 1).sum() / each.sum()), found.value
@@ -99,20 +99,19 @@ def _of_answers(least: int, most: int, items: int, everybody: bool) -> str:
             f"Each of the same {items:,} items gets as many answers; now each has {least}." if least == most else
             f"Each of the same {items:,} items gets as many answers, if it does not have more; now they have {least} "
             f"to {most}.")
-    return (f"{more} Each item has a chance of its own to be called valid, drawn from the beta distribution with the "
-            "share and the agreement seen so far. Widths are scaled so that the one now is the report's.")
+    return (f"{more} Each item has its own probability of a valid judgement, from the beta distribution with the "
+            "observed share and agreement. Widths are scaled so that the current one is the report's.")
 
 
 def rate_precision(
     answers: StudyAnswers, wanted: float, options: Options = Options(), selection: Selection = Selection(), *,
     rules: Rules | None = None, scores: Sequence[MetricScores] = (), metric: str = f"recall@{K}",
 ) -> tuple[Precision, ...]:
-    """Of the symmetric preference rate of ``metric``: for more questions, and for more people, each with as many
-    answers as those so far. Widths are never below that of Wilson's interval of as many answers; of few people there is
-    no plan for more of them.
+    """Plan for the symmetric preference rate of ``metric``: more questions, and more people, each with as many answers
+    as now. Widths are at least that of Wilson's interval; with few people there is no plan for more of them.
 
-    Raises ``StudyError`` for a width that is not between 0 and 2, for a validity study, for a metric that is neither
-    among ``scores`` nor recall, and as the report does.
+    Raises ``StudyError`` for a width that is not between 0 and 2, a validity study, a metric that is neither among
+    ``scores`` nor recall, and as the report does.
     """
     check_width(wanted)
     selected, valid, _, _ = answers_that_count(answers, selection, rules)
@@ -120,7 +119,7 @@ def rate_precision(
     given = {one.name: one for one in scores}
     name, _, k = metric.partition("@")
     if metric not in given and (name != "recall" or not k.isdecimal()):
-        raise StudyError(f"There are no scores of a metric {quoted(metric)}. There are: "
+        raise StudyError(f"There are no scores of a metric {quoted(metric)}. Available: "
                          f"{', '.join(sorted({f'recall@{K}', *given}))}.")
     chosen = given.get(metric) or recall_scores(selected.items, int(k))
     return tuple(_rate_plan(rows, chosen, wanted, replace(options, resample=by)) for by in ("items", "people"))

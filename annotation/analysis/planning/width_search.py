@@ -1,7 +1,7 @@
-"""From how wide an interval is at a size to the size that makes it narrow enough.
+"""Search for the sample size at which an interval is narrow enough.
 
-Units that contribute the same to a number are alike, so a study of any size is one multinomial draw over kinds of
-units: as exact as drawing units one by one, and as quick for 60,000 of them as for 60.
+Units with equal contributions to a statistic form one kind, so a study of any size is one multinomial sample over
+kinds of units: as exact as sampling units one by one, and as fast for 60,000 units as for 60.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from annotation.analysis.statistics.bootstrap import interval
 from annotation.analysis.statistics.matrix import Values
 from cir_core.errors import StudyError
 
-_DRAWS = 10_000         # studies of each size; fewer where kinds are many
+_DRAWS = 10_000         # simulated studies per size; fewer with many kinds
 _AT_ONCE = 2**21        # numbers held in memory at a time
-_FURTHEST = 20          # times what there is
-_STEPS = 13             # sizes looked at, both ends included
+_FURTHEST = 20          # maximum size, relative to the existing one
+_STEPS = 13             # sizes to evaluate, both ends included
 
 Width = Callable[[int], float | None]
-"""Of the interval at a size; None where there is no interval, see
+"""Width of the interval at a size; None if undefined, see
 :func:`~annotation.analysis.statistics.bootstrap.interval`."""
 
 
 @dataclass(frozen=True)
 class DrawnStudies:
-    """Studies drawn from ``counts`` of each kind of unit; ``statistic`` takes how often each kind was drawn,
-    (draws, kinds), to the number, (draws,)."""
+    """Simulated studies from ``counts`` per kind of unit; ``statistic`` maps sampled counts, (draws, kinds), to the
+    statistic, (draws,)."""
 
     counts: NDArray[np.int64]
     statistic: Callable[[Values], Values]
@@ -40,23 +40,22 @@ class DrawnStudies:
     def width(self, size: int) -> float | None:
         draws = max(500, min(_DRAWS, _AT_ONCE // len(self.counts)))
         drawn = np.random.default_rng(self.seed).multinomial(size, self.counts / self.counts.sum(), draws)
-        with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: undefined in that draw
+        with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: undefined in that replicate
             low, high, _ = interval(self.statistic(drawn.astype(np.float64)))
         return None if low is None or high is None else high - low
 
 
 def check_width(wanted: float) -> None:
-    """Raises ``StudyError`` for a width that no interval can be planned for."""
+    """Raises ``StudyError`` for an impossible width."""
     if not isfinite(wanted) or not 0 < wanted < 2:
         raise StudyError(f"An interval of width {wanted:g} cannot be planned. Choose a width above 0 and below 2, "
                          "such as 0.1, which means ± 0.05.")
 
 
 def planned(plan: Precision, width_of: Width, now: float | None = None) -> Precision:
-    """``plan`` with its widths, and the smallest size that is narrow enough, rounded up.
+    """``plan`` with interval widths, and the smallest size that is narrow enough, rounded up.
 
-    ``now``: the width that the report prints; simulated ones are scaled to it, so that nothing is called narrow
-    enough that the report shows to be wider."""
+    ``now``: the report's width, to which simulated ones are scaled, so that both are consistent."""
     simulated = width_of(plan.have)
     if simulated is None:
         return replace(plan, reason="too few answers: resampling them always gives the same number, or none")
@@ -78,19 +77,19 @@ def planned(plan: Precision, width_of: Width, now: float | None = None) -> Preci
     return replace(plan, needed=_about(_smallest(points[narrow - 1], points[narrow], plan.wanted, scaled)))
 
 
-def _said(plan: Precision, reason: str) -> Precision:
+def _with_reason(plan: Precision, reason: str) -> Precision:
     return replace(plan, reason="; ".join(filter(None, (reason, plan.reason))))
 
 
 def _about(size: int) -> int:
-    """Rounded up to two digits: of the same people another sample of answers can ask for half as much or twice."""
+    """Rounded up to two digits, because another sample of answers may give half or twice as much."""
     step = int(10 ** max(0, len(str(size)) - 2))
     return -(-size // step) * step
 
 
 def _smallest(wide: PlanPoint, narrow: PlanPoint, wanted: float, width_of: Width) -> int:
-    """Between two sizes, one just wide and one narrow enough: where the line between them, in logarithms, meets
-    ``wanted``, and from there up to the first that holds."""
+    """Smallest narrow enough size between a too wide and a narrow enough one: log-linear interpolation, then upwards
+    to the first that holds."""
     part = np.log(wide.width / wanted) / np.log(wide.width / narrow.width)
     size = int(np.ceil(wide.size * (narrow.size / wide.size) ** part))
     while size < narrow.size:

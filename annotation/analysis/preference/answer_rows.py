@@ -1,4 +1,4 @@
-"""Answers of a preference study as arrays: what its statistics are made of."""
+"""Answers of a preference study as arrays, for its statistics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.records import Judgement, MetricScores, name_key
 
 @dataclass(frozen=True)
 class AnswerRows:
-    """A row for each answer. ``question`` and ``person`` are indices from 0 over those that have an answer here."""
+    """One row per answer. ``question`` and ``person`` are indices from 0 over those with an answer."""
 
     item_ids: tuple[str, ...]          # of the questions
     question: NDArray[np.int64]        # (rows,)
@@ -23,17 +23,17 @@ class AnswerRows:
     people: int
     ratings: NDArray[np.float64]       # (rows, 2), of stored sets 1 and 2
     preferred: NDArray[np.int8]        # (rows,): 1 or 2, 0 for a tie
-    first: NDArray[np.int8]            # (rows,): the stored set that stood first; 0 where nobody recorded it
+    first: NDArray[np.int8]            # (rows,): the stored set shown first; 0 if not recorded
 
     def unit(self, resample: Resample) -> NDArray[np.int64]:
-        """(rows,): what draws take whole, by the question or by the person."""
+        """(rows,): resampling unit: question or person."""
         return self.person if resample == "people" else self.question
 
     def units(self, resample: Resample) -> int:
         return self.people if resample == "people" else len(self.item_ids)
 
     def scores(self, metric: MetricScores | None) -> NDArray[np.float64]:
-        """(rows, 2): the metric's scores of stored sets 1 and 2; nan where it gives none."""
+        """(rows, 2): the metric's scores of stored sets 1 and 2; nan without a score."""
         found = np.full((len(self.item_ids), 2), np.nan)
         if metric is not None:
             for place, item_id in enumerate(self.item_ids):
@@ -45,17 +45,17 @@ class AnswerRows:
 def over_draws(
     estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options
 ) -> Estimate:
-    """``estimate`` with the interval of its draws.
+    """``estimate`` with its bootstrap interval.
 
     Args:
-        values: (draws,).
-        unit: (rows,), the question or the person of each row that the estimate rests on.
+        values: replicates, (draws,).
+        unit: (rows,), resampling unit of each row that the estimate uses.
     """
     return with_interval(estimate, values, len(np.unique(unit)), drawn_whole(options.resample))
 
 
 def drawn_whole(resample: Resample) -> str:
-    """What draws take whole, in the plural."""
+    """Name of the resampling unit, in the plural."""
     return PEOPLE if resample == "people" else "questions"
 
 

@@ -1,4 +1,4 @@
-"""Two methods against each other, with intervals: :mod:`annotation.preference.method_results` over draws of units."""
+"""Pairwise comparison of methods (:mod:`annotation.preference.method_results`) with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -15,56 +15,57 @@ from annotation.preference.method_results import PairResult, method_results
 from annotation.preference.quality import share
 from annotation.records import Item, Judgement
 
-# Of each pair and draw: preferences for the first where it led, all preferences there, the same where the second led,
-# rating of the first less that of the second, answers.
+# Sums per pair and replicate: preferences for the first when shown first, all preferences then, the same with the
+# second shown first, rating of the first minus that of the second, answers.
 _SUMS = 6
 
 
 def method_pairs(
-    items: Iterable[Item], judgements: Sequence[Judgement], met: Meetings, options: Options
+    items: Iterable[Item], judgements: Sequence[Judgement], paired: Meetings, options: Options
 ) -> tuple[MethodPair, ...]:
-    """By name. ``met``: :func:`annotation.analysis.preference.paired_answers.meetings` of ``judgements``."""
-    places = {name: place for place, name in enumerate(met.methods)}
+    """Pairs by name. ``paired``: :func:`annotation.analysis.preference.paired_answers.meetings` of ``judgements``."""
+    places = {name: place for place, name in enumerate(paired.methods)}
     count = len(places)
-    lower, higher = np.minimum(met.one, met.two), np.maximum(met.one, met.two)
+    lower, higher = np.minimum(paired.one, paired.two), np.maximum(paired.one, paired.two)
     met_pairs, pair = np.unique(lower * max(count, 1) + higher, return_inverse=True)
-    drawn = _drawn(met, pair, len(met_pairs), options)
+    drawn = _drawn(paired, pair, len(met_pairs), options)
     found = []
     for result in method_results(items, judgements)[1]:
         if result.first == result.second:
             continue
         number = int(np.searchsorted(met_pairs, places[result.first] * count + places[result.second]))
-        found.append(_with_intervals(result, met, pair == number, drawn[:, number], options))
+        found.append(_with_intervals(result, paired, pair == number, drawn[:, number], options))
     return tuple(found)
 
 
 def _with_intervals(
-    result: PairResult, met: Meetings, rows: NDArray[np.bool_], sums: Values, options: Options
+    result: PairResult, paired: Meetings, rows: NDArray[np.bool_], sums: Values, options: Options
 ) -> MethodPair:
     """``sums``: (draws, 6)."""
-    with np.errstate(invalid="ignore"):     # 0 / 0: a draw without an answer of that kind is nan
+    with np.errstate(invalid="ignore"):     # 0 / 0: a replicate without an answer of that kind is nan
         adjusted = (sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2
         difference = sums[:, 4] / sums[:, 5]
     sided = result.first_leading.n + result.second_leading.n
-    decided = rows & (met.preferred != 0) & (met.first != 0)
+    decided = rows & (paired.preferred != 0) & (paired.first != 0)
     return MethodPair(
         result.first, result.second, result.answers, result.ties, result.first_preferred,
-        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, met.unit[decided], options),
-        share(int((met.preferred == met.first)[decided].sum()), int(decided.sum())),
-        over_draws(Estimate(result.mean_difference, result.answers), difference, met.unit[rows], options))
+        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, paired.unit[decided], options),
+        share(int((paired.preferred == paired.first)[decided].sum()), int(decided.sum())),
+        over_draws(Estimate(result.mean_difference, result.answers), difference, paired.unit[rows], options))
 
 
-def _drawn(met: Meetings, pair: NDArray[Any], pairs: int, options: Options) -> Values:
+def _drawn(paired: Meetings, pair: NDArray[Any], pairs: int, options: Options) -> Values:
     """(draws, pairs, 6)."""
     if not options.draws or not pairs:
         return np.empty((0, pairs, _SUMS))
-    turned = met.one > met.two      # the pair's first, by name, is stored set 2
+    turned = paired.one > paired.two      # the pair's first, by name, is stored set 2
     first_set = np.where(turned, 2, 1)
-    decided = met.preferred != 0
-    led, followed = decided & (met.first == first_set), decided & (met.first == 3 - first_set)
-    won = met.preferred == first_set
-    difference = np.where(turned, -1, 1) * (met.ratings[:, 0] - met.ratings[:, 1])
+    decided = paired.preferred != 0
+    led, followed = decided & (paired.first == first_set), decided & (paired.first == 3 - first_set)
+    won = paired.preferred == first_set
+    difference = np.where(turned, -1, 1) * (paired.ratings[:, 0] - paired.ratings[:, 1])
     values = np.stack([led & won, led, followed & won, followed, difference, np.ones(len(pair))]).astype(np.float64)
     column = pair * _SUMS + np.arange(_SUMS)[:, None]
-    batches = drawn_sums(np.tile(met.unit, _SUMS), column.ravel(), values.ravel(), met.units, pairs * _SUMS, options)
+    batches = drawn_sums(
+        np.tile(paired.unit, _SUMS), column.ravel(), values.ravel(), paired.units, pairs * _SUMS, options)
     return np.concatenate([sums.reshape(-1, pairs, _SUMS) for sums in batches])

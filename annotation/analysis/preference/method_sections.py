@@ -1,4 +1,4 @@
-"""The section of a preference report on methods: strengths, and every two methods against each other."""
+"""Section of a preference report on methods: strengths and pairwise comparison."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def methods_section(report: PreferenceReport) -> Section:
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
          *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"),
          *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
-         count("first_side_n", "Sides known"), *ranged("difference", "Rating of A less B"),
+         count("first_side_n", "Sides known"), *ranged("difference", "Rating of A minus B"),
          count("difference_n", "Answers rated"), text("reason", "Remark")),
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
                *values(one.adjusted), one.first_side.value, one.first_side.n, *values(one.mean_difference),
@@ -54,7 +54,7 @@ def methods_section(report: PreferenceReport) -> Section:
 
 
 def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
-    """The strongest first; a row's method against each column's."""
+    """Win rates of a row's method against each column's, strongest first."""
     if not report.pairs:
         return ()
     names = [one.method for one in report.methods] or sorted({name for one in report.pairs

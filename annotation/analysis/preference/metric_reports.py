@@ -1,4 +1,4 @@
-"""What each metric of a preference study has to do with what its people say: correlation and preference rates."""
+"""Correlation and preference rates of each metric of a preference study."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from annotation.analysis.statistics.rates import Compared
 
 
 def rated_sets(rows: AnswerRows, metric: MetricScores, options: Options) -> RatedSets:
-    """Two rows for each answer."""
+    """Two rows per answer."""
     return RatedSets(rows.unit(options.resample).repeat(2), rows.ratings.ravel(), rows.scores(metric).ravel())
 
 
 def compared(rows: AnswerRows, metric: MetricScores, recall: MetricScores | None, options: Options) -> Compared:
-    """The answers that are no tie. ``recall``: that of equation 9."""
+    """Answers without a tie. ``recall``: for equation 9."""
     decided = rows.preferred != 0
     scores, recalls = rows.scores(metric)[decided], rows.scores(recall)[decided]
     return Compared(rows.unit(options.resample)[decided], rows.preferred[decided], scores[:, 0], scores[:, 1],
@@ -43,7 +43,7 @@ def metric_report(
 
 
 def metric_tests(rows: AnswerRows, metrics: Sequence[MetricScores], options: Options) -> tuple[MetricTest, ...]:
-    """Of all pairs of metrics. Questions are swapped whole, whatever draws of intervals take."""
+    """Tests of all pairs of metrics. The permutation unit is the question, independent of the resampling unit."""
     scores: Mapping[str, NDArray[np.float64]] = {one.name: rows.scores(one).ravel() for one in metrics}
     return compare_metrics(list(combinations(scores, 2)), scores, rows.ratings.ravel(), rows.question.repeat(2),
                            options, clusters=rows.unit(options.resample).repeat(2))

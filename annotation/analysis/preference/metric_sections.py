@@ -1,4 +1,4 @@
-"""The sections of a preference report on metrics: correlation with ratings, preference rates, and their differences."""
+"""Sections of a preference report on metrics: correlation with ratings, preference rates, and tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMS = (
     ("symmetric", "symmetric (the default)"), ("ge", "≥, one-sided (as published)"), ("gt", ">, one-sided"),
     ("given_equal_recall", "symmetric, equal recall"), ("gt_given_equal_recall", ">, one-sided, equal recall"),
 )
-"""Fields of a :class:`~annotation.analysis.records.MetricReport`, and what they are called."""
+"""Fields of a :class:`~annotation.analysis.records.MetricReport`, with labels."""
 
 
 def metrics_section(report: PreferenceReport) -> Section:
@@ -47,13 +47,13 @@ def metrics_section(report: PreferenceReport) -> Section:
 
 
 def rates_are_drawn(report: PreferenceReport) -> bool:
-    """Whether answers are not independent, as Wilson's intervals take them, and there are draws that allow for it."""
+    """Whether answers are dependent, contrary to Wilson's intervals, and there are bootstrap intervals."""
     options = report.about.options
     return bool(options.draws) and (options.resample == "people" or report.shared_questions > 0)
 
 
 def rate_estimate(report: PreferenceReport, rate: Rate) -> Estimate:
-    """With the interval to go by: Wilson's, or that by draws where answers are not independent."""
+    """The rate with Wilson's interval, or the bootstrap interval if answers are dependent."""
     return rate.drawn if rates_are_drawn(report) else of_share(rate.share, rate.reason)
 
 
@@ -119,11 +119,11 @@ def _metric(metric: MetricReport) -> tuple[object, ...]:
 
 def _rate(rate: Rate, *, drawn: bool) -> tuple[object, ...]:
     bounds = (rate.drawn.low, rate.drawn.high) if drawn else ()
-    said: dict[str, Rate | Estimate] = {"Rate": rate, "Adjusted": rate.adjusted}
+    estimates: dict[str, Rate | Estimate] = {"Rate": rate, "Adjusted": rate.adjusted}
     if drawn:
-        said = {"Rate": rate, "By draws": rate.drawn, "Adjusted": rate.adjusted}
+        estimates = {"Rate": rate, "By draws": rate.drawn, "Adjusted": rate.adjusted}
     return (*values(rate.share), *bounds, rate.share.n, *values(rate.adjusted), rate.first_side.value,
-            rate.first_side.n, reasons(said))
+            rate.first_side.n, reasons(estimates))
 
 
 def _any(estimates: tuple[object, ...]) -> bool:

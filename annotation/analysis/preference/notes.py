@@ -1,5 +1,5 @@
-"""What a preference report lacks or leaves out, and how its intervals are to be read, in sentences for its head. They
-hold no names of people."""
+"""Notes of a preference report: missing and excluded answers, and the reading of intervals. Without names of
+people."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from annotation.studies.imports import HP_ANSWERS
 from cir_core.support.texts import counted
 
 _MANY = 5               # answers of one person
-_MANY_PEOPLE = 30       # from whom on draws of people are as good as others
+_MANY_PEOPLE = 30       # from which on resampling people is reliable
 
 
 def preference_notes(
     answers: StudyAnswers, selected: StudyAnswers, valid: Sequence[Judgement], rows: AnswerRows, recall: MetricScores,
     options: Options, identical: int,
 ) -> tuple[str, ...]:
-    """``selected``: after the selection, before rules; ``valid``: the answers that count, ``rows`` the same;
-    ``recall``: that of equation 9; ``identical``: questions whose two sets hold the same images."""
+    """``selected``: after the selection, before rules; ``valid``: after rules, ``rows`` the same; ``recall``: for
+    equation 9; ``identical``: questions whose two sets have the same images."""
     notes = _left(selected, valid)
     if not valid:
         return tuple(notes)

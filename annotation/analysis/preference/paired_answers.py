@@ -1,4 +1,4 @@
-"""Answers to questions whose two sets come from two known methods, and what draws of them need: sums for each unit."""
+"""Answers to questions on two known methods, and their bootstrap sums per resampling unit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from annotation.analysis.statistics.bootstrap import weights
 from annotation.records import Item
 
 Values = NDArray[np.float64]
-_AT_ONCE = 2**21   # sums of one batch; 16 MiB
+_AT_ONCE = 2**21   # sums per batch; 16 MiB
 
 
 @dataclass(frozen=True)
 class Meetings:
-    """A row for each answer; arrays are (rows,) but for ``ratings`` (rows, 2). ``one`` and ``two`` are the methods of
-    stored sets 1 and 2, as places in ``methods``, which are by name."""
+    """One row per answer; arrays are (rows,) except ``ratings`` (rows, 2). ``one`` and ``two`` are the methods of
+    stored sets 1 and 2, as indices into ``methods``, which are sorted by name."""
 
     methods: tuple[str, ...]
     one: NDArray[np.int64]
@@ -29,13 +29,13 @@ class Meetings:
     ratings: Values
     preferred: NDArray[np.int8]
     first: NDArray[np.int8]
-    unit: NDArray[np.int64]            # what draws take whole
+    unit: NDArray[np.int64]            # resampling unit
     units: int
 
     def preferences(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Values]:
-        """Side, winner, loser, weight: two entries for each answer, of which a tie gives each side one half.
+        """Side, winner, loser, weight: two entries per answer; a tie gives each method one half.
 
-        Side 0: the winner stood first, 1: the loser did, 2: nobody recorded it.
+        Side 0: the winner was shown first, 1: the loser, 2: not recorded.
         """
         won = np.where(self.preferred == 0, 0.5, self.preferred == 1)
         side_of_one = np.select([self.first == 1, self.first == 2], [0, 1], 2)
@@ -45,7 +45,7 @@ class Meetings:
 
 
 def meetings(items: Iterable[Item], rows: AnswerRows, resample: Resample) -> Meetings:
-    """Of those ``rows`` whose question has two methods, both known and not the same."""
+    """The ``rows`` whose question has two different, known methods."""
     methods_of = {item.item_id: item.hidden["methods"] for item in items}
     pairs = [methods_of[item_id] for item_id in rows.item_ids]
     known = [None not in pair and pair[0] != pair[1] for pair in pairs]
@@ -61,9 +61,9 @@ def meetings(items: Iterable[Item], rows: AnswerRows, resample: Resample) -> Mee
 def drawn_sums(
     unit: NDArray[np.int64], column: NDArray[np.int64], value: Values, units: int, columns: int, options: Options
 ) -> Iterator[Values]:
-    """Sums of ``value`` by column in each bootstrap draw of units, as matrices (batch, columns).
+    """Sums of ``value`` by column in each bootstrap replicate, as matrices (batch, columns).
 
-    ``unit``, ``column`` and ``value`` are the entries, all (entries,); entries in one place add up.
+    ``unit``, ``column`` and ``value`` are the entries, all (entries,); duplicate entries are summed.
     """
     batch = max(1, _AT_ONCE // max(units, columns, 1))
     from scipy.sparse import csr_array

@@ -1,4 +1,4 @@
-"""Recall@k of the sets that people saw: what CIRQRS compares a metric with."""
+"""Recall@k of the shown sets, with which CIRQRS compares metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cir_core.support.texts import quoted
 
 
 def recall_scores(items: Iterable[Item], k: int) -> MetricScores:
-    """Share of a question's targets among the first ``k`` images of each of its sets: 0 or 1 where it has one target.
+    """Share of a question's targets among the first ``k`` images of each set: 0 or 1 with a single target.
 
     Questions without a known target have no score; notes count them. Raises ``StudyError`` for a ``k`` below 1.
     """

@@ -1,8 +1,8 @@
-"""What a preference study says: ratings, preferences, metrics beside them, and the methods that made the sets.
+"""Report of a preference study: ratings, preferences, metrics, and methods.
 
-Rules for leaving answers out look at all answers of a person, whatever the report selects; the selection comes after.
-Intervals of shares are Wilson's. The others, and second ones of the rates, are percentiles over draws of questions, or
-of people, each with all its answers; all numbers of a report rest on the same draws.
+Exclusion rules apply to all answers of a person; the selection is applied afterwards. Intervals of shares are
+Wilson's. The others, and the second intervals of rates, are percentiles over bootstrap replicates of questions or
+people, each with all answers; all numbers of a report use the same replicates.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from annotation.records import Item, Judgement, name_key
 from cir_core.errors import StudyError
 
 K = 5
-"""Images of a set that recall looks at, in HS-FashionIQ all of them."""
+"""Default cutoff of recall; all images of a set in HS-FashionIQ."""
 
 
 def preference_report(
     answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(), *,
     rules: Rules | None = None, scores: Sequence[MetricScores] = (), ks: Sequence[int] = (K,),
 ) -> PreferenceReport:
-    """All of it for what ``selection`` leaves; of an empty or tiny study too, with reasons for numbers.
+    """The report of ``selection``; also of an empty or tiny study, with reasons instead of numbers.
 
     Args:
-        rules: instead of those that the study keeps.
-        scores: of metrics beside recall, by name.
-        ks: of recall. The first is that of equation 9, "equal recall".
+        rules: instead of the study's.
+        scores: of metrics besides recall, by name.
+        ks: cutoffs of recall. The first is for equation 9, "equal recall".
 
-    Raises ``StudyError`` for a validity study, for a selection of what is not there, for a ``k`` below 1, and for
-    rules kept with the study that cirque does not know.
+    Raises ``StudyError`` for a validity study, an invalid selection, a ``k`` below 1, and unknown rules in the
+    study's settings.
     """
     if options.draws < 0:
         raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
@@ -99,7 +99,7 @@ def preference_report(
 def answers_that_count(
     answers: StudyAnswers, selection: Selection, rules: Rules | None
 ) -> tuple[StudyAnswers, tuple[Judgement, ...], Rules, Removed]:
-    """What the selection leaves; the answers of it that count; the rules, and what they remove of the whole study.
+    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study.
 
     Raises ``StudyError``, as :func:`preference_report` does.
     """

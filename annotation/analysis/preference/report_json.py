@@ -1,8 +1,8 @@
-"""A preference report as plain JSON with keys that scripts can rely on.
+"""Preference report as plain JSON with stable keys.
 
-A number stands under its own key and is null where there is none. Beside the numbers of an object stand ``ci95``
-(``[low, high]`` or null), ``n``, and ``reason``, which is "" where there is nothing to say. Rates have two intervals:
-Wilson's as ``ci95``, and ``ci95_draws``, which allows for answers to one question, or of one person, that go together.
+Each number has its own key, and is null if undefined. Objects with numbers have ``ci95`` (``[low, high]`` or null),
+``n``, and ``reason`` ("" if not needed). Rates have two intervals: Wilson's as ``ci95``, and the bootstrap interval
+``ci95_draws``, which allows for the dependence of answers to one question, or of one person.
 """
 
 from __future__ import annotations
@@ -103,5 +103,5 @@ def _ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
 
 
 def _number(value: float | None) -> float | None:
-    """JSON knows no nan."""
+    """None for nan, which JSON lacks."""
     return value if value is not None and isfinite(value) else None

@@ -1,4 +1,4 @@
-"""A preference study's answers as they are read: ratings, sides, what was left out, and how it was computed.
+"""Sections of a preference report: ratings, sides, exclusions, and methods of computation.
 
 Metrics are in :mod:`~annotation.analysis.preference.metric_sections`, methods in
 :mod:`~annotation.analysis.preference.method_sections`.
@@ -38,7 +38,7 @@ _NO_SIDES = "which set was shown first was not recorded"
 
 
 def preference_sections(report: PreferenceReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
-    """The whole report in order; ``plan`` adds how many more questions or people are needed."""
+    """All sections in order; ``plan`` adds the needed numbers of questions or people."""
     return (
         _glance(report), _ratings(report), metrics_section(report), rates_section(report), tests_section(report),
         methods_section(report), _sides(report), _left_out(report), *planning_section(plan),

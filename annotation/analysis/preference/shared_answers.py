@@ -1,4 +1,4 @@
-"""How far people agree on the questions that several of them answered: ratings of sets, and which set is better."""
+"""Agreement on shared questions: ratings of sets, and preferences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NOT_SHARED = "no question was answered by two people"
 
 
 def shared_questions(rows: AnswerRows) -> int:
-    """Questions with answers of two people or more."""
+    """Number of questions with answers of two people or more."""
     return int((np.bincount(rows.question, minlength=len(rows.item_ids)) > 1).sum())
 
 
 def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
-    """Krippendorff's alpha of ratings, ordinal; ``n`` counts sets. Draws take questions whole, with both sets."""
+    """Krippendorff's alpha of ratings, ordinal; ``n`` counts sets. Bootstrap unit: question, with both sets."""
     codes = np.full((2 * len(rows.item_ids), rows.people), -1, np.int16)
     for which in (0, 1):
         codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
@@ -47,7 +47,7 @@ def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) ->
     if estimate.value is None or not options.draws:
         return estimate
     pooled = pooled_statistics(ratings, scale, 1.0 if options.undefined == "one" else np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: nothing was drawn that alpha rests on
+    with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: a replicate without pairable answers
         drawn = [pooled(weight)[ALPHA]
                  for weight in weights(len(question), options.draws, options.seed, groups=question)]
     return with_interval(estimate, np.concatenate(drawn), int(question.max()) + 1, "questions")

@@ -1,4 +1,4 @@
-"""What reports hold. Numbers that cannot be had are None, with the reason in words; they are never 0 or nan."""
+"""Records of reports. Undefined numbers are None, with a reason; never 0 or nan."""
 
 from annotation.analysis.records.common import (
     About as About,

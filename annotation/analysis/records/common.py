@@ -1,4 +1,4 @@
-"""What every report is made of and says of itself."""
+"""Records common to all reports: inputs, selection, options, estimates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Literal
 from annotation.records import Assignment, Decision, Item, Judgement, Seat, Study, StudyEvent
 
 Undefined = Literal["null", "one"]
-"""What an agreement is where everybody used one and the same category throughout, so that chance alone would agree
-as well: no number, or 1.0 as in CIRCUS's released report."""
+"""Value of chance-corrected agreement if all raters used a single category, for which it is undefined: null, or 1.0 as
+in CIRCUS's released report."""
 Scale = Literal["nominal", "ordinal"]
 Resample = Literal["items", "people"]
-"""What bootstrap draws take whole: items (questions) with all their answers, or people with all theirs."""
+"""Bootstrap unit: items (questions) with all their answers, or people with all theirs."""
 
 
 @dataclass(frozen=True)
 class StudyAnswers:
-    """All that a report is made of, as the store has it. ``judgements``: the current ones."""
+    """Inputs of a report, as stored. ``judgements``: current ones."""
 
     study: Study
     items: tuple[Item, ...]
@@ -31,20 +31,21 @@ class StudyAnswers:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which judgements a report is about. Empty and False take all.
+    """Filter of the judgements of a report. Empty and False select all.
 
-    ``people`` are numbers of seats, which stay when names are hidden.
+    ``people`` are seat numbers, which also work with hidden names.
     """
 
     datasets: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()    # hidden categories of a validity study; categories of a preference study
     people: tuple[int, ...] = ()
-    block_only: bool = False            # the agreement block of a validity study alone
+    block_only: bool = False            # only the agreement set of a validity study
 
 
 @dataclass(frozen=True)
 class Options:
-    """How numbers are made. ``draws`` 0: no intervals but those in closed form (Wilson), and no tests by draws."""
+    """Statistical options. ``draws`` (bootstrap replicates) 0: only closed-form intervals (Wilson), and no permutation
+    tests."""
 
     draws: int = 1000
     seed: int = 20261121
@@ -55,27 +56,27 @@ class Options:
 
 @dataclass(frozen=True)
 class Rater:
-    """``name`` is a code such as "P03", made of the seat, where names are hidden."""
+    """An annotator. With hidden names, ``name`` is a pseudonym by seat, such as "P03"."""
 
     seat: int
     name: str
-    judgements: int                # in a report those that count, within its selection; among choices all
-    positive: int | None = None    # of them, those that say valid; None in a preference study
+    judgements: int                # in a report those that count, within the selection; in choices all
+    positive: int | None = None    # of them, those with verdict valid; None in a preference study
 
 
 @dataclass(frozen=True)
 class About:
-    """What a report is of, for its head and for whoever wants to repeat it. Plain values."""
+    """Provenance of a report, to reproduce it. Plain values."""
 
     study: str
     study_id: str
     kind: str
     protocol: str
     accepting: bool
-    planned: int                   # answers the plan asks for; of an imported study those it holds
-    answered: int                  # answers there are, of everybody, before the selection
-    latest: str | None             # when the last answer within the selection was saved, ISO 8601
+    planned: int                   # planned answers; of an imported study the existing ones
+    answered: int                  # existing answers, before the selection
+    latest: str | None             # time of the last answer within the selection, ISO 8601
     selection: Selection
     options: Options
-    versions: Mapping[str, str] = field(default_factory=dict)   # cirque and the libraries numbers come from
-    notes: tuple[str, ...] = ()    # what is missing, what was left out; sentences
+    versions: Mapping[str, str] = field(default_factory=dict)   # of cirque and the statistical libraries
+    notes: tuple[str, ...] = ()    # on missing and excluded answers

@@ -1,4 +1,4 @@
-"""How many more answers a narrower interval takes."""
+"""Records of sample-size planning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PlanPoint:
-    """``width``: of the 95 % interval, upper less lower."""
+    """``width``: of the 95 % interval, upper minus lower."""
 
     size: int
     width: float
@@ -15,15 +15,15 @@ class PlanPoint:
 
 @dataclass(frozen=True)
 class Precision:
-    """How wide the interval of one number would be with more of something."""
+    """Forecast of the interval width of one statistic with more items, answers, questions or people."""
 
     what: str                      # "Fleiss' kappa", "Krippendorff's alpha", "preference rate"
-    more_of: str                   # "items", "questions", "people"; "answers per item" where not all judge the same
-    have: int                      # that the number rests on; of answers per item the fewest
-    width: float | None            # now, as the report prints it
+    more_of: str                   # "items", "questions", "people"; "answers per item" if people judge different items
+    have: int                      # current number; minimum of answers per item
+    width: float | None            # current, as in the report
     wanted: float
-    needed: int | None             # about so many in all, not more of, rounded up to two digits; ``have`` where it is
-                                   # as narrow already; None: not within ``points``, or not to be had
+    needed: int | None             # approximate total, rounded up to two digits; ``have`` if already narrow enough;
+                                   # None: not within ``points``, or impossible
     points: tuple[PlanPoint, ...]
     assumption: str                # a sentence
     reason: str = ""

@@ -1,4 +1,4 @@
-"""What a report of a preference study holds."""
+"""Records of a preference report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Normality:
-    """Shapiro and Wilk's test."""
+    """Shapiro–Wilk test."""
 
     w: float | None
     p: float | None
@@ -31,15 +31,14 @@ class Normality:
 
 @dataclass(frozen=True)
 class Rate:
-    """``share``: of ``n`` answers with a preference those that follow the metric, with Wilson's interval. Its p,
-    against one half, is None in the one-sided forms: set 1 may be liked more often than not, whatever the metric says.
+    """Preference rate. ``share``: of ``n`` answers with a preference, those that agree with the metric, with Wilson's
+    interval. Its p, against one half, is None in the one-sided forms, because set 1 may be preferred more often
+    independently of the metric. ``drawn``: the same rate with the bootstrap interval over questions or people, which
+    allows for dependent answers.
 
-    ``drawn``: the same rate with the interval over draws of whole questions or people, which allows for what answers
-    have in common.
-
-    Beside it what the side a set stood on does to it: ``first_side``, preferences for what stood first, among the
-    same answers; ``adjusted``, the mean of the rate where the set the metric favours stood first and where it
-    stood second. Where nobody recorded sides both are None with the reason.
+    Side bias: ``first_side``, preferences for the set shown first, among the same answers; ``adjusted``, the mean of
+    the rates with the metric's favourite shown first and second. Both are None with a reason if sides were not
+    recorded.
     """
 
     share: Proportion
@@ -51,14 +50,14 @@ class Rate:
 
 @dataclass(frozen=True)
 class MetricReport:
-    """``ge``: P(set 1 preferred | f(set 1) >= f(set 2)), equation 8 of CIRQRS; ``gt`` with > in place of >=;
+    """Results of one metric. ``ge``: P(set 1 preferred | f(set 1) >= f(set 2)), equation 8 of CIRQRS; ``gt`` with >;
     ``symmetric``: P(preferred = the set with the higher f), over all answers where f differs.
     ``given_equal_recall``: as ``symmetric``, where recall of both sets is equal (eq. 9); ``gt_given_equal_recall``
     likewise one-sided."""
 
     name: str
     description: str
-    scored: int                    # rated sets that have a score
+    scored: int                    # rated sets with a score
     shapiro: Normality
     spearman: Correlation
     kendall: Correlation           # tau-b
@@ -72,51 +71,51 @@ class MetricReport:
 
 @dataclass(frozen=True)
 class MetricTest:
-    """Whether two metrics correlate equally with ratings: paired permutation test of the difference of Spearman's
-    rho, over the sets that both score. ``p_holm``: corrected for all pairs of metrics."""
+    """Paired permutation test of the difference of two metrics' Spearman's rho with ratings, over the sets that both
+    score. ``p_holm``: corrected for all pairs of metrics."""
 
     a: str
     b: str
-    difference: float | None       # rho of a less rho of b
+    difference: float | None       # rho of a minus rho of b
     low: float | None              # bootstrap
     high: float | None
     p: float | None
     p_holm: float | None
     n: int                         # questions
     draws: int
-    exact: bool                    # whether all swaps were counted, not drawn
+    exact: bool                    # whether all permutations were enumerated
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Strength:
-    """Bradley and Terry's, as natural logarithms around a mean of 0; ties count half."""
+    """Bradley–Terry strength, as natural logarithm, centred at 0; ties count half."""
 
     method: str
-    value: Estimate                # ``n``: answers the fit rests on, 0 for a method that is not in it
-    adjusted: Estimate             # with a term for what stood first; ``n`` likewise
+    value: Estimate                # ``n``: answers in the fit, 0 for a method that is not in it
+    adjusted: Estimate             # with a term for the side; ``n`` likewise
     mean_rating: Estimate          # ``n`` counts rated sets
-    win_rate: Proportion                # preferences for it, ties left out
+    win_rate: Proportion                # preferences for it, without ties
 
 
 @dataclass(frozen=True)
 class MethodPair:
-    """``first`` < ``second`` by name."""
+    """Comparison of two methods. ``first`` < ``second`` by name."""
 
     first: str
     second: str
     answers: int
     ties: int
     first_preferred: Proportion
-    adjusted: Estimate             # both sides weighed alike
-    first_side: Proportion              # preferences for what stood first, among these answers
-    mean_difference: Estimate      # rating of the first less that of the second
+    adjusted: Estimate             # both sides weighted equally
+    first_side: Proportion              # preferences for the set shown first, among these answers
+    mean_difference: Estimate      # rating of the first minus that of the second
 
 
 @dataclass(frozen=True)
 class PreferenceReport:
-    """``n_questions``: questions that somebody answered, before rules; ``n_answers``: their answers; ``n_valid``:
-    the answers that count, with the rules left out."""
+    """Report of a preference study. ``n_questions``: answered questions, before rules; ``n_answers``: their answers;
+    ``n_valid``: answers that are not excluded by rules."""
 
     about: About
     raters: tuple[Rater, ...]
@@ -124,25 +123,25 @@ class PreferenceReport:
     n_questions: int
     n_answers: int
     n_valid: int
-    rules: Mapping[str, Any]               # the rules in force
-    removed: Mapping[str, int]             # rule to answers it removes alone
-    flagged: int | None                    # of the answers before rules; None where nobody recorded it
+    rules: Mapping[str, Any]               # active rules
+    removed: Mapping[str, int]             # rule to the number of answers it excludes alone
+    flagged: int | None                    # of the answers before rules; None if not recorded
     ratings: tuple[int, int, int, int, int]    # rated sets with 1 to 5
     mean_rating: Estimate                  # ``n`` counts rated sets
     ratings_shapiro: Normality
-    rated_equal: int                       # answers that give both sets the same rating
+    rated_equal: int                       # answers with equal ratings
     contradictions: int                    # the preferred set is rated lower
     ties: int
-    identical_sets: int                    # of the ``n_questions`` those whose two sets hold the same images
-    first_side: Proportion                      # preferences for what stood first
+    identical_sets: int                    # of ``n_questions``, those whose two sets have the same images
+    first_side: Proportion                      # preferences for the set shown first
     first_side_when_equal: Proportion
     stored_one: Proportion                      # preferences for stored set 1
     stored_one_when_equal: Proportion
     metrics: tuple[MetricReport, ...]
     tests: tuple[MetricTest, ...]
-    methods: tuple[Strength, ...]          # the strongest first
+    methods: tuple[Strength, ...]          # strongest first
     pairs: tuple[MethodPair, ...]
-    no_methods: str                        # why there are none
+    no_methods: str                        # reason if there are none
     shared_questions: int                  # answered by two people or more
     ratings_alpha: Estimate                # ordinal, over the sets of shared questions; ``n`` counts sets
     preference_alpha: Estimate             # nominal, over shared questions

@@ -1,4 +1,4 @@
-"""What a report of a validity study holds."""
+"""Records of a validity report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cir_core.reports.records import Estimate
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two people over the items that both judged. ``a`` < ``b`` in order of seats."""
+    """Agreement of two people on the items that both judged. ``a`` < ``b`` by seat."""
 
     a: str
     b: str
@@ -25,13 +25,13 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class PairSummary:
-    """Cohen's kappa over the pairs for which it is defined; the others are left out of all numbers. Where it is defined
-    for none, the mean has no value, and median, min and max are None."""
+    """Summary of Cohen's kappa over the pairs for which it is defined. If there are none, the mean has no value, and
+    median, min and max are None."""
 
     count: int                     # pairs with a kappa
     undefined: int                 # pairs without
-    mean: Estimate                 # ``n`` is ``count``; its interval is over draws of items, each draw's mean being
-                                   # over the pairs that are defined in it
+    mean: Estimate                 # ``n`` is ``count``; bootstrap interval over items, where each replicate's mean is
+                                   # over the pairs defined in it
     median: float | None
     min: float | None
     max: float | None
@@ -40,13 +40,13 @@ class PairSummary:
 
 @dataclass(frozen=True)
 class TwoWay:
-    """Agreement on a yes or no: valid or not, or whether one flag is set."""
+    """Agreement on a binary label: valid or not, or whether one flag is set."""
 
     key: str                       # "binary", or the flag's code
     label: str
-    positive_rate: Estimate        # share of judgements that say yes; ``n`` counts judgements
+    positive_rate: Estimate        # share of positive judgements; ``n`` counts judgements
     fleiss_kappa: Estimate         # ``n`` counts items
-    krippendorff_alpha: Estimate   # nominal; ``n`` counts items that two people or more judged
+    krippendorff_alpha: Estimate   # nominal; ``n`` counts items with two or more judgements
     pairwise: PairSummary
     pairs: tuple[PairAgreement, ...]
 
@@ -66,27 +66,27 @@ class SignaturePair:
 class Signatures:
     """Agreement on the whole set of flags."""
 
-    labels: tuple[str, ...]        # signatures that were given, the most frequent first; "A+B" for two flags
+    labels: tuple[str, ...]        # observed signatures, most frequent first; "A+B" for two flags
     counts: tuple[int, ...]        # judgements with each
     krippendorff_alpha: Estimate   # nominal, over signatures
-    exact_agreement: Estimate      # share of items on which all who judged it gave the same one
+    exact_agreement: Estimate      # share of items with identical signatures
     pairwise_agreement: Estimate   # mean over the pairs of people
     pairs: tuple[SignaturePair, ...]
 
 
 @dataclass(frozen=True)
 class ValidityReport:
-    """``n_items``: items that two people or more judged; agreement rests on these. ``judged``: all that have a
-    verdict of anybody."""
+    """Report of a validity study. ``n_items``: items with two or more judgements, used for agreement. ``judged``: items
+    with any verdict."""
 
     about: About
     raters: tuple[Rater, ...]
     n_items: int
     judged: int
     judgements: int
-    unlabelled: int                # answers without a verdict (unsure); they count in no number
+    unlabelled: int                # answers without a verdict (unsure), which are not counted
     per_item: Mapping[int, int]    # people per item to number of items
-    unanimous: Estimate            # share of ``n_items`` on which all say valid, or all say not valid
+    unanimous: Estimate            # share of ``n_items`` that are unanimously valid or invalid
     binary: TwoWay
     flags: tuple[TwoWay, ...]      # in order of severity
     signature: Signatures
@@ -94,14 +94,14 @@ class ValidityReport:
 
 @dataclass(frozen=True)
 class Disputed:
-    """An item on which people differ, or two given people do."""
+    """An item on which people, or two given people, disagree."""
 
     item_id: str
     key: str
     dataset: str
     category: str
     text: str
-    reference: str                 # tokens of pictures
+    reference: str                 # image tokens
     target: str
-    answers: tuple[tuple[str, str], ...]   # (name or code, signature), in order of seats
+    answers: tuple[tuple[str, str], ...]   # (name or pseudonym, signature), by seat
     decided: str | None            # the adjudicator's primary category; None: not decided

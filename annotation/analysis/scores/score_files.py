@@ -1,8 +1,8 @@
-"""Scores of a metric that was computed elsewhere, joined by a CSV file: one column of numbers for each metric.
+"""Import of externally computed metric scores from a CSV file, with one column per metric.
 
-The way to such a file is cirque's own ``sets.csv`` of a study, with columns added. So what spreadsheets do to a file
-is taken as it comes: semicolons or tabs, a byte-order mark, trailing empty cells, rows cut short, an apostrophe in
-front of what would be a formula. What would have to be guessed is refused: decimal commas, ids that were changed.
+Such a file is made from cirque's ``sets.csv`` of a study, by adding columns. So changes by spreadsheet programs are
+accepted: semicolons or tabs, a byte-order mark, trailing empty cells, truncated rows, an apostrophe before a
+formula. Ambiguous content is refused: decimal commas, changed ids.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _START = "Start from the study's sets.csv and add a column of numbers to it"
 
 @dataclass(frozen=True)
 class _Row:
-    line: int              # where it begins, from 1
+    line: int              # first line, from 1
     cells: Mapping[str, str]
 
 
 def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> tuple[MetricScores, ...]:
-    """Each column of numbers as a metric, in the order of the file.
+    """Read each column of numbers as a metric, in file order.
 
-    Columns are ``item``, a question's key (or ``query_id``, where no two questions share one), ``set``, 1 or 2 as
-    the study stores them, and one for each metric; the other columns of cirque's own ``sets.csv`` are skipped. An
-    empty cell is a set without a score. "true" and "false" are 1 and 0. Several rows of one set must agree.
+    Columns are ``item``, a question's key (or a unique ``query_id``), ``set``, 1 or 2 as stored, and one per metric;
+    the other columns of cirque's ``sets.csv`` are skipped. An empty cell is a set without a score. "true" and "false"
+    are 1 and 0. Several rows of one set must agree.
 
     Args:
         where: the file's name, for errors and the metrics' descriptions.
 
-    Raises ``DatasetError`` with all that is wrong.
+    Raises ``DatasetError`` with all faults.
     """
     faults = ValidationIssues(collect=True)
     path = Path(where)
@@ -63,7 +63,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
             faults.add(path, f"line {row.line}, column {by}", *why)
         number = _SETS.get(row.cells["set"].strip())
         if number is None:
-            faults.add(path, f"line {row.line}, column set", f"{quoted(row.cells['set'])} is no set of a question",
+            faults.add(path, f"line {row.line}, column set", f"{quoted(row.cells['set'])} is not a set of a question",
                        "Write 1 or 2, as sets.csv does")
         for name in metrics:
             value, why = _score(row.cells[name])
@@ -85,7 +85,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
 
 
 def _metric_columns(names: Sequence[str], path: Path, faults: ValidationIssues) -> list[str]:
-    """The columns that are no part of ``sets.csv``."""
+    """Columns that are not part of ``sets.csv``."""
     metrics: list[str] = []
     seen: dict[str, str] = {}
     for number, name in enumerate(names, 1):
@@ -98,22 +98,22 @@ def _metric_columns(names: Sequence[str], path: Path, faults: ValidationIssues) 
         if not name:
             faults.add(path, record, "it has no name", "Name it after its metric, or delete it")
         elif len(name) > NAME_LIMIT or not name.isprintable():
-            faults.add(path, record, f"{quoted(name)} cannot be a metric's name",
-                       f"Take up to {NAME_LIMIT} characters in one line, none of them invisible")
+            faults.add(path, record, f"{quoted(name)} is not a valid metric name",
+                       f"Choose up to {NAME_LIMIT} characters on one line, none of them invisible")
         elif name.casefold().startswith("recall@"):
-            faults.add(path, record, f"{quoted(name)} is a name of cirque's own, which computes recall itself",
+            faults.add(path, record, f"{quoted(name)} is reserved: cirque computes recall itself",
                        "Rename or delete the column")
         else:
             metrics.append(name)
     if not metrics and not faults.count:
-        faults.add(path, "", f"there is no column of scores, only {listed(names)}, which cirque knows", _START)
+        faults.add(path, "", f"there is no column of scores, only cirque's columns {listed(names)}", _START)
     return metrics
 
 
 def _rows(
     names: Sequence[str], rows: Iterator[tuple[int, list[str]]], path: Path, faults: ValidationIssues
 ) -> Iterator[_Row]:
-    """Those that are not empty. Cells that a spreadsheet cut off at the end of a row are empty."""
+    """Non-empty rows. Missing cells at the end of a row are empty."""
     empty = True
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):
@@ -129,7 +129,7 @@ def _rows(
 
 
 def _score(cell: str) -> tuple[float | None, tuple[str, ...]]:
-    """The number, None for an empty cell; or what is wrong with it and what to do."""
+    """The number, None for an empty cell; or a fault with its remedy."""
     text = cell.strip().replace("−", "-")
     if not text:
         return None, ()
@@ -144,7 +144,7 @@ def _score(cell: str) -> tuple[float | None, tuple[str, ...]]:
 
 
 class _Finder:
-    """The question that a cell names."""
+    """Look-up of the question that a cell names."""
 
     def __init__(self, items: Sequence[Item], by: str) -> None:
         self._by = by
@@ -157,12 +157,12 @@ class _Finder:
                     self._found.setdefault(text, set()).add(item.item_id)
 
     def __call__(self, cell: str) -> tuple[Item | None, tuple[str, ...]]:
-        """None with what is wrong and what to do."""
+        """The question, or None with a fault and its remedy."""
         found = self._found.get(cell) or self._found.get(cell.strip()) or set()
         if len(found) == 1:
             return self._items[next(iter(found))], ()
         if found:
-            return None, (f"{quoted(cell)} stands for {len(found)} questions of the study",
+            return None, (f"{quoted(cell)} is the name of {len(found)} questions of the study",
                           "Name questions in a column item, as sets.csv does")
         if not cell.strip():
             return None, ("the question is missing", f"Write its {self._by} as sets.csv has it")
@@ -175,5 +175,5 @@ def _metric(
 ) -> MetricScores:
     missing = 2 * len(items) - len(scores)
     notes = (f"Sets to which {name} gives no score: {missing:,} of {2 * len(items):,}.",) if missing else ()
-    # The name alone: a report is for others, whom the folders of this computer do not concern.
+    # The file name only, because reports are published and must not contain local paths.
     return MetricScores(name, f"Column {name} of {PureWindowsPath(where).name or where}.", scores, notes)

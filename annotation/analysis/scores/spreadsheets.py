@@ -15,26 +15,26 @@ from cir_core.errors import DatasetError
 from cir_core.support.texts import shortened
 
 Rows = Iterator[tuple[int, list[str]]]
-"""The line in which a row begins, from 1, and its cells."""
+"""First line of each row, from 1, and its cells."""
 _UNICODE = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def read_table(
     content: bytes | str, where: str, wanted: Sequence[Sequence[str]], remedy: str
 ) -> tuple[list[str], Rows]:
-    """Names of the columns, those at the end without a name left out, and the rows after them.
+    """Column names, without unnamed trailing columns, and the rows.
 
-    Cells are separated by commas, semicolons or tabs: by whichever gives the columns ``wanted``.
+    The delimiter is a comma, semicolon or tab: the one that yields the columns ``wanted``.
 
     Args:
         where: the file, for errors.
-        wanted: columns that must be there, or one of several.
-        remedy: what to do where one is not there, a sentence without its full stop.
+        wanted: required columns, each one of several alternatives.
+        remedy: for a missing column, a sentence without full stop.
 
-    Raises ``DatasetError``, also as rows are taken, for what is no CSV.
+    Raises ``DatasetError`` for malformed CSV, also while rows are iterated.
     """
     text, skipped = _decoded(content, where), 0
-    if declared := re.match(r"sep=(.)\r?\n", text):     # a line that tells a spreadsheet the separator
+    if declared := re.match(r"sep=(.)\r?\n", text):     # a line that declares the delimiter
         text, skipped = text[declared.end():], 1
     best: list[str] = []
     broken: DatasetError | None = None
@@ -42,7 +42,7 @@ def read_table(
         rows = _records(text, delimiter, where, skipped)
         try:
             names = next((found for _, cells in rows if any(found := [cell.strip() for cell in cells])), [])
-        except DatasetError as error:       # quotation marks beside what is no separator
+        except DatasetError as error:       # quotation marks next to a character that is not the delimiter
             broken = error
             continue
         while names and not names[-1]:
@@ -77,7 +77,7 @@ def _decoded(content: bytes | str, where: str) -> str:
 
 
 def _records(text: str, delimiter: str, where: str, line: int) -> Rows:
-    """``line``: lines of the file before ``text``."""
+    """``line``: number of lines before ``text`` in the file."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begins = 1
     try:
@@ -85,5 +85,5 @@ def _records(text: str, delimiter: str, where: str, line: int) -> Rows:
             yield line + begins, cells
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise DatasetError(f"{where}, line {line + begins}: this is no CSV ({error}). Look at the quotation marks "
-                           "there, or save the table anew as “CSV UTF-8”.") from None
+        raise DatasetError(f"{where}, line {line + begins}: this is not valid CSV ({error}). Check the quotation marks "
+                           "there, or save the table again as “CSV UTF-8”.") from None

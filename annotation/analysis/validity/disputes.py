@@ -1,4 +1,4 @@
-"""The items on which people differ: what a cell of an agreement matrix opens."""
+"""Disputed items, as linked from the cells of an agreement matrix."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def disputed(
     answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(), *,
     a: int | None = None, b: int | None = None, key: str = SIGNATURE,
 ) -> list[Disputed]:
-    """Items on which the people of ``selection`` differ, the most disputed first, then by number.
+    """Items on which the people of ``selection`` disagree, most disputed first, then by number.
 
-    Most disputed is where the smallest share of all who gave a verdict says what most say.
+    Most disputed are items with the smallest majority share of verdicts.
 
     Args:
-        a, b: numbers of two seats; only items on which these two differ, with what everybody said. Without them all
-            items on which anybody differs.
-        key: about what: "binary" (valid or not), a flag's code, or "signature" (the whole set of flags).
+        a, b: seat numbers of two people; only items on which these disagree, with everybody's answers. Without
+            them, all items with any disagreement.
+        key: compared label: "binary" (valid or not), a flag's code, or "signature" (the whole set of flags).
 
-    Answers without a verdict ("UNLABELLED") are among an item's answers, and make no dispute.
+    Answers without a verdict ("UNLABELLED") are listed, but are not disagreements.
     Raises ``StudyError`` for a preference study, and for a key, a seat or a selection that the study does not have.
     """
     selected = select(answers, selection)
@@ -47,14 +47,14 @@ def disputed(
         people = codes[:, [place for place in _columns(answers, found, a, b) if place is not None]]
     differ = np.flatnonzero(_differ(people))
     share = _majority_share(codes[differ], len(ratings.categories))
-    order = differ[np.argsort(share, kind="stable")]   # items stand by number
+    order = differ[np.argsort(share, kind="stable")]   # items are sorted by number
     items = [found.items[place] for place in order.tolist()]
-    said, decided = _said(selected, items, found, options), _decided(selected, found)
-    return [_of(selected, item, said[item.item_id], decided.get(item.item_id)) for item in items]
+    signatures, decided = _signatures_by_item(selected, items, found, options), _decided(selected, found)
+    return [_of(selected, item, signatures[item.item_id], decided.get(item.item_id)) for item in items]
 
 
 def _columns(answers: StudyAnswers, found: Verdicts, a: int | None, b: int | None) -> list[int | None]:
-    """Places of two seats; None for somebody who gave no verdict in this selection."""
+    """Column indices of two seats; None for a person without a verdict in this selection."""
     if a is None or b is None or a == b:
         raise StudyError("Disagreement needs two different people. Give two seats, or none for everyone.")
     taken = [seat.number for seat in answers.seats if seat.annotator is not None]
@@ -71,33 +71,33 @@ def _differ(codes: NDArray[np.int16]) -> NDArray[np.bool_]:
 
 
 def _majority_share(codes: NDArray[np.int16], categories: int) -> NDArray[np.float64]:
-    """``[items]``: the largest share of an item's answers that are the same."""
+    """``[items]``: share of the most frequent answer."""
     most = np.zeros(len(codes), dtype=np.int64)
     for code in range(categories):
         np.maximum(most, np.count_nonzero(codes == code, axis=1), out=most)
     return np.asarray(most / np.maximum(np.count_nonzero(codes >= 0, axis=1), 1))
 
 
-def _said(
+def _signatures_by_item(
     selected: StudyAnswers, items: list[Item], found: Verdicts, options: Options,
 ) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Names and signatures by item, in order of seats."""
+    """Names and signatures by item, by seat."""
     seats = {name_key(seat.annotator): seat for seat in selected.seats if seat.annotator is not None}
     of_item: dict[str, list[Judgement]] = {item.item_id: [] for item in items}
     for judgement in selected.judgements:
         if judgement.item_id in of_item:
             of_item[judgement.item_id].append(judgement)
-    said = {}
+    signatures = {}
     for item_id, judgements in of_item.items():
         by_seat = sorted(((seats[name_key(one.annotator)], one) for one in judgements), key=lambda one: one[0].number)
-        said[item_id] = tuple(
+        signatures[item_id] = tuple(
             (name_of(seat, hide=options.hide_names), "+".join(signature(one.answer, found.rubric) or (UNLABELLED,)))
             for seat, one in by_seat)
-    return said
+    return signatures
 
 
 def _decided(selected: StudyAnswers, found: Verdicts) -> Mapping[str, str]:
-    """Primary categories of the latest decisions that decide."""
+    """Primary categories of the latest decisions with a verdict."""
     latest: dict[str, Decision] = {}
     for decision in sorted(selected.decisions, key=lambda one: one.revision):
         latest[decision.item_id] = decision

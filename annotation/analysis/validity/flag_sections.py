@@ -1,4 +1,4 @@
-"""The sections of a validity report on flags: each alone, and all of an answer together."""
+"""Sections of a validity report on flags: each flag, and signatures (sets of flags)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annotation.analysis.validity.pair_tables import (
 from cir_core.reports.columns import count, ranged, text
 from cir_core.reports.figures import Series, dots
 
-_COMMON = 20      # disagreements on the signature that are listed
+_COMMON = 20      # listed disagreements on the signature
 
 
 def flags_section(report: ValidityReport) -> Section:
@@ -112,7 +112,7 @@ def _disagreements(found: Signatures) -> ReportTable:
         for (a, b), items in pair.table.items():
             if a != b:
                 differing[min(a, b), max(a, b)] += items
-    # Not most_common(), which leaves equal ones in the order in which pairs of people met them.
+    # Not most_common(), whose order of ties depends on the order of pairs.
     common = sorted(differing.items(), key=lambda one: (-one[1], one[0]))
     note = "Each item counts once for each pair of people who disagree on it."
     return ReportTable(

@@ -1,4 +1,4 @@
-"""What is missing in a validity report and what was left out, in sentences for its head."""
+"""Notes of a validity report: missing and excluded answers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from annotation.analysis.records import Options, Rater, StudyAnswers
 from annotation.analysis.validity.verdicts import Verdicts
 
-FEW = 10       # shared items, below which kappa says little, and a pair's cell in a heatmap says how many
-_NAMED = 8     # people in a sentence
+FEW = 10       # shared items below which kappa is unreliable, and a pair's cell in a heatmap shows their number
+_NAMED = 8     # maximum of people in a note
 
 
 def validity_notes(
     selected: StudyAnswers, found: Verdicts, shared: NDArray[np.int64], options: Options, listed: int,
 ) -> list[str]:
-    """``shared``: ``[people, people]``, items that both judged. ``listed``: pairs that the report has."""
+    """``shared``: ``[people, people]``, number of items that both judged. ``listed``: number of pairs in the report."""
     if not selected.items:
         return ["These filters leave no item. Remove one of them."]
     notes = [_unlabelled(found)] if found.unlabelled else []

@@ -1,4 +1,4 @@
-"""Heatmaps and tables of what every two people agree on.
+"""Heatmaps and tables of pairwise agreement.
 
 The heatmap and the table of the same pairs have the same key.
 """
@@ -38,10 +38,10 @@ def pair_matrix(
     key: str, title: str, alt: str, raters: Sequence[Rater], pairs: Sequence[tuple[Pair, Estimate]], of: str, *,
     scale: str, kind: str,
 ) -> tuple[Figure, ...]:
-    """People by people, in order of seats; nothing where no two share an item.
+    """Heatmap of people by people, by seat; empty if no two share an item.
 
-    People who share no item with anybody are left out. A click opens what the two differ on; ``of`` is its key:
-    "binary", a flag's code or "signature".
+    People without shared items are left out. A click opens the pair's disagreements on ``of``: "binary", a flag's
+    code or "signature".
     """
     sharing = {seat for pair, _ in pairs if pair.n for seat in (pair.a_seat, pair.b_seat)}
     people = [rater for rater in sorted(raters, key=lambda one: one.seat) if rater.seat in sharing]
@@ -72,7 +72,7 @@ def kappa_table(key: str, two: TwoWay) -> ReportTable:
 
 
 def unlisted(pairs: Sequence[Pair]) -> str:
-    """A sentence on pairs that a table leaves out, for nothing can be said of them."""
+    """A note on pairs without shared items, which a table leaves out."""
     apart = sum(not pair.n for pair in pairs)
     if not apart:
         return ""

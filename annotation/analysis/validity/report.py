@@ -1,9 +1,9 @@
-"""How far the people of a validity study agree: valid or not, each flag, and the whole set of flags.
+"""Report of a validity study: agreement on valid or not, on each flag, and on the whole set of flags.
 
-What an item is called by each person comes from :mod:`annotation.analysis.validity.verdicts`, statistics from
-:mod:`annotation.analysis.statistics.agreement`, and intervals from draws of items: an item is drawn with all that was
-said of it, for answers to one item are not independent. All agreement of a report rests on the same draws, of the items
-that two people or more judged; shares of answers on draws of all items.
+Labels come from :mod:`annotation.analysis.validity.verdicts`, statistics from
+:mod:`annotation.analysis.statistics.agreement`. Intervals are bootstrapped over items with all their answers, because
+answers to one item are not independent. All agreement of a report uses the same replicates, of the items with two or
+more judgements; shares of answers use replicates of all items.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from annotation.analysis.validity.notes import validity_notes
 from annotation.analysis.validity.verdicts import BINARY, SIGNATURE, Verdicts, verdicts
 from cir_core.errors import StudyError
 
-_ALL_PAIRS = 50   # people up to whom pairs without a shared item are listed too; of more there are thousands
+_ALL_PAIRS = 50   # maximum of people for which pairs without a shared item are listed too
 _NO_PAIR = "fewer than two people have given a verdict"
 _VALID = "Valid or not"
 
@@ -50,11 +50,10 @@ Pair = tuple[int, int]
 def validity_report(
     answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(),
 ) -> ValidityReport:
-    """All of it for what ``selection`` leaves; of an empty or tiny study too, with reasons for numbers.
+    """The report of ``selection``; also of an empty or tiny study, with reasons instead of numbers.
 
     Items with one verdict count in shares of answers, not in agreement. Raises ``StudyError`` for a preference
-    study, for a selection of what is not there, and for draws of people: somebody who is drawn twice agrees with
-    themselves.
+    study, an invalid selection, and resampling of people: a person sampled twice would agree with themselves.
     """
     _check(options)
     selected = select(answers, selection)
@@ -96,7 +95,7 @@ def _pairs(shared: NDArray[np.int64]) -> list[Pair]:
 def _drawn(
     ratings: Ratings, pairs: Sequence[Pair], shared: NDArray[np.int64], options: Options, *, kappas: bool = True,
 ) -> AgreementDraws:
-    """Columns for all ``pairs``; those of people without a shared item are nan, and cost nothing."""
+    """Replicates with columns for all ``pairs``; nan for pairs without a shared item, which are not computed."""
     together = [place for place, (a, b) in enumerate(pairs) if shared[a, b]]
     drawn = agreement_draws(ratings, [pairs[place] for place in together], options.draws, options.seed,
                             scale=krippendorff.scale_of("validity"), undefined=options.undefined, kappas=kappas)
@@ -132,14 +131,14 @@ def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimat
 
 
 def _of_items(estimate: Estimate, drawn: NDArray[np.float64]) -> Estimate:
-    """For a share of items, which ``n`` counts."""
+    """Estimate of a share of items; ``n`` counts items."""
     return with_interval(estimate, drawn, estimate.n)
 
 
 def _compared(
     found: Verdicts, ratings: Ratings, pairs: Sequence[Pair], drawn: AgreementDraws, options: Options,
 ) -> tuple[PairAgreement, ...]:
-    no, yes = ((ratings.codes == said).astype(np.float64) for said in (0, 1))
+    no, yes = ((ratings.codes == category).astype(np.float64) for category in (0, 1))
     tables = np.rint([[one.T @ other for other in (no, yes)] for one in (no, yes)]).astype(np.int64)
     compared = []
     for place, (a, b) in enumerate(pairs):
@@ -156,7 +155,7 @@ def _compared(
 
 
 def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64], ratings: Ratings) -> PairSummary:
-    """``drawn``: the mean in each draw."""
+    """``drawn``: replicates of the mean."""
     defined = [kappa.value for kappa in kappas if kappa.value is not None]
     missing = Counter(kappa.reason for kappa in kappas if kappa.value is None)
     reason = _left_out(missing, len(kappas))
@@ -169,7 +168,7 @@ def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64], ratings: Ra
 
 
 def _left_out(missing: Mapping[str, int], pairs: int) -> str:
-    """Which pairs have no kappa, and why; "" where all have one."""
+    """Which pairs have no kappa, and why; "" if all have one."""
     if not missing:
         return ""
     count = sum(missing.values())
@@ -199,7 +198,7 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
 
 
 def _table(found: Verdicts, a: int, b: int) -> dict[tuple[str, str], int]:
-    """Signatures of two people to items, the most frequent pair first."""
+    """Number of items per pair of signatures of two people, most frequent first."""
     both = (found.codes[:, [a, b]] >= 0).all(axis=1)
     one, other = (found.codes[both, person].astype(np.int64) for person in (a, b))
     counts = np.bincount(one * len(found.labels) + other)

@@ -1,7 +1,7 @@
-"""A validity report as plain JSON with keys that scripts can rely on.
+"""Validity report as plain JSON with stable keys.
 
-A number stands under its own key and is null where there is none. Beside the numbers of an object stand ``ci95``
-(``[low, high]`` or null, by key), ``n`` and ``reasons`` (only where there is something to say).
+Each number has its own key, and is null if undefined. Objects with numbers have ``ci95`` (``[low, high]`` or null, by
+key), ``n`` and ``reasons`` (only if needed).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
 
 
 def estimates_json(of: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Estimates by key, with what belongs to them beside."""
+    """Estimates by key, with intervals, n and reasons."""
     return {
         **{key: _number(estimate.value) for key, estimate in of.items()},
         "ci95": {key: _ci95(estimate) for key, estimate in of.items()},
@@ -85,5 +85,5 @@ def _ci95(of: Estimate) -> list[float] | None:
 
 
 def _number(value: float | None) -> float | None:
-    """JSON knows no nan."""
+    """None for nan, which JSON lacks."""
     return value if value is not None and isfinite(value) else None

@@ -1,4 +1,4 @@
-"""A validity study's agreement as it is read: sections with headlines, figures and tables."""
+"""Sections of a validity report, with headlines, figures and tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cir_core.reports.columns import count, number, text
 
 
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
-    """The whole report in order; ``plan`` adds how many more items or people are needed."""
+    """All sections in order; ``plan`` adds the needed numbers of items or people."""
     return (_glance(report), _binary(report), flags_section(report), signature_section(report), _people(report),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 

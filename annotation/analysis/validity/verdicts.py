@@ -1,4 +1,4 @@
-"""What people said of the items of a validity study, as tables of codes."""
+"""Verdicts of a validity study as code matrices."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ _NO, _YES = "no", "yes"
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Answers with a verdict; others are in ``unlabelled`` and count nowhere.
+    """Answers with a verdict; others are only counted, in ``unlabelled``.
 
-    ``labels``: the signatures that were given, flags in order of severity joined by "+"; the most frequent first.
+    ``labels``: observed signatures (flags in order of severity, joined by "+"), most frequent first.
     """
 
     rubric: Rubric = field(repr=False)
-    items: tuple[Item, ...]        # with a verdict of anybody, by number
-    raters: tuple[Rater, ...]      # who gave one, by seat
+    items: tuple[Item, ...]        # with any verdict, by number
+    raters: tuple[Rater, ...]      # with any verdict, by seat
     labels: tuple[str, ...]
     counts: tuple[int, ...]        # judgements with each
     unlabelled: int
-    codes: NDArray[np.int16] = field(repr=False)   # [items, raters]: places in ``labels``; -1 without a verdict
+    codes: NDArray[np.int16] = field(repr=False)   # [items, raters]: indices into ``labels``; -1 without a verdict
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What people can agree on: "binary", the flags from the most severe, "signature"."""
+        """Comparable labels: "binary", the flags from most to least severe, "signature"."""
         return (BINARY, *self.rubric.severity, SIGNATURE)
 
     def ratings(self, key: str) -> Ratings:
-        """Of one of ``keys``. Of two categories the second is valid, or that the flag is set."""
+        """Ratings of one of ``keys``. With two categories, the second is valid, or the flag set."""
         if key == SIGNATURE:
             return Ratings(self.codes, self.labels)
         said = [label == self.rubric.valid.code if key == BINARY else key in label.split("+") for label in self.labels]
-        # One more for the code -1, which takes the last.
+        # One extra entry for the code -1, which indexes the last.
         table = np.array([*said, -1], dtype=np.int16)
         return Ratings(table[self.codes], (_NO, _YES))
 
 
 def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
-    """Of what a selection left. Raises ``StudyError`` for a study of another kind."""
+    """Verdicts of a selection. Raises ``StudyError`` for a study of another kind."""
     study = selected.study
     if study.kind != "validity":
         raise StudyError(f"{study.name} is a {study.kind} study, which has no validity judgements. For its "
                          "report: cirque report preference")
     rubric = load_rubric(study.protocol)
-    known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # few differ, and there may be many judgements
+    known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # cache: few distinct labels, many judgements
 
     def label(judgement: Judgement) -> str:
         said = (judgement.answer.get("validated"), tuple(judgement.answer.get("flags", ())))

@@ -1,4 +1,4 @@
-"""Questions of a file in HP-FashionIQ's form, asked anew: its queries and sets, without what people said of them."""
+"""Questions (queries and sets) of a file in HP-FashionIQ's format, without its answers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from cir_core.gallery.gallery import Gallery
 
 DATASET = "hp-fashioniq"
 SETS = ("file's set 1", "file's set 2")
-"""What stands for the two methods: the file does not name them, and they are others in each question."""
+"""Placeholders of the two methods, which the file does not name, and which differ between questions."""
 
 
 def from_hp(
     path: Path, *, size: int | None, seed: int, images: Path | None = None, gallery: Gallery | None = None,
     faults: ValidationIssues | None = None,
 ) -> SurveySource:
-    """``size`` of the file's questions (None: all), equal numbers of each category as far as it has them.
+    """Sample ``size`` of the file's questions (None: all), with equal numbers per category where possible.
 
     Args:
-        images, gallery: where the pictures are; a folder is looked in first. The file's own paths are
-            those of its authors' machine.
+        images, gallery: sources of the images; the folder ``images`` is searched first. Paths in the file
+            are of its authors' machine.
 
     Raises ``DatasetError`` with file and question, for all faults at once if ``faults`` collects them;
     ``StudyError`` for too few questions.
@@ -37,7 +37,7 @@ def from_hp(
     questions = read_questions(path, faults)
     refuse(faults, path.name)
     if not questions:
-        raise StudyError(f"{path.name} holds no question. Give a file in HP-FashionIQ's form.")
+        raise StudyError(f"{path.name} contains no questions. Give a file in HP-FashionIQ's format.")
     paths: dict[str, list[str]] = {}
     for question in questions:
         for image_id, below in image_paths(question):
@@ -61,5 +61,5 @@ def from_hp(
 
     source = {"form": "hp-fashioniq", "file": path.name, "dataset": DATASET,
               "gallery": gallery.name if gallery else None, "methods": list(SETS), **selection(size, seed)}
-    notes = ("The file does not name the systems: sets are compared, and methods cannot be.",)
+    notes = ("The file does not name the systems, so that only sets can be compared, not methods.",)
     return SurveySource(queries, SETS, Pictures(places, folder=images, gallery=gallery), source, notes)

@@ -1,4 +1,4 @@
-"""Questions out of cirque's own methods: each ranks the queries of a data set, its best images are its set."""
+"""Questions from cirque's methods, which rank the queries of a data set; a set is a method's top images."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def from_methods(
     size: int | None, seed: int, domain: Domain = "garment", skip_missing: bool = False,
     progress: Progress | None = None,
 ) -> SurveySource:
-    """``size`` queries of ``benchmark`` (None: all) under every method.
+    """Results of every method for ``size`` queries of ``benchmark`` (None: all).
 
-    Images come from the query's pool as far as ``gallery`` has it, less the reference, which people see
-    anyway. Targets are images like any others, and may be hidden. A query that a method fails at is
-    left to the other methods.
+    Images come from the query's pool, as far as it is in ``gallery``, without the reference, which is shown
+    anyway. Targets are treated like other images, and may be hidden. A query on which a method fails is left
+    to the other methods.
 
     Args:
         skip_missing: leave out queries whose reference is not in the gallery, instead of raising.
@@ -48,7 +48,7 @@ def from_methods(
     :func:`cir_core.evaluation.evaluate_benchmark.run_methods` raises.
     """
     if len({method.name for method in methods}) < 2:
-        raise StudyError("Two sets of images come of two different methods. Name two or more: --methods "
+        raise StudyError("A question compares two different methods. Name two or more: --methods "
                          "slerp,text-only (`cirque methods` lists them).")
     refuse_repeated(benchmark)
     there = [query for query in benchmark.queries if query.reference_id in gallery] if skip_missing else None
@@ -81,10 +81,10 @@ def _notes(run: MethodRun, queries: int) -> list[str]:
     notes = []
     if run.failures:
         query_id, reason = next(iter(run.failures.items()))
-        notes.append(f"{run.title} failed at {len(run.failures):,} of {queries:,} queries, which go to the other "
+        notes.append(f"{run.title} failed on {len(run.failures):,} of {queries:,} queries, which are left to the other "
                      f"methods; the first is {query_id}: {reason}")
     short = sum(len(ids) < SHOWN for ids in run.run.rankings.values())
     if short:
-        notes.append(f"{run.title} found fewer than {SHOWN} images for {short:,} of {queries:,} queries, which go to "
-                     "the other methods.")
+        notes.append(f"{run.title} found fewer than {SHOWN} images for {short:,} of {queries:,} queries, which are "
+                     "left to the other methods.")
     return notes

@@ -1,4 +1,4 @@
-"""A query with what each method found for it, whatever the methods were."""
+"""Records of queries with the results of each method, common to all sources."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
 
 Progress = Callable[[str, int, int], None]
-"""Told what is running, and how many of how many queries are done."""
+"""Callback with the running method, and the numbers of processed and of all queries."""
 
 
 @dataclass(frozen=True)
 class SurveyQuery:
-    """``results``: by method its best :data:`SHOWN` images, best first, never the reference, which stands
-    above them anyway. A method that did not find so many is not in it."""
+    """A query. ``results``: top :data:`SHOWN` images by method, best first, without the reference, which is shown
+    anyway. Methods with fewer images are left out."""
 
     key: str                              # unique in a study
     dataset: str
     query_id: str
-    category: str                         # "shirt"; "" where the data set has none
+    category: str                         # "shirt"; "" without categories
     text: str
     reference_id: str
-    target_ids: tuple[str, ...]           # () where they are hidden
+    target_ids: tuple[str, ...]           # () if hidden
     results: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class SurveySource:
-    """``source`` says where the queries are from, in plain JSON without paths of this machine."""
+    """Queries of a source. ``source`` describes it in plain JSON, without local paths."""
 
     queries: Sequence[SurveyQuery]
-    methods: tuple[str, ...]              # all that may meet
+    methods: tuple[str, ...]              # all methods to compare
     find_picture: FindPicture = field(repr=False)
     source: Mapping[str, Any]
     notes: tuple[str, ...] = ()
 
 
 def drawn_queries(benchmark: Benchmark, size: int | None, seed: int) -> Benchmark:
-    """``benchmark`` with ``size`` of its queries, in their order and equal numbers of each category as far as it
-    has them; with all for None. The pools stay. Raises ``StudyError`` where there are too few."""
+    """``benchmark`` with a sample of ``size`` queries (None: all), in order, with equal numbers per category where
+    possible. Pools are unchanged. Raises ``StudyError`` if there are too few."""
     if size is None:
         return benchmark
     check_size(size, len(benchmark.queries))
@@ -56,14 +56,14 @@ def drawn_queries(benchmark: Benchmark, size: int | None, seed: int) -> Benchmar
 
 
 def check_size(size: int, available: int) -> None:
-    """Raises ``StudyError`` where ``size`` of so many cannot be drawn."""
+    """Raises ``StudyError`` if ``size`` is not between 1 and ``available``."""
     if not 0 < size <= available:
-        raise StudyError(f"{size:,} questions cannot be made of {available:,} queries. Ask for 1 to {available:,} "
+        raise StudyError(f"Cannot make {size:,} questions from {available:,} queries. Choose 1 to {available:,} "
                          "(--queries).")
 
 
 def refuse_repeated(benchmark: Benchmark) -> None:
-    """Raises ``DatasetError`` for an id that two queries have: their results could not be told apart."""
+    """Raises ``DatasetError`` for a duplicate query id."""
     seen: set[str] = set()
     for query in benchmark.queries:
         if query.query_id in seen:
@@ -72,18 +72,18 @@ def refuse_repeated(benchmark: Benchmark) -> None:
 
 
 def best_shown(ranking: Sequence[str], query: BenchmarkQuery) -> tuple[str, ...] | None:
-    """What people are shown of a ranking; None where it is too short."""
+    """The shown part of a ranking; None if it is too short."""
     best = tuple(image_id for image_id in ranking
                  if image_id != query.reference_id and image_id not in query.excluded_ids)[:SHOWN]
     return best if len(best) == SHOWN else None
 
 
 def survey_query(benchmark: Benchmark, query: BenchmarkQuery, results: Mapping[str, tuple[str, ...]]) -> SurveyQuery:
-    """One query of a benchmark, with what methods found."""
+    """One query of a benchmark, with the methods' results."""
     return SurveyQuery(f"{benchmark.name}::{query.query_id}", benchmark.name, query.query_id, query.pool,
                        query.modification_text, query.reference_id, query.target_ids, results)
 
 
 def selection(size: int | None, seed: int) -> dict[str, Any]:
-    """How queries were chosen, for a study's ``source``."""
+    """Sampling parameters, for a study's ``source``."""
     return {"selection": "all"} if size is None else {"selection": "sample", "sample": size, "sample_seed": seed}

@@ -1,4 +1,4 @@
-"""Questions out of run files over a benchmark: what anybody's systems returned for its queries."""
+"""Questions from run files over a benchmark, of any system."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from cir_core.support.texts import counted, quoted
 def from_runs(
     benchmark: Benchmark, runs: Sequence[Run], find_picture: FindPicture, *, size: int | None, seed: int,
 ) -> SurveySource:
-    """``size`` queries (None: all) of those that two runs or more rank, with the best images of each run.
+    """Sample ``size`` queries (None: all) that at least two runs rank, with the top images of each run.
 
-    The reference is left out of every list, for people see it anyway. Raises ``StudyError`` for fewer
-    than two runs, for two of one name and too few queries; ``DatasetError`` for a run that does not
-    belong to ``benchmark``, an image twice in a list and one outside the query's pool.
+    The reference is left out of every list, because it is shown anyway. Raises ``StudyError`` for fewer
+    than two runs, duplicate names and too few queries; ``DatasetError`` for a run of another benchmark, a
+    duplicate image in a list and one outside the query's pool.
     """
     names = [run.system for run in runs]
     if len(set(names)) < len(names):
@@ -39,7 +39,7 @@ def from_runs(
         raise StudyError(f"Two runs are of a system {quoted(twice)}. Give each its own name: the tag of TREC lines, "
                          "or the name of the file.")
     if len(runs) < 2:
-        raise StudyError("Two sets of images come of two different runs. Name two or more: --from-runs A,B")
+        raise StudyError("A question compares two different runs. Name two or more: --from-runs A,B")
     refuse_repeated(benchmark)
     known = {query.query_id for query in benchmark.queries}
     named = []
@@ -61,7 +61,7 @@ def from_runs(
         results: dict[str, tuple[str, ...]] = {}
         for run in named:
             ranking = run.rankings.get(query.query_id, ())
-            # Only what is shown has to be in order.
+            # Only the shown part is checked.
             check_list(run.system, query.query_id, ranking[:SHOWN + 1 + len(query.excluded_ids)], pools.get(query.pool))
             if (best := best_shown(ranking, query)) is not None:
                 results[run.system] = best
@@ -74,6 +74,6 @@ def from_runs(
     if left := len(benchmark.queries) - len(asked):
         notes.append(f"{left:,} of {len(benchmark.queries):,} queries are not ranked by two runs, and left out.")
     notes += [f"{name} has fewer than {SHOWN} images for "
-              f"{counted(count, 'query, which goes', 'queries, which go')} to the other runs."
+              f"{counted(count, 'query, which is left', 'queries, which are left')} to the other runs."
               for name, count in short.items() if count]
     return SurveySource(found, tuple(names), find_picture, source, tuple(notes))

@@ -1,4 +1,4 @@
-"""Small tasks that show whether somebody still reads: a sum, or an instruction to follow."""
+"""Attention checks: a sum, or an instruction to follow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cir_core.support.texts import quoted
 
 CheckForm = Literal["sum", "instruction"]
 ADDENDS = range(2, 10)
-OPTIONS = range(1, 6)   # as the ratings have them
+OPTIONS = range(1, 6)   # as ratings
 
 _LONGEST = 9   # digits of an answer
 
@@ -19,14 +19,14 @@ _LONGEST = 9   # digits of an answer
 @dataclass(frozen=True)
 class AttentionCheck:
     form: CheckForm
-    number: int          # after how many answers it stands
+    number: int          # number of answers before it
     attempt: int         # from 0; wrong answers so far
     task: str            # "7 + 5", or "Please choose 4."
     expected: int
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the screen gets, plain JSON."""
+        """JSON for the screen."""
         common = {"number": self.number, "attempt": self.attempt, "check": self.form}
         if self.form == "sum":
             return {**common, "question": self.task}
@@ -36,7 +36,7 @@ class AttentionCheck:
 def draw_check(form: object, seed: str, number: int, attempt: int) -> AttentionCheck:
     """The same for the same arguments. Right answers of attempts that follow each other differ.
 
-    Raises ``StudyError`` for a form that there is not.
+    Raises ``StudyError`` for an unknown form.
     """
     rng = random.Random(f"{seed}/{number}")
     if form == "sum":

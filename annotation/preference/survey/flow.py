@@ -1,16 +1,15 @@
-"""What stands between the questions of a survey: guidelines, consent, checks, and the code at its end.
+"""Steps (gates) between the questions of a survey: guidelines, consent, attention checks, and the completion code.
 
-Pure: all follows from the study, the person, how far they are and what was noted of them, so a
-reload, another device or a second window shows the same. Of :data:`annotation.preference.survey.texts.SETTINGS` it
-reads ``consent``, ``check``, ``check_every`` (0: no checks), ``form_size`` (0: one form) and
-``completion_prefix``.
+Pure: determined by the study, the person, their progress and events, so that a reload, another device or a
+second window shows the same. It reads these of :data:`annotation.preference.survey.texts.SETTINGS`: ``consent``,
+``check``, ``check_every`` (0: no checks), ``form_size`` (0: one form) and ``completion_prefix``.
 
-What is noted, by kind of :class:`~annotation.records.StudyEvent`:
+Payloads of events, by kind of :class:`~annotation.records.StudyEvent`:
 
 - ``guidelines``: ``{}``
-- ``consent``: ``{"text"}``, what was agreed to. Another text later asks again.
+- ``consent``: ``{"text"}``, the accepted text. If it is changed later, consent is asked for again.
 - ``check``: ``{"number", "attempt", "check", "question" or "instruction", "answer", "right"}``
-- ``finish``: ``{"code"}``, null where the study has no codes
+- ``finish``: ``{"code"}``, null if the study has no codes
 """
 
 from __future__ import annotations
@@ -28,11 +27,12 @@ from annotation.studies.kinds import GateResult
 from annotation.studies.progress import WorkProgress
 from cir_core.errors import IncompleteJudgement
 
-CODE_LENGTH = 8   # hex digits, behind the prefix
+CODE_LENGTH = 8   # hex digits, after the prefix
 SECRET = "code_secret"
-"""Of ``Study.settings``: what codes are made with. It never leaves the server. Studies without one have no codes."""
+"""Key in ``Study.settings`` of the secret for completion codes, which never leaves the server. Without it there are no
+codes."""
 
-_MOVED_ON = ("This page was answered already, perhaps in another window. Reload it to see what stands here now; "
+_OUTDATED_PAGE = ("This page was answered already, perhaps in another window. Reload it to see the current step; "
              "this answer was not counted.")
 
 
@@ -41,11 +41,11 @@ def gate(study: Study, annotator: str, progress: WorkProgress, events: Sequence[
 
     ``{"kind": "guidelines"}``, ``{"kind": "consent", "text"}``, ``{"kind": "check", "number",
     "attempt", "check", "question" | "instruction" and "options"}`` or ``{"kind": "finished",
-    "code"}`` (a text, or None). ``number``: after how many answers the check stands; ``attempt`` from 0. ``events``
-    are the person's own. In a closed study only what leads to the code of a person who is done.
+    "code"}`` (a text, or None). ``number``: number of answers before the check; ``attempt`` from 0. ``events``
+    are the person's. In a closed study, only the steps to the code of a person who is done.
     """
     over = 0 < progress.total <= progress.done
-    if not study.accepting and not (over and events):   # no events: a study that was imported
+    if not study.accepting and not (over and events):   # no events: an imported study
         return None
     if not any(event.kind == "guidelines" for event in events):
         return {"kind": "guidelines"}
@@ -63,8 +63,8 @@ def standing_check(
 ) -> AttentionCheck | None:
     """The check that this person has to pass now.
 
-    It is the latest one due: who has answered past several, with a script, passes one for all.
-    Each wrong answer brings another question at the same place.
+    Only the latest one due: a script that skipped several passes one for all. Each wrong answer brings another task at
+    the same point.
     """
     form = _setting(study, "check")
     number = 0 if form == "none" else check_due(
@@ -77,11 +77,10 @@ def standing_check(
 
 
 def check_due(done: int, total: int, *, every: int, form_size: int) -> int:
-    """After how many answers the latest check stood that somebody with ``done`` of ``total`` has come to;
-    0 for none yet.
+    """Number of answers before the latest check due after ``done`` of ``total`` answers; 0 if there is none yet.
 
-    Checks stand after every ``every`` answers of a form and at its end. Forms have ``form_size``
-    questions, the last one what is left.
+    Checks come after every ``every`` answers of a form and at its end. Forms have ``form_size`` questions, the
+    last one the remainder.
     """
     if every <= 0:
         return 0
@@ -95,33 +94,31 @@ def pass_gate(
     study: Study, annotator: str, progress: WorkProgress, events: Sequence[StudyEvent], kind: EventKind, token: str, *,
     number: int | None = None, attempt: int | None = None, answer: object = None,
 ) -> GateResult:
-    """What to note, under ``token``, of an answer to the gate that this person was shown.
+    """Result of an answer to the current step, to record under ``token``.
 
-    A call that is repeated gives what was noted first. ``number`` and ``attempt`` are those of the
-    check that was shown. Consent is ``answer=True``. A wrong answer to a check is a passage that is
-    not ``passed``; it is to be noted too.
+    A repeated call returns the first result. ``number`` and ``attempt`` are of the check that was shown.
+    Consent is ``answer=True``. A wrong answer to a check is not ``passed``, but recorded too.
 
-    Raises ``IncompleteJudgement``, and nothing is to be noted, for a missing answer, and where
-    something else stands here by now.
+    Raises ``IncompleteJudgement`` for a missing answer, and if another step is due now; then nothing is recorded.
     """
     for event in events:
         if event.token == token:
             return GateResult(event.kind, event.payload, event.payload.get("right") is not False)
-    standing = gate(study, annotator, progress, events)
-    if standing is None or {"finished": "finish"}.get(standing["kind"], standing["kind"]) != kind:
-        raise IncompleteJudgement(_MOVED_ON)
+    step = gate(study, annotator, progress, events)
+    if step is None or {"finished": "finish"}.get(step["kind"], step["kind"]) != kind:
+        raise IncompleteJudgement(_OUTDATED_PAGE)
     if kind == "guidelines":
         return GateResult(kind, {}, True)
     if kind == "consent":
         if answer is not True:
             raise IncompleteJudgement("Tick that you agree, or close the page if you would rather not take part.")
-        return GateResult(kind, {"text": standing["text"]}, True)
+        return GateResult(kind, {"text": step["text"]}, True)
     if kind == "finish":
-        return GateResult(kind, {"code": standing["code"]}, True)
+        return GateResult(kind, {"code": step["code"]}, True)
     check = standing_check(study, annotator, progress, events)
-    assert check is not None, "the gate is this check"
+    assert check is not None, "the step is this check"
     if (number, attempt) != (check.number, check.attempt):
-        raise IncompleteJudgement(_MOVED_ON)
+        raise IncompleteJudgement(_OUTDATED_PAGE)
     given = given_number(answer, check)
     right = given == check.expected
     asked = {key: value for key, value in check.shown.items() if key != "options"}
@@ -129,12 +126,12 @@ def pass_gate(
 
 
 def new_secret() -> str:
-    """For :data:`SECRET`. Not drawn from the seed: whoever knows that could make codes."""
+    """New value for :data:`SECRET`. Not derived from the seed, from which codes could be forged."""
     return secrets.token_hex(32)
 
 
 def completion_code(study: Study, annotator: str) -> str | None:
-    """The same each time, another one for each person and study. None where the study has no secret."""
+    """Deterministic code per person and study. None if the study has no secret."""
     secret = study.settings.get(SECRET)
     if not isinstance(secret, str) or not secret:
         return None
@@ -143,7 +140,7 @@ def completion_code(study: Study, annotator: str) -> str | None:
 
 
 def finished_code(study: Study, annotator: str, events: Sequence[StudyEvent]) -> str | None:
-    """The code that this person was given when they finished, else the one they would be given."""
+    """The code that was issued to this person, else the one that would be issued."""
     given = next((event.payload.get("code") for event in events if event.kind == "finish"), None)
     return given if isinstance(given, str) else completion_code(study, annotator)
 

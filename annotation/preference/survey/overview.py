@@ -1,4 +1,4 @@
-"""How a preference study is laid out, as it stands now."""
+"""Current layout of a preference study."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from annotation.records import Assignment, Study
 
 @dataclass(frozen=True)
 class SurveyOverview:
-    """``shared`` questions go to up to ``shared_by`` people, the others to one. Of people and of their forms: the
-    largest number. ``check`` is "none" where none stands."""
+    """``shared`` questions go to up to ``shared_by`` people, others to one. ``per_person`` and ``forms`` are maxima.
+    ``check`` is "none" without checks."""
 
     questions: int
     people: int
@@ -27,7 +27,7 @@ class SurveyOverview:
 
 
 def survey_overview(study: Study, assignments: Iterable[Assignment]) -> SurveyOverview:
-    """Work that was handed on counts with whoever has it now."""
+    """The layout, with reassigned work counted at its new seat."""
     places = [one for one in assignments if one.state != "handed_on"]
     people = Counter(one.item_id for one in places)
     several = [count for count in people.values() if count > 1]

@@ -1,8 +1,8 @@
-"""Who gets which question of a preference study, in which order and with which set first.
+"""Assignment of questions to seats in a preference study: order, forms, and which set is shown first.
 
-Pure, and drawn from the study's seed. Seats are laid out when the study is made, as those of
-:mod:`annotation.studies.assignment`; here a seat has a fixed number of questions, in forms, and a few
-questions go to several people.
+Pure, and randomised by the study's seed. As in :mod:`annotation.studies.assignment`, seats are planned when the
+study is created; here a seat has a fixed number of questions, in forms, and a few questions go to several
+people.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from cir_core.errors import StudyError
 
 @dataclass(frozen=True)
 class SurveyLayout:
-    """How questions are dealt out. Zero for ``shared_every``: none is shared; for ``reason_every``: no reasons."""
+    """Layout parameters. ``shared_every`` 0: no shared questions; ``reason_every`` 0: no reasons."""
 
-    per_person: int = 50     # questions, at most
-    forms: int = 2           # of one person, filled in one after another
-    shared_every: int = 10   # one question in so many goes to several people
-    shared_by: int = 3       # so many
-    reason_every: int = 10   # a person is asked for a reason once in so many questions
+    per_person: int = 50     # maximum of questions
+    forms: int = 2           # per person, filled in one after another
+    shared_every: int = 10   # one in this many questions is shared
+    shared_by: int = 3       # people per shared question
+    reason_every: int = 10   # a reason is asked for in one of this many questions
     seed: int = 0
 
     def settings(self, questions: int) -> dict[str, Any]:
-        """What ``Study.settings`` holds of it, in a study of so many ``questions``."""
+        """Entries of ``Study.settings`` for a study of ``questions`` questions."""
         return {"per_person": self.per_person, "form_size": plan_survey(questions, self).form_size,
                 "shared_every": self.shared_every, "shared_by": self.shared_by, "reason_every": self.reason_every}
 
 
 @dataclass(frozen=True)
 class SurveyForecast:
-    """What a study will cost its people. ``seconds_per_question`` is assumed."""
+    """Forecast of a study's cost. ``seconds_per_question`` is an assumption."""
 
     questions: int
     shared: int              # questions that go to ``shared_by`` people each, all others to one
     shared_by: int
     answers: int
     people: int
-    per_person: int          # of whoever gets most; others have one less at most
-    form_size: int           # of whoever gets most: their questions, divided evenly between the forms
-    pairs: int               # of answers of two people to one question
+    per_person: int          # maximum; others have at most one less
+    form_size: int           # maximum: questions, divided evenly between the forms
+    pairs: int               # pairs of answers to one question
     seconds_per_question: float
     hours_per_person: float
     hours_total: float
 
 
 def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: float = 40.0) -> SurveyForecast:
-    """So many people that nobody gets more than ``layout.per_person`` questions, and enough for shared ones.
+    """Plan the number of people, with ``layout.per_person`` questions at most, and enough people for shared ones.
 
-    Raises ``StudyError`` for numbers that make no plan.
+    Raises ``StudyError`` for an impossible plan.
     """
     _check(questions, layout, seconds_per_question)
     shared = ceil(questions / layout.shared_every) if layout.shared_every else 0
@@ -73,12 +73,12 @@ def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: f
 
 
 def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAssignment]:
-    """Every question to its people, shared ones to ``shared_by``, the others to one.
+    """Assign each shared question to ``shared_by`` seats, and each other one to one seat.
 
-    Guaranteed: seats differ by one question at most, and so they do in how often a pair of methods
-    meets before them; nobody gets a question twice; which method stands first is balanced as
-    :func:`annotation.preference.survey.side_order.draw_sides` says. Where pairs of methods have the same number of
-    questions, or one apart, the numbers of their showings are ``max(1, shared_by - 1)`` apart at most.
+    Guarantees: seats differ by at most one question, in total and per pair of methods; nobody gets a question
+    twice; the method shown first is balanced as in :func:`annotation.preference.survey.side_order.draw_sides`. If
+    numbers of questions per pair of methods differ by at most one, their numbers of showings differ by at most
+    ``max(1, shared_by - 1)``.
 
     ``PlannedAssignment.extra`` is ``{"first": 1 or 2, "form": from 1, "reason": bool}``. ``items`` need ``stratum``
     (the pair of methods) and the methods of their stored sets, ``hidden["methods"]``.
@@ -89,10 +89,10 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAs
     for item in ordered:
         strata[item.stratum].append(item.item_id)
     shared = _shared(strata, plan, layout)
-    dealt = _deal(strata, shared, plan, layout.seed)
+    assigned = _assign(strata, shared, plan, layout.seed)
     stratum_of = {item.item_id: item.stratum for item in ordered}
-    showings = [Showing(seat, stratum_of[item_id], item_id) for seat in sorted(dealt)
-                for item_id in _in_order(dealt[seat], stratum_of, random.Random(f"{layout.seed}/order/{seat}"))]
+    showings = [Showing(seat, stratum_of[item_id], item_id) for seat in sorted(assigned)
+                for item_id in _in_order(assigned[seat], stratum_of, random.Random(f"{layout.seed}/order/{seat}"))]
     methods = {item.item_id: item.hidden["methods"] for item in ordered}
     places, reached, settings = [], Counter[int](), layout.settings(len(items))
     for showing, in_turn in zip(showings, draw_sides(showings, layout.seed), strict=True):
@@ -104,28 +104,27 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAs
     return places
 
 
-def hand_over(work: OpenAssignments) -> list[Reassignment]:
-    """What a seat without work takes over: questions that were abandoned, ``per_person`` at most. They need
-    not be whole forms, and of one person's work the last may stay for whoever comes next.
+def reassign(work: OpenAssignments) -> list[Reassignment]:
+    """Reassign abandoned questions to a seat without work, ``per_person`` at most, not necessarily whole forms.
 
-    From people away for longer than the plan's lease, the longest first, then from seats that nobody
-    has taken; never from somebody at work, whose survey would become shorter. The same set stands
-    first as it did for the one who left, so sides stay balanced over the study, each pair of methods and
-    each shared question. For the person who takes over they need not be: they have parts of several plans.
+    They are taken from people inactive for longer than the plan's lease, longest first, then from free seats;
+    never from active people, whose survey would become shorter. The order of the sets is kept, so that sides
+    stay balanced over the study, each pair of methods and each shared question, though not necessarily for the
+    new person.
     """
     settings = work.study.settings
     left = open_by_seat(work)
-    taken: dict[str, Reassignment] = {}
+    reassigned: dict[str, Reassignment] = {}
     for seat in idle_first(work, left):
         for assignment in left[seat]:
-            if assignment.item_id in work.mine or assignment.item_id in taken:
+            if assignment.item_id in work.mine or assignment.item_id in reassigned:
                 continue
-            if len(taken) == int(settings.get("per_person") or len(work.open)):
-                return list(taken.values())
-            position = len(work.mine) + len(taken)
-            taken[assignment.item_id] = Reassignment(
+            if len(reassigned) == int(settings.get("per_person") or len(work.open)):
+                return list(reassigned.values())
+            position = len(work.mine) + len(reassigned)
+            reassigned[assignment.item_id] = Reassignment(
                 assignment.item_id, position, seat, {**assignment.extra, **_of_position(position, settings)})
-    return list(taken.values())
+    return list(reassigned.values())
 
 
 def _of_position(position: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,21 +137,21 @@ def _check(questions: int, layout: SurveyLayout, seconds: float) -> None:
     if questions < 1:
         raise StudyError("There is no question to ask. Choose more queries, or methods that differ.")
     if layout.per_person < 1 or not 1 <= layout.forms <= layout.per_person:
-        raise StudyError(f"{layout.per_person} questions per person cannot be dealt out in {layout.forms} forms. Take "
-                         "1 question at least, and no more forms than questions.")
+        raise StudyError(f"{layout.per_person} questions per person cannot be divided into {layout.forms} forms. "
+                         "Choose at least 1 question, and no more forms than questions.")
     if layout.shared_every < 0 or layout.reason_every < 0:
-        raise StudyError("Once in how many questions one is shared, or a reason asked for, is 1 or more, or 0 for "
+        raise StudyError("The intervals of shared questions and of reasons must be 1 or more, or 0 for "
                          "never.")
     if layout.shared_every and layout.shared_by < 2:
-        raise StudyError(f"A question that {layout.shared_by} people answer shows no agreement. Share questions "
-                         "between 2 people or more, or none at all: 0 for one in how many is shared.")
+        raise StudyError(f"A question for {layout.shared_by} people cannot measure agreement. Share questions "
+                         "between 2 people or more, or none at all (interval 0).")
     if not 0 < seconds <= 86_400:
-        raise StudyError(f"{seconds:g} seconds per question make no plan. Take what a person needs, such as 40.")
+        raise StudyError(f"{seconds:g} seconds per question are impossible. Enter what a person needs, such as 40.")
 
 
 def _shared(strata: Mapping[str, Sequence[str]], plan: SurveyForecast, layout: SurveyLayout) -> frozenset[str]:
-    """Equal numbers of every stratum; what does not divide goes to strata with fewer showings. Of a
-    rare stratum no more than its share and one."""
+    """Shared questions: equal numbers per stratum; remainders go to strata with fewer showings, and rare strata get at
+    most one above their share."""
     rng = random.Random(f"{layout.seed}/shared")
     most = {name: min(len(ids), ceil(len(ids) / layout.shared_every) + 1) if layout.shared_every else 0
             for name, ids in sorted(strata.items())}
@@ -164,31 +163,31 @@ def _shared(strata: Mapping[str, Sequence[str]], plan: SurveyForecast, layout: S
     return frozenset(item_id for name, size in quota.items() for item_id in rng.sample(strata[name], size))
 
 
-def _deal(
+def _assign(
     strata: Mapping[str, Sequence[str]], shared: Collection[str], plan: SurveyForecast, seed: int
 ) -> dict[int, list[str]]:
-    """Items by seat. A stratum's showings go round all seats, those with fewest questions first, in
-    another order for each stratum: so neither loads nor strata are uneven, and people meet others."""
+    """Items by seat. A stratum's showings are assigned round-robin, least loaded seats first, in a new order per
+    stratum: this balances loads and strata, and varies which people share questions."""
     rng = random.Random(f"{seed}/places")
-    dealt: dict[int, list[str]] = {seat: [] for seat in range(1, plan.people + 1)}
+    assigned: dict[int, list[str]] = {seat: [] for seat in range(1, plan.people + 1)}
     with_others: Counter[int] = Counter()
     names = sorted(strata)
     rng.shuffle(names)
     for name in names:
         ids = list(strata[name])
         rng.shuffle(ids)
-        # Shared ones stand together, and a round has room for all people of one.
-        round_ = sorted(dealt, key=lambda seat: (len(dealt[seat]), with_others[seat], rng.random()))
+        # Showings of a shared question are consecutive, and fit into one round.
+        round_ = sorted(assigned, key=lambda seat: (len(assigned[seat]), with_others[seat], rng.random()))
         several = [item_id for item_id in ids if item_id in shared for _ in range(plan.shared_by)]
         for place, item_id in enumerate([*several, *(item_id for item_id in ids if item_id not in shared)]):
             seat = round_[place % len(round_)]
-            dealt[seat].append(item_id)
+            assigned[seat].append(item_id)
             with_others[seat] += item_id in shared
-    return dealt
+    return assigned
 
 
 def _in_order(item_ids: Sequence[str], stratum_of: Mapping[str, str], rng: random.Random) -> list[str]:
-    """A random order that spreads each stratum: the i-th of n stands somewhere in the i-th of n equal parts."""
+    """A random order that spreads each stratum: the i-th of n is somewhere in the i-th of n equal parts."""
     members: dict[str, list[str]] = defaultdict(list)
     for item_id in item_ids:
         members[stratum_of[item_id]].append(item_id)

@@ -1,4 +1,4 @@
-"""Where somebody is in a survey: before which gate or question, in which form, and what they may still change."""
+"""A participant's position in a survey: current step or question, form, and which answers may still change."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FIRST = {
 
 @dataclass(frozen=True)
 class SurveyFlow:
-    """:class:`annotation.studies.kinds.Flow` of preference studies, with the gates of
+    """:class:`annotation.studies.kinds.Flow` of preference studies, with the steps of
     :mod:`annotation.preference.survey.flow`."""
 
     def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
-        """Somebody who looks at an answer of theirs again sees it; the gate stands before what is new.
+        """Current position. Steps come before new questions, not before a person's own earlier answers.
 
-        Without any question there is no gate. Who came back when others had taken over their questions has no
-        code yet: they take more, until they have answered a seat's ``share``.
+        Without any question there is no step. A person whose questions were reassigned gets no code until they have
+        answered a seat's ``share``.
         """
         here = None if workspace.item is None else workspace.item.item_id
         own = [one for one in mine if one.state != "handed_on" or one.item_id == here]
@@ -38,7 +38,7 @@ class SurveyFlow:
         if gate and gate["kind"] == "finished" and handed_on and workspace.done < min(workspace.total + handed_on,
                                                                                       share()):
             gate = None
-        forms = sorted({_form(one) for one in own})   # one may be missing that others have taken over
+        forms = sorted({_form(one) for one in own})   # a form may be missing if it was reassigned
         form = None if at is None else _form(own[at])
         return SurveyPosition(
             gate=gate, number=None if at is None else at + 1, of=len(own),
@@ -46,20 +46,19 @@ class SurveyFlow:
             locked=workspace.judgement is not None and form is not None and _is_over(form, own, workspace, annotator),
         )
 
-    def admit(self, standing: AnswerContext, annotator: str, token: str) -> None:
-        """An answer to a question that others have taken over is kept although a check stands: the
-        person was at it."""
-        if standing.token is not None:
-            if standing.token == token:
+    def admit(self, context: AnswerContext, annotator: str, token: str) -> None:
+        """A late answer to a reassigned question is accepted even if a check is due."""
+        if context.token is not None:
+            if context.token == token:
                 return
-            own = [one for one in standing.overview() if one.state != "handed_on"]
-            form = next((_form(one) for one in own if one.item_id == standing.item_id), None)
-            if form is not None and _is_over(form, own, standing, annotator):
-                raise IncompleteJudgement("This question is of a form that you have finished. Its answer stays as it "
-                                          "is; the change was not kept.")
+            own = [one for one in context.overview() if one.state != "handed_on"]
+            form = next((_form(one) for one in own if one.item_id == context.item_id), None)
+            if form is not None and _is_over(form, own, context, annotator):
+                raise IncompleteJudgement("This question is of a form that you have finished. Its answer is final; "
+                                          "the change was not saved.")
             return
-        gate = _gate(standing, annotator)
-        if gate is None or gate["kind"] == "finished" or (gate["kind"] == "check" and standing.state == "handed_on"):
+        gate = _gate(context, annotator)
+        if gate is None or gate["kind"] == "finished" or (gate["kind"] == "check" and context.state == "handed_on"):
             return
         raise GateStands(_FIRST[gate["kind"]])
 
@@ -82,7 +81,7 @@ def _progress(where: Workspace | AnswerContext) -> WorkProgress:
 
 
 def _is_over(form: int, own: Sequence[Assignment], where: Workspace | AnswerContext, annotator: str) -> bool:
-    """A form ends when the next one begins: behind the check at its end, where there is one."""
+    """Whether a form is over: when the next one begins, after the check at its end, if any."""
     waiting = next((_form(one) for one in own if one.state == "open"), None)
     now = max(map(_form, own)) if waiting is None else waiting
     if form >= now:

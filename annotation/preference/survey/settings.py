@@ -1,4 +1,4 @@
-"""What the owner of a preference study may set, checked before the study is made."""
+"""Validation of the settings of a preference study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotation.preference.survey.texts import SETTINGS
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, quoted
 
-LONGEST_NAME = 40          # of a set: it stands on buttons
+LONGEST_NAME = 40          # of a set, as on buttons
 LONGEST_TEXT = 20_000      # of consent and guidelines
 LONGEST_PREFIX = 20
 CHECKS = ("sum", "instruction", "none")
@@ -17,8 +17,8 @@ _YEAR = 8760               # hours
 
 
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` over :data:`annotation.preference.survey.texts.SETTINGS`. Raises ``StudyError`` for the first bad
-    one."""
+    """``settings`` merged over :data:`annotation.preference.survey.texts.SETTINGS`. Raises ``StudyError`` for the first
+    invalid one."""
     if unknown := sorted(set(settings) - set(SETTINGS)):
         raise StudyError(f"A preference study has no setting {quoted(unknown[0])}. There are: {', '.join(SETTINGS)}.")
     found = {**SETTINGS, **settings}
@@ -51,7 +51,7 @@ def _whole(value: object) -> bool:
 
 _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "set_names": (_names, f"Give the two sets a name each, on one line, of at most {LONGEST_NAME} characters"),
-    "allow_tie": (lambda value: isinstance(value, bool), "It is true or false"),
+    "allow_tie": (lambda value: isinstance(value, bool), "It must be true or false"),
     "consent": (_text, f"It is a text of at most {LONGEST_TEXT:,} characters, or empty"),
     "check": (lambda value: value in CHECKS, f"It is one of {', '.join(CHECKS)}"),
     "check_every": (_whole, "It is a number of questions, or 0 for no checks"),

@@ -1,7 +1,7 @@
-"""Which of two sets stands first, for each person: balanced by construction, drawn from a seed.
+"""Left/right counterbalancing of the two sets, per person, by construction and seeded.
 
-A preference for what stands first cannot be told from a preference for a method that stood first
-more often. Chance alone would leave such a surplus; here it is one showing at most.
+Position bias cannot be distinguished from a preference for a method that was shown first more often.
+Randomisation alone would leave such an imbalance; here it is one showing at most.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Showing:
-    """One question before one person. ``pair`` names the two methods, the same for all questions they meet in."""
+    """One question shown to one person. ``pair`` identifies the two methods."""
 
     seat: int
     pair: str
@@ -22,15 +22,14 @@ class Showing:
 
 
 def draw_sides(showings: Sequence[Showing], seed: int) -> tuple[bool, ...]:
-    """For each showing whether the first-named method of its pair stands first.
+    """For each showing, whether the first-named method of its pair is shown first.
 
-    That is so for half of the showings of each person, of each pair of methods, of each pair before
-    each person, of each question that several people have, and of all together: in each of these
-    groups the two numbers differ by one at most.
+    This is the case for half of the showings (up to one) of each person, of each pair of methods, of each pair
+    per person, of each shared question, and overall.
 
-    How: showings are matched in twos within people, and once more within pairs of methods, both from
-    the smallest group upwards, so that a group never keeps more than one to itself. Both matchings
-    together are paths and even circles; going along each, sides take turns.
+    Algorithm: showings are matched in pairs within people, and again within pairs of methods, both from the
+    smallest group upwards, so that a group leaves at most one unmatched. The union of both matchings consists
+    of paths and even cycles, along which sides alternate.
     """
     rng = random.Random(f"{seed}/sides")
     of_people = _partners([(one.seat, one.pair) for one in showings], rng)
@@ -52,9 +51,9 @@ def draw_sides(showings: Sequence[Showing], seed: int) -> tuple[bool, ...]:
 
 
 def _partners(groups: Sequence[tuple[Hashable, ...]], rng: random.Random) -> Mapping[int, int]:
-    """A partner for each index but one at most: from its own smallest group, else from the one around it.
+    """A partner for each index but at most one: from its smallest group if possible, else from the enclosing one.
 
-    ``groups``: for each index its groups from the largest to the smallest, all of one length.
+    ``groups``: per index its nested groups from largest to smallest, all of the same length.
     """
     partners: dict[int, int] = {}
     alone = list(range(len(groups)))

@@ -1,4 +1,4 @@
-"""CIRCUS's annotator files, one for each person: read as a study, and written from one."""
+"""Import and export of CIRCUS's annotator files, one per person."""
 
 from annotation.validity.circus.reading import ImportedStudy as ImportedStudy
 from annotation.validity.circus.reading import read_circus_users as read_circus_users

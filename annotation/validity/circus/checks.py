@@ -1,4 +1,4 @@
-"""What an annotator file may not hold although its types are right."""
+"""Semantic checks of annotator files, beyond types."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cir_core.support.texts import quoted
 
 _LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")
 _OF_QUERY = re.compile(r".+::([0-9]+)", re.DOTALL)
-_NEAR = 0.8   # of difflib's ratio: a letter or two, or another end of the word
+_NEAR = 0.8   # difflib ratio: a few letters, or the end of the word, differ
 
 
 class OneStudy:
-    """What the files of a study say of one assignment must agree."""
+    """Consistency of assignments across the files of a study."""
 
     def __init__(self, faults: ValidationIssues) -> None:
         self._faults = faults
@@ -41,23 +41,22 @@ class OneStudy:
 
 
 def query_named(assignment_id: str) -> str | None:
-    """The number of the query in ``DATASET::NUMBER``, as it is written without zeros in front; None in an id of
-    another form."""
+    """The query number in ``DATASET::NUMBER``, without leading zeros; None for an id of another form."""
     found = _OF_QUERY.fullmatch(assignment_id)
     return (found[1].lstrip("0") or "0") if found else None
 
 
 def may_be_a_flag(name: str, value: Any) -> bool:
-    """Whether a field would be lost in silence: written in capitals, nearly as one of CIRCUS's, or with a yes or no."""
+    """Whether an unknown field may be a flag: in capitals, similar to a flag of CIRCUS, or a boolean."""
     plain = re.sub(r"[\W_]+", "_", name.strip()).upper()
     return (isinstance(value, bool) or _LOOKS_LIKE_FLAG.fullmatch(name) is not None
             or plain in ("VALIDATED", "OTHER") or bool(difflib.get_close_matches(plain, FLAGS, 1, _NEAR)))
 
 
 def check_values(value: Any, path: Path, where: str, faults: ValidationIssues) -> None:
-    """What the file holds beyond what is read is kept too, so it must be something that can be."""
+    """Check that unknown fields, which are kept unchanged, can be stored."""
     if not all(_can_be_kept(one) for one in _leaves(value)):
-        faults.add(path, where, "it holds a NUL, half a character or a number beyond all bounds", "Correct the file")
+        faults.add(path, where, "it contains a NUL, a lone surrogate or a non-finite number", "Correct the file")
 
 
 def _leaves(value: Any) -> Iterator[Any]:

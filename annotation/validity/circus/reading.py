@@ -1,4 +1,4 @@
-"""Annotator files as CIRCUS released them, with everything that is wrong with them."""
+"""Reader of CIRCUS's annotator files, which reports all faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHECK = "Check that it is an annotator file of CIRCUS"
 
 @dataclass(frozen=True)
 class UserAssignment:
-    """``raw`` is the record as it stood in the file, its annotation included."""
+    """One assignment. ``raw`` is the unchanged record, with its annotation."""
 
     assignment_id: str
     dataset: str
@@ -32,13 +32,13 @@ class UserAssignment:
 
     @property
     def annotation(self) -> Mapping[str, Any] | None:
-        """None where nobody has answered: null or absent in the file."""
+        """None without an answer: null or absent in the file."""
         return self.raw.get("annotation")
 
 
 @dataclass(frozen=True)
 class UserFile:
-    """``head``: everything in the file but its assignments."""
+    """One file. ``head``: all its fields except the assignments."""
 
     name: str
     username: str
@@ -85,14 +85,13 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def read_circus_users(paths: Sequence[Path], faults: ValidationIssues | None = None) -> ImportedStudy:
-    """Files of one study, each of another person.
+    """Read the files of one study, one per person.
 
-    Faults are: no JSON, wrong types, missing ids, a field of an annotation that may be a flag and is none of
-    CIRCUS's, a time that is none, an id that names another query (``cirr::5`` is query 5), an assignment or a query
-    that occurs twice in a file, an assignment of another person than its file's, one that in another file is another
-    query or of another category, two files of one person, text that no database can keep. Raises ``DatasetError``
-    with the first unless ``faults`` collects; then what is returned lacks the faulty records, and is not to be used
-    while ``faults.count``.
+    Faults are: malformed JSON, wrong types, missing ids, an unknown field of an annotation that may be a flag, a
+    malformed time, an id of another query (``cirr::5`` is query 5), a duplicate assignment or query in a file, an
+    assignment of another person than the file's, one that has another query or category in another file, two files of
+    one person, text that cannot be stored. Raises ``DatasetError`` with the first, unless ``faults`` collects them;
+    then the result lacks the faulty records, and must not be used if ``faults.count``.
     """
     faults = faults or ValidationIssues()
     files: list[UserFile] = []
@@ -100,7 +99,7 @@ def read_circus_users(paths: Sequence[Path], faults: ValidationIssues | None = N
     study = OneStudy(faults)
     for path in paths:
         if not path.is_file():
-            faults.add(path, "", "it is missing" if not path.exists() else "it is no file", "Check the path")
+            faults.add(path, "", "it is missing" if not path.exists() else "it is not a file", "Check the path")
             continue
         before = faults.count
         document = read_object(path, faults)
@@ -133,7 +132,7 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: ValidationIss
         if isinstance(assignment_id, str) and assignment_id:
             where = f"assignment {number} ({assignment_id})"
             if (first := seen.setdefault(assignment_id, number)) != number:
-                faults.add(path, where, f"the assignment stands in assignment {first} too", "Keep one of the two")
+                faults.add(path, where, f"it is a duplicate of assignment {first}", "Keep one of the two")
         one = _checked(_Assignment, record, path, where, faults)
         if isinstance(annotation := record.get("annotation"), dict):
             _check_annotation(annotation, path, where, faults)
@@ -142,11 +141,11 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: ValidationIss
             study.check(one.assignment_id, one.dataset, one.query_idx, one.hidden_category, path, where)
             same, first = asked.setdefault((one.dataset, one.query_idx), (one.assignment_id, number))
             if same != one.assignment_id:
-                problem = f"its query {one.query_idx} of {one.dataset} is that of assignment {first} ({same}) too"
+                problem = f"its query {one.query_idx} of {one.dataset} is also that of assignment {first} ({same})"
                 faults.add(path, where, problem, "Keep one of the two")
             _check_id_and_time(one, path, where, faults)
             if one.assigned_user is not None and name_key(one.assigned_user) != name_key(head.username):
-                problem = f"it is assigned to {quoted(one.assigned_user)}, and the file is of {quoted(head.username)}"
+                problem = f"it is assigned to {quoted(one.assigned_user)}, but the file is of {quoted(head.username)}"
                 faults.add(path, where, problem, "Give each person the file of their own assignments")
         if one is not None and faults.count == before:
             yield UserAssignment(one.assignment_id, one.dataset, one.query_idx, one.hidden_category,
@@ -155,25 +154,25 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: ValidationIss
 
 def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: ValidationIssues) -> None:
     if (named := query_named(one.assignment_id)) not in (None, str(one.query_idx)):
-        faults.add(path, where, f"it is query {one.query_idx}, and its id says {named}", "Correct one of the two")
+        faults.add(path, where, f"it is query {one.query_idx}, but its id says {named}", "Correct one of the two")
     at = one.annotation_updated_at
     if at and time_of(at) is None:
-        faults.add(path, where, f"'annotation_updated_at' is {quoted(at)}, which is no time",
-                   "Write it as 2026-01-02T10:00:00+00:00, or null where it is not known")
+        faults.add(path, where, f"'annotation_updated_at' is {quoted(at)}, which is not a time",
+                   "Write it as 2026-01-02T10:00:00+00:00, or null if unknown")
 
 
 def _check_annotation(annotation: Record, path: Path, where: str, faults: ValidationIssues) -> None:
     _checked(_Annotation, annotation, path, where, faults, prefix="annotation.")
     for name, value in annotation.items():
         if name not in _Annotation.model_fields and may_be_a_flag(name, value):
-            faults.add(path, where, f"{quoted(name)} is no flag of CIRCUS",
-                       f"Its flags are {', '.join(FLAGS)}, beside 'validated' and 'other'")
+            faults.add(path, where, f"{quoted(name)} is not a flag of CIRCUS",
+                       f"Its flags are {', '.join(FLAGS)}, besides 'validated' and 'other'")
 
 
 def _checked(
     model: type[_Model], record: Record, path: Path, where: str, faults: ValidationIssues, *, prefix: str = ""
 ) -> _Model | None:
-    """``record`` as ``model``; None after faults, one for each field."""
+    """``record`` as ``model``; None after faults, one per field."""
     try:
         return model.model_validate(record)
     except ValidationError as error:
@@ -192,10 +191,10 @@ def _notes(files: Iterable[UserFile]) -> Iterator[str]:
         ("assignment has no annotation.", "assignments have no annotation."): len(annotations) - len(given),
         ("annotation has no verdict.", "annotations have no verdict."):
             sum(one.get("validated") is None for one in given),
-        ("annotation is not valid and says by no flag why.", "annotations are not valid and say by no flag why."):
+        ("annotation is invalid without a flag.", "annotations are invalid without a flag."):
             sum(one.get("validated") is False and not any(one.get(flag) for flag in FLAGS) for one in given),
-        ("annotation is valid and has flags all the same; the verdict counts.",
-         "annotations are valid and have flags all the same; the verdict counts."):
+        ("annotation is valid but has flags; the verdict counts.",
+         "annotations are valid but have flags; the verdict counts."):
             sum(one.get("validated") is True and any(one.get(flag) for flag in FLAGS) for one in given),
     }
     return (counted(count, *what) for what, count in counts.items() if count)

@@ -1,4 +1,4 @@
-"""Annotator files as a study of cirque: closed, its items keyed by assignment id, a seat for each file."""
+"""Convert annotator files to a closed study, with items keyed by assignment id and a seat per file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cir_core.types.ids import new_id
 def study_of(
     imported: ImportedStudy, name: str, *, settings: Mapping[str, Any], created_by: str, at: datetime
 ) -> StudyParts:
-    """The files hold neither texts nor pictures: items show an empty text and pictures that are missing.
+    """The study of annotator files. These have neither texts nor images, so items show an empty text and no images.
 
-    Items that everybody has (of two people or more) are the agreement block. Tokens of judgements come
+    Items that everybody has (of at least two people) are the agreement set. Tokens of judgements are hashes
     of their content. A judgement's time is ``annotation_updated_at``, else the file's ``generated_at``,
-    else ``at``; its seconds are 0, for nobody measured them.
+    else ``at``; its seconds are 0 (not measured).
     """
     study_id = new_id()
     holders: Counter[str] = Counter(one.assignment_id for file in imported.files for one in file.assignments)
@@ -43,7 +43,7 @@ def study_of(
     ids = {item.key: item.item_id for item in items}
     places, seats, judgements = [], [], []
     for number, file in enumerate(imported.files, 1):
-        # Without a presentation order, or with one twice, the file's own order decides.
+        # Without a presentation order, and for ties, the file's order decides.
         ordered = sorted(enumerate(file.assignments), key=lambda one: (_order(one[1], one[0]), one[0]))
         places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_,
                                                                                               one) in
@@ -58,7 +58,7 @@ def study_of(
 
 def _items(imported: ImportedStudy, study_id: str, block: set[str]) -> tuple[list[Item], list[StudyImage]]:
     first: dict[str, UserAssignment] = {}
-    categories: dict[str, str] = {}   # not every file may name them
+    categories: dict[str, str] = {}   # may be missing in some files
     unanswered: dict[str, dict[str, Any]] = {}
     for file in imported.files:
         for index, one in enumerate(file.assignments):

@@ -1,4 +1,4 @@
-"""A study as annotator files in CIRCUS's form."""
+"""Export a study as annotator files in CIRCUS's format."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ def write_circus_users(
     study: Study, items: Iterable[Item], seats: Iterable[Seat], assignments: Iterable[Assignment],
     judgements: Iterable[Judgement],
 ) -> dict[str, bytes]:
-    """A JSON file for each person who has a seat, by file name.
+    """A JSON file for each person with a seat, by file name.
 
-    Of an imported study equal data come back, with all that cirque does not read; only what was answered
-    anew since is written anew. ``assignment_ids_sha256`` is, of other studies, the SHA-256 of the
-    assignment ids in the file's order, one on a line, without an end of line behind the last.
-    ``generated_at`` is the time of the person's latest judgement. An assignment that was handed on before
-    it was answered is left out.
+    An imported study is reproduced, with the fields that cirque does not interpret; only answers changed since
+    differ. In other studies, ``assignment_ids_sha256`` is the SHA-256 of the assignment ids in file order, one
+    per line, without a final newline. ``generated_at`` is the time of the person's latest judgement.
+    Assignments that were reassigned before they were answered are left out.
 
     Args:
-        judgements: the current ones, or with their history: of an imported study that was opened again
-            only the history holds what belongs to an answer since revised.
+        judgements: current ones, or with history, which an imported study needs that was opened again: it has the
+            uninterpreted fields of revised answers.
     """
     by_id = {item.item_id: item for item in items}
     answers: dict[tuple[str, str], list[Judgement]] = {}
@@ -60,15 +59,15 @@ def write_circus_users(
 
 def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     """:func:`write_circus_users` for a stored study. Raises ``StudyError`` for a study without participants, and for
-    a rubric with flags that CIRCUS's form lacks, which would be lost silently."""
+    a rubric with flags that the format lacks, which would be lost silently."""
     beyond = [flag.code for flag in load_rubric(study.protocol).flags if flag.code not in FLAGS]
     if beyond:
         raise StudyError(f"{quoted(study.name)} was judged by {study.protocol}, which has the flags "
-                         f"{', '.join(beyond)}. CIRCUS's annotator files have no place for them: export csv or "
+                         f"{', '.join(beyond)}. CIRCUS's annotator files cannot contain them: export csv or "
                          "parquet instead.")
     seats = store.seats(study.study_id)
     if not any(seat.annotator for seat in seats):
-        raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator's file to write.")
+        raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator file to write.")
     return write_circus_users(
         study, store.items(study.study_id), seats, store.assignments(study.study_id),
         store.judgements(study.study_id, history=True))
@@ -90,7 +89,7 @@ class _Row:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where it stands in the file: as it stood; what is new behind that."""
+        """Sort key in the file: original order, then new rows."""
         return (0, self._kept["index"]) if self._kept else (1, self._assignment.position)
 
     @property
@@ -143,7 +142,7 @@ def _document(
     }
     if imported is None:
         return f"{_safe(username)}.json", {**head, "assignments": records}
-    # The people, the study and its seed are still those of the file.
+    # People, study and seed are those of the imported file.
     fresh = {name: head[name] for name in ("generated_at", "summary")}
     if imported["head"].get("assignment_count") != len(rows):
         fresh |= {name: head[name] for name in ("assignment_count", "assignment_ids_sha256")}
@@ -155,7 +154,7 @@ def _safe(name: str) -> str:
 
 
 def _free(name: str, taken: Mapping[str, bytes]) -> str:
-    """``name``, numbered where another file has it: on some systems letter case does not tell two apart."""
+    """``name``, numbered if taken; compared without case, as some file systems do."""
     there = {other.casefold() for other in taken}
     stem, number = name.removesuffix(".json"), 2
     while name.casefold() in there:

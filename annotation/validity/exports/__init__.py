@@ -1,1 +1,1 @@
-"""A study's results as files that other tools read."""
+"""Export of a study's results to files."""

@@ -1,4 +1,4 @@
-"""Tables of a study: what their columns hold, and the rows."""
+"""Export tables of a validity study: columns and rows."""
 
 from __future__ import annotations
 

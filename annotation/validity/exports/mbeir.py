@@ -1,11 +1,11 @@
-"""The validated queries as files: M-BEIR's query lines, and CIRCUS's traces and query-index files beside them.
+"""Export of the validated queries: M-BEIR query files, and CIRCUS's trace and query-index files.
 
     DATASET_validated.jsonl                          the valid queries of a data set, in M-BEIR's form
-    DATASET_validated_solved_query_indices.json      which lines of the data set's own query file they are:
-    DATASET_validated_unsolved_query_indices.json    the composition_required and the unresolved ones
-    all_validated_queries.jsonl                      one trace for each valid query, all data sets
+    DATASET_validated_solved_query_indices.json      their line numbers in the data set's query file:
+    DATASET_validated_unsolved_query_indices.json    composition_required and unresolved ones
+    all_validated_queries.jsonl                      one trace per valid query, all data sets
 
-:func:`cir_core.audit.circus.traces.read_validated` reads the traces and the index files back.
+:func:`cir_core.audit.circus.traces.read_validated` reads the trace and index files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PARTS = {"solved": SOLVED, "unsolved": UNSOLVED}
 
 @dataclass(frozen=True)
 class ValidatedFiles:
-    """Contents by file name, and sentences on what could not be written."""
+    """Contents by file name, and notes on omissions."""
 
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
@@ -43,14 +43,14 @@ def validated_files(
     study: Study, items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision],
     labels: Mapping[str, FinalLabel],
 ) -> ValidatedFiles:
-    """The files of all items whose label says valid, in the order of ``items``.
+    """The files of all items with a valid label, in the order of ``items``.
 
-    A trace holds what the source knew of its query, and in CIRCUS's fields what the people said:
-    ``annotator_kept`` is the one person the label rests on, null where several voted or an adjudicator decided;
-    ``other`` has their notes. Votes are under the key ``cirque``.
+    A trace has the source's fields of its query, and CIRCUS's fields of its label: ``annotator_kept`` is the one
+    person whose answer is the label, null if several voted or an adjudicator decided; ``other`` has their notes.
+    Votes are under the key ``cirque``.
 
-    An item whose source has no text or reference (an imported annotator file) has a trace, but no query line, and
-    ``notes`` say so. Raises ``StudyError`` where no query is valid: an empty subset would be passed over in silence.
+    An item without text or reference (of an imported annotator file) has a trace, but no query line, and a note.
+    Raises ``StudyError`` if no query is valid, because an empty subset could go unnoticed.
     """
     valid = [item for item in items if labels[item.item_id].validated]
     if not valid:
@@ -71,8 +71,8 @@ def validated_files(
                 files[f"{stem}_validated_{part}_query_indices.json"] = _jsonl([_index(dataset, category, lines)])
     files[TRACES] = _jsonl(
         _trace(study, item, labels[item.item_id], notes_of.get(item.item_id, ""), flags) for item in valid)
-    notes = (f"{left_out:,} of {len(valid):,} valid queries have no text or no images in this study, so they stand in"
-             " the traces and index files only.",) if left_out else ()
+    notes = (f"{left_out:,} of {len(valid):,} valid queries have no text or no images in this study, so they are in"
+             " the trace and index files only.",) if left_out else ()
     return ValidatedFiles(files, notes)
 
 
@@ -83,16 +83,16 @@ def _queries(dataset: str, items: Sequence[Item]) -> Iterable[dict[str, Any]]:
     for item in items:
         query_id, target = str(item.hidden.get("query_id") or item.key), str(item.hidden["target_id"])
         targets = dict.fromkeys((target, *map(str, item.hidden.get("target_ids") or ())))
-        if seen.setdefault(query_id, item.number) != item.number:   # an id that a source gave twice
+        if seen.setdefault(query_id, item.number) != item.number:   # a duplicate id in the source
             query_id = item.key
-        mode: CaptionMode = item.hidden.get("caption_mode") or usual_mode(query_id)   # None: nobody knows it
+        mode: CaptionMode = item.hidden.get("caption_mode") or usual_mode(query_id)   # None: unknown
         query = BenchmarkQuery(query_id, str(item.hidden["reference_id"]), str(item.shown["text"]), tuple(targets),
                                mode, dataset)
         yield _native(query_record(benchmark, query, {}), query, (item.hidden.get("trace") or {}).get("mbeir"))
 
 
 def _native(record: Mapping[str, Any], query: BenchmarkQuery, source: object) -> dict[str, Any]:
-    """``record`` with the fields that its source's had; where that had a ``qid``, under M-BEIR's own names."""
+    """``record`` with the fields of its source record; if that had a ``qid``, under M-BEIR's names."""
     native = {name: source[name] for name in NATIVE if name in source} if isinstance(source, Mapping) else {}
     if "qid" not in native:
         return {**record, **native}
@@ -131,7 +131,7 @@ def _notes_of(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision],
     labels: Mapping[str, FinalLabel],
 ) -> dict[str, str]:
-    """What those a label rests on have noted: the adjudicator, the kept person, or all who voted valid."""
+    """Notes behind each label: of the adjudicator, of the kept annotator, or of all who voted valid."""
     notes: dict[str, list[str]] = {item.item_id: [] for item in items}
     for judgement in judgements:
         if judgement.item_id in notes and judgement.answer.get("validated"):
@@ -152,7 +152,7 @@ def _by_dataset(items: Iterable[Item]) -> dict[str, list[Item]]:
 
 
 def _stem(dataset: str, files: Iterable[str]) -> str:
-    """A file name for the data set that no other one has, also where case does not count."""
+    """A unique file name for the data set, ignoring case."""
     stem = wanted = re.sub(r"[^\w-]+", "-", dataset).strip("-") or "queries"
     taken = [name.casefold() for name in files]
     number = 2

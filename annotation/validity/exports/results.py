@@ -1,4 +1,4 @@
-"""What a validity study found, as plain JSON."""
+"""Results of a validity study, as plain JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.validity.subset import SubsetRow, count_subset
 
 
 def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
-    """``counts`` as the store has them."""
+    """``counts`` as of the store."""
     return {"study": study.name, "id": study.study_id, "kind": study.kind, "protocol": study.protocol,
             "accepting": study.accepting, "plan": asdict(study.plan), "created_by": study.created_by,
             "created_at": study.created_at.isoformat(), "counts": dict(counts)}
@@ -22,7 +22,7 @@ def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
 def results_json(
     study: Study, counts: Mapping[str, int], items: Sequence[Item], labels: Mapping[str, FinalLabel], rule: LabelRule
 ) -> dict[str, Any]:
-    """Table 2 of CIRCUS and the label of every item by its key. ``labels`` by item id, made by ``rule``."""
+    """CIRCUS's Table 2, and the label of each item by its key. ``labels`` by item id, of the label rule ``rule``."""
     subset = count_subset(items, labels, rubric=load_rubric(study.protocol))
     return {
         **study_json(study, counts), "rule": rule,

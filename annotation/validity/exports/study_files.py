@@ -1,4 +1,4 @@
-"""The files of a validity study, in every form that it is exported in."""
+"""Export files of a validity study, in all formats."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from cir_core.errors import StudyError
 
 FORMS = ("circus", "mbeir", "csv", "parquet", "results")
 TABLES = ("judgements", "items")
-"""Of the forms "csv" and "parquet"."""
+"""Tables of the forms "csv" and "parquet"."""
 
 
 def study_files(
     store: StudyStore, study: Study, form: str, rule: LabelRule = "majority", *, tables: Collection[str] = TABLES
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Contents by file name, and notes on what they lack.
+    """Contents by file name, and notes on omissions.
 
     Args:
         form: one of :data:`FORMS`.
         rule: for the labels of items that several people judged.
         tables: those of :data:`TABLES` that are wanted.
 
-    Raises ``StudyError`` for another form or table, and for a study that has nothing to write: nobody
-    has joined it ("circus"), or no query is valid ("mbeir").
+    Raises ``StudyError`` for an unknown form or table, and for a study with nothing to export: without
+    participants ("circus"), or without valid queries ("mbeir").
     """
     if form not in FORMS or not set(tables) <= set(TABLES):
         raise StudyError(f"{study.name} is a {study.kind} study. It is exported as {', '.join(FORMS)}; csv and parquet "

@@ -77,9 +77,9 @@ def test_of_a_preference_study():
     (VALIDITY, Selection(datasets=("cirr", "lasco")), "of the data set “lasco”.*cirr, circo"),
     (VALIDITY, Selection(categories=("shirt",)), "of the category “shirt”.*unresolved"),
     (VALIDITY, Selection(people=(1, 9)), "Nobody has seat 9.*1, 2"),
-    (PREFERENCE, Selection(block_only=True), "has no agreement block"),
+    (PREFERENCE, Selection(block_only=True), "has no agreement set"),
     (PREFERENCE, Selection(categories=("unresolved",)), "shirt, dress, unknown"),
-    (grid("V V"), Selection(block_only=True), "no agreement block"),
+    (grid("V V"), Selection(block_only=True), "no agreement set"),
     (grid(), Selection(datasets=("cirr",)), "has no items"),
     (grid(), Selection(people=(1,)), "Nobody has joined"),
 ])

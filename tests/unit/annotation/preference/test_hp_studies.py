@@ -70,7 +70,7 @@ def test_a_released_file_is_a_closed_study(store, released):
     created = import_hp_study(store, "Shops", released, created_by="local")
     assert created.counts == {"people": 2, "question_sets": 3, "items": 5, "judgements": 5, "rated_sets": 10,
                               "items, shirt": 4, "items, toptee": 1}
-    assert created.notes[1:] == ("Questions that show the same images twice: 1.",)
+    assert created.notes[1:] == ("Questions with two sets of the same images: 1.",)
     study = store.study("shops")
     assert (study.kind, study.protocol, study.accepting) == ("preference", "hs-fashioniq/1", False)
     assert study.source == {"form": "hp-fashioniq-answers", "file": "hpfiq.json", "people": 2, "questions": 5}
@@ -127,9 +127,9 @@ def broken(change):
 
 
 @pytest.mark.parametrize(("change", "told"), [
-    (lambda c: c.update(USER_2=c["user_10"]), "USER_2: it is the name of 'user_2' too, letter case apart"),
+    (lambda c: c.update(USER_2=c["user_10"]), "USER_2: it differs from the name 'user_2' in case only"),
     (lambda c: c.update({" ": c.pop("user_10")}), "a person: the name is empty"),
-    (lambda c: c["user_10"]["question_set_1"]["sentences"].__setitem__(0, "a\0b"), "no database can keep"),
+    (lambda c: c["user_10"]["question_set_1"]["sentences"].__setitem__(0, "a\0b"), "cannot be stored"),
     (lambda c: c["user_10"]["question_set_1"]["preferred set"].__setitem__(1, "3"), "its preferred set is '3'"),
     (lambda c: c.clear(), "there is no question in it"),
     (lambda c: c.update({"user_2/x": {"0": c["user_10"]["question_set_1"]},
@@ -140,14 +140,14 @@ def test_faults_are_named_and_nothing_is_made(store, tmp_path, change, told):
     path.write_text(json.dumps(broken(change)))
     with pytest.raises(DatasetError) as problem:
         import_hp_study(store, "Shops", path, created_by="local")
-    assert told in str(problem.value) and "nothing was made or changed" in str(problem.value)
+    assert told in str(problem.value) and "nothing was created or changed" in str(problem.value)
     with pytest.raises(UnknownStudy):
         store.study("Shops")
 
 
 def test_a_name_that_is_taken_is_refused_before_the_file_is_read(store, released, tmp_path):
     import_hp_study(store, "Shops", released, created_by="local")
-    with pytest.raises(StudyError, match="There is a study 'Shops' already"):
+    with pytest.raises(StudyError, match="The study name 'Shops' is already taken"):
         import_hp_study(store, " SHOPS ", tmp_path / "absent.json", created_by="local")
     with pytest.raises(DatasetError):
         import_hp_study(store, "Others", tmp_path / "absent.json", created_by="local")
@@ -185,18 +185,18 @@ def test_what_the_form_cannot_hold_is_counted():
                   *(a_judgement(n, "Ada", an_answer()) for n in (1, 2, 3))]
     found = hp_form(items, places, judgements)
     assert found.questions == 1
-    assert found.notes == ("Answers left out, for the form has no ties: 1.",
-                           "Answers left out, for the form has sets of 5 images only: 1.",
-                           "Answers left out, for the form needs a target: 1.")
+    assert found.notes == ("Answers left out because the format has no ties: 1.",
+                           "Answers left out because the format has sets of 5 images only: 1.",
+                           "Answers left out because the format needs a target: 1.")
     # The questions that are left are numbered anew.
     assert json.loads(found.content)["Ada"]["question_set_1"]["preferred set"] == ["1"]
-    with pytest.raises(StudyError, match="no answer that HP-FashionIQ's form could hold"):
+    with pytest.raises(StudyError, match="No answer fits HP-FashionIQ's format"):
         hp_form(items, places, judgements[:3])
 
 
 def test_ids_and_texts_that_the_form_cannot_hold_are_refused():
     place, judgement = [an_assignment(0, 1, "Ada")], [a_judgement(0, "Ada", an_answer())]
-    with pytest.raises(DatasetError, match=r"Ada/question_set_1/0: .*cannot hold the image id 'a/b'"):
+    with pytest.raises(DatasetError, match=r"Ada/question_set_1/0: .*cannot contain the image id 'a/b'"):
         hp_form([an_item(reference_id="a/b")], place, judgement)
     with pytest.raises(DatasetError, match="cannot be written"):
         hp_form([an_item(text="no dotmark here")], place, judgement)

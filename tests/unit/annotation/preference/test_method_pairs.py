@@ -84,5 +84,5 @@ def test_a_pair_gets_queries_by_way_of_others():
 
 
 def test_one_method_makes_no_pair():
-    with pytest.raises(StudyError, match="two methods at least"):
+    with pytest.raises(StudyError, match="two different methods"):
         draw_pairs(queries(3), ("slerp", "slerp"), 1)

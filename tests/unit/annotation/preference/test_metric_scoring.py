@@ -52,7 +52,7 @@ def test_by_hand(gallery):
     found = scored([question(one=["r3g0b0"] * 5, two=["r3g0b0", "r0g3b0"])], gallery)
     assert found.scores == pytest.approx({("i0", 1): 1.0, ("i0", 2): (1 + 1 / 401) / 2}, abs=1e-6)
     assert found.name == "text in colours" and found.notes == ()
-    for part in ("what Text scores", "eq. 7", "the gallery colours of 64 images", "encoder fake", "protocol "):
+    for part in ("their score by Text", "eq. 7", "the gallery colours of 64 images", "encoder fake", "protocol "):
         assert part in found.description
 
 
@@ -111,9 +111,9 @@ def test_a_query_that_fails_fails_alone(gallery):
     items = [question(0), question(1, text="dark")]
     found = scored(items, gallery, CIREVL, ReplayingLanguageModel({"merge": [merge]}))
     assert set(found.scores) == {("i0", 1), ("i0", 2)}
-    assert found.notes == ("Sets without a score, because CIReVL failed at their query: 2 of 4. The first such query "
+    assert found.notes == ("Sets without a score, because CIReVL failed on their query: 2 of 4. The first such query "
                            "is “dark”: The answer was no query.",)
-    with pytest.raises(StudyError, match="CIReVL failed at every query; at 'dark' of the image r0g0b3: The answer"):
+    with pytest.raises(StudyError, match="CIReVL failed on every query; on 'dark' of the image r0g0b3: The answer"):
         scored(items[1:], gallery, CIREVL, ReplayingLanguageModel({"merge": [merge]}))
 
 

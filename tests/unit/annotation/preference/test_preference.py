@@ -109,7 +109,7 @@ def test_a_reason_is_owed_where_it_is_asked_for():
 
 
 def test_where_nobody_recorded_the_sides_nothing_can_be_answered():
-    with pytest.raises(StudyError, match="Which of the two sets stood first was not recorded"):
+    with pytest.raises(StudyError, match="The order of the two sets was not recorded"):
         KIND.normalize(given(), ITEM, a_study())
     with pytest.raises(StudyError, match="not recorded"):
         shown_sets(ITEM, {"first": None})
@@ -129,7 +129,7 @@ def test_a_draft_keeps_what_there_is():
 
 
 def test_a_reason_with_nul_is_refused_in_answers_and_drafts():
-    with pytest.raises(IncompleteJudgement, match=r"The reason has a character .*NUL.*behind “so”"):
+    with pytest.raises(IncompleteJudgement, match=r"The reason contains an invisible character .*NUL.*behind “so”"):
         KIND.normalize(given() | {"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
     with pytest.raises(IncompleteJudgement, match="NUL"):
         KIND.draft({"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})

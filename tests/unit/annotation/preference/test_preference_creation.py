@@ -172,10 +172,10 @@ def test_queries_whose_sets_are_the_same_are_skipped_and_counted(store, tmp_path
     created = made(store, tmp_path, pictures, queries)
     assert created.counts["items"] == 15 and created.counts["skipped"] == 2 and created.counts["dropped"] == 0
     assert created.notes == (
-        "Two methods that found the same images for a query do not meet in it (pairs: 3; queries left out because they "
+        "Two methods with the same images for a query are not compared on it (pairs: 3; queries left out because they "
         "have no other pair: 1).",
         "Queries left out because fewer than two methods have a set for them: 1.")
-    with pytest.raises(StudyError, match="no query did two methods find different images"):
+    with pytest.raises(StudyError, match="no query has different images from two methods"):
         made(store, tmp_path, pictures, queries[15:], name="two")
 
 
@@ -187,7 +187,7 @@ def test_questions_that_lack_a_picture_are_all_listed_and_nothing_is_made(store,
     text = str(raised.value)
     assert text.startswith("2 of 17 questions cannot be asked") and "--skip-missing" in text
     lines = text.splitlines()[1:]
-    assert lines[0] == "  fashioniq-val::shirt:15, reference: lost is not at hand"
+    assert lines[0] == "  fashioniq-val::shirt:15, reference: lost is unavailable"
     assert sorted(line.split(": ")[1].split(" is ")[0] for line in lines[1:]) == ["broken", "gone"]
     assert store.studies() == () and list(studies_folder(tmp_path).iterdir()) == []
 
@@ -199,8 +199,8 @@ def test_missing_pictures_are_skipped_on_demand_and_methods_drawn_anew(store, tm
     created = made(store, tmp_path, pictures, queries, skip_missing=True)
     assert created.counts["items"] == 15 and created.counts["dropped"] == 15
     assert set(created.study.source["pairs"].values()) == {5}
-    assert created.notes == ("Queries left out because a picture is not at hand or cannot be read: 15.",)
-    with pytest.raises(StudyError, match=r"15 of 15 .*Check where the pictures are looked for"):
+    assert created.notes == ("Queries left out because an image is missing or cannot be read: 15.",)
+    with pytest.raises(StudyError, match=r"15 of 15 .*Check the image folders"):
         made(store, tmp_path, pictures, queries[1::2], name="two", skip_missing=True)
 
 
@@ -212,8 +212,8 @@ def test_missing_pictures_are_skipped_on_demand_and_methods_drawn_anew(store, tm
     ({"settings": {"allow_tie": 1}}, "true or false"), ({"settings": {"consent": "x" * 20_001}}, "20,000"),
     ({"settings": {"guidelines": 3}}, "or null"), ({"settings": {"completion_prefix": "a\nb"}}, "one line"),
     ({"settings": {"exclude": []}}, "object of rules"), ({"layout": SurveyLayout(per_person=0)}, "0 questions"),
-    ({"methods": ("slerp",)}, "two methods at least"), ({"queries": []}, "no question to ask"),
-    ({"queries": [QUERIES[0], QUERIES[0]]}, "2 queries have the key"), ({"name": ""}, "cannot be called"),
+    ({"methods": ("slerp",)}, "two different methods"), ({"queries": []}, "no question to ask"),
+    ({"queries": [QUERIES[0], QUERIES[0]]}, "2 queries have the key"), ({"name": ""}, "is not a valid study name"),
 ])
 def test_what_cannot_be_is_refused_before_any_work(store, tmp_path, changes, says):
     given = {"queries": QUERIES, "layout": LAYOUT, "methods": METHODS, "name": "one", "settings": {}} | changes

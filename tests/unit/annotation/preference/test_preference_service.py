@@ -234,7 +234,7 @@ def test_what_cannot_pass(service: StudyService, store: SqlStudyStore, tmp_path:
     with pytest.raises(IncompleteJudgement, match="answered already"):
         service.pass_gate("Shops", "Ada", "consent", "token-001", answer=True)
     service.join("Sample", "Ada")
-    with pytest.raises(StudyError, match="nothing stands between"):
+    with pytest.raises(StudyError, match="has no steps between"):
         service.pass_gate("Sample", "Ada", "guidelines", "token-001")
 
 

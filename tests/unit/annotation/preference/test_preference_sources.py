@@ -74,8 +74,8 @@ def test_a_query_that_a_method_fails_at_is_left_to_the_others(gallery):
     silent = ReplayingLanguageModel({"caption": [LanguageModelError("The answer was no caption.")]})
     found = of_methods(of, gallery, (TEXT, IMAGE, CIREVL), silent)
     assert [set(one.results) for one in found.queries] == [{"text", "image"}, set()]
-    assert any(note.startswith("CIReVL failed at 2 of 2 queries") for note in found.notes)
-    assert "Text found fewer than 5 images for 1 of 2 queries, which go to the other methods." in found.notes
+    assert any(note.startswith("CIReVL failed on 2 of 2 queries") for note in found.notes)
+    assert "Text found fewer than 5 images for 1 of 2 queries, which are left to the other methods." in found.notes
 
 
 def test_queries_whose_reference_the_gallery_lacks(gallery):
@@ -102,7 +102,7 @@ def test_a_sample_has_equal_numbers_of_each_category():
     assert {pool: pools.count(pool) for pool in of.pools} == {"shirt": 10, "dress": 5, "top": 10}
     assert drawn.queries == drawn_queries(of, 25, seed=2).queries != drawn_queries(of, 25, seed=3).queries
     assert drawn_queries(of, None, seed=2) is of
-    with pytest.raises(StudyError, match="66 questions cannot be made of 65 queries"):
+    with pytest.raises(StudyError, match="Cannot make 66 questions from 65 queries"):
         drawn_queries(of, 66, seed=2)
 
 
@@ -124,7 +124,7 @@ def test_runs_give_their_best_five_without_the_reference():
         "one": {"A": "abcde", "B": "hgfed"}, "two": {"A": "abcde", "B": "abcde"}, "three": {"B": "hgfed"}}
     assert found.methods == ("A", "B") and found.source["form"] == "runs"
     assert found.notes == ("1 of 4 queries are not ranked by two runs, and left out.",
-                           "A has fewer than 5 images for 1 query, which goes to the other runs.")
+                           "A has fewer than 5 images for 1 query, which is left to the other runs.")
 
 
 @pytest.mark.parametrize(("runs", "error", "says"), [
@@ -194,8 +194,8 @@ def test_a_broken_file_of_hp_fashioniq_names_question_and_remedy(tmp_path):
     file.write_text(file.read_text().replace('"is s0dotmark"', '""').replace('"user_score": "2"', '"user_score": "9"'))
     with pytest.raises(DatasetError, match=r"(?s)^4 faults in hpfiq.json; .*user_1, question_set_1, question 0"):
         from_hp(file, size=None, seed=1)
-    with pytest.raises(StudyError, match="5 questions cannot be made of 4"):
+    with pytest.raises(StudyError, match="Cannot make 5 questions from 4"):
         from_hp(hp_file(tmp_path), size=5, seed=1)
     file.write_text("{}")
-    with pytest.raises(StudyError, match="holds no question"):
+    with pytest.raises(StudyError, match="contains no questions"):
         from_hp(file, size=None, seed=1)

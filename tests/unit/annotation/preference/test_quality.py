@@ -225,9 +225,9 @@ def test_a_rule_that_cannot_be_is_refused(rule, told):
 
 
 def test_a_rule_that_stands_twice_or_was_kept_wrong_is_refused():
-    with pytest.raises(StudyError, match="straight-lining is there twice"):
+    with pytest.raises(StudyError, match="straight-lining is given twice"):
         parse_rules(["straight-lining=5", "straight-lining=6"])
-    for kept, told in (([1], "no object"), ({"x": 1}, "no rule 'x'"), ({"irrelevant": "yes"}, "on or off"),
+    for kept, told in (([1], "not an object"), ({"x": 1}, "no rule 'x'"), ({"irrelevant": "yes"}, "on or off"),
                        ({"failed_checks": True}, "a whole number")):
         with pytest.raises(StudyError, match=told):
             rules_of({"exclude": kept})

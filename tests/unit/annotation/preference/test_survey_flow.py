@@ -103,7 +103,7 @@ def test_another_text_of_consent_asks_again():
 def test_a_step_cannot_be_skipped():
     ann = Person()
     for kind in ("consent", "check", "finish"):
-        with pytest.raises(IncompleteJudgement, match="Reload it to see what stands here now"):
+        with pytest.raises(IncompleteJudgement, match="Reload it to see the current step"):
             ann.give(kind, answer=True)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from annotation.preference.method_pairs import draw_pairs
-from annotation.preference.survey.plan import SurveyLayout, hand_over, plan_survey, survey_places
+from annotation.preference.survey.plan import SurveyLayout, plan_survey, reassign, survey_places
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Assignment, Item, OpenAssignments, Seat, Study, StudyPlan
 from cir_core.errors import StudyError
@@ -163,8 +163,8 @@ def test_a_forecast_adds_up():
 
 
 @pytest.mark.parametrize(("layout", "says"), [
-    (SurveyLayout(per_person=0), "0 questions per person"), (SurveyLayout(forms=0), "in 0 forms"),
-    (SurveyLayout(per_person=3, forms=4), "in 4 forms"), (SurveyLayout(shared_by=1), "shows no agreement"),
+    (SurveyLayout(per_person=0), "0 questions per person"), (SurveyLayout(forms=0), "into 0 forms"),
+    (SurveyLayout(per_person=3, forms=4), "into 4 forms"), (SurveyLayout(shared_by=1), "cannot measure agreement"),
     (SurveyLayout(shared_every=-1), "0 for never"), (SurveyLayout(reason_every=-1), "0 for never")])
 def test_a_layout_that_cannot_be_is_refused(layout, says):
     with pytest.raises(StudyError, match=says):
@@ -198,18 +198,18 @@ def test_abandoned_forms_are_given_out_again_and_nobody_at_work_loses_any():
     """The lease is 3 hours: seats 2 and 3 are away, 3 the longer; seat 1 is at work, seat 4 was never taken."""
     seats = [a_seat(1, "Ada", 2.9), a_seat(2, "Bo", 3.1), a_seat(3, "Cy", 30), a_seat(4, None, None)]
     left = {1: ["a", "b"], 2: ["c", "d"], 3: ["e"], 4: ["f", "g"]}
-    taken = hand_over(work(seats, left))
+    taken = reassign(work(seats, left))
     assert [(one.item_id, one.from_seat, one.position) for one in taken] == [
         ("e", 3, 0), ("c", 2, 1), ("d", 2, 2), ("f", 4, 3)]      # 4 per person
     # Two in a form, every third with a reason; the set that stood first still does.
     assert [one.extra["form"] for one in taken] == [1, 1, 2, 2]
     assert [one.extra["reason"] for one in taken] == [False, False, True, False]
     assert {one.extra["first"] for one in taken} == {2}
-    assert hand_over(work(seats[:1], {1: ["a", "b"]})) == []
+    assert reassign(work(seats[:1], {1: ["a", "b"]})) == []
 
 
 def test_positions_go_on_and_a_question_is_not_given_twice():
     seats = [a_seat(2, "Bo", 5), a_seat(3, "Cy", 4), a_seat(9, "Di", 0)]
-    taken = hand_over(work(seats, {2: ["c", "shared"], 3: ["shared", "mine"], 9: ["own"]}, mine=("mine", "own")))
+    taken = reassign(work(seats, {2: ["c", "shared"], 3: ["shared", "mine"], 9: ["own"]}, mine=("mine", "own")))
     assert [(one.item_id, one.from_seat, one.position) for one in taken] == [("c", 2, 2), ("shared", 2, 3)]
     assert [one.extra["form"] for one in taken] == [2, 2]

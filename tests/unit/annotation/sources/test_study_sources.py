@@ -81,7 +81,7 @@ def test_an_audit_of_an_earlier_version_has_its_panels_and_says_so(audit):
     found = read_audit(audit)
     assert all(query.panel and not query.in_turn for query in found.queries)
     [note] = found.notes
-    assert "An earlier version wrote" in note and "Run the same `cirque audit` again" in note
+    assert "from an earlier version" in note and "Run the same `cirque audit` again" in note
 
 
 def test_what_was_found_in_turn_has_a_path_for_each(audit):
@@ -90,7 +90,7 @@ def test_what_was_found_in_turn_has_a_path_for_each(audit):
     content = json.loads(first)
     content["in_turn_paths"].pop()
     file.write_text("\n".join([json.dumps(content), *rest]), "utf-8")
-    with pytest.raises(DatasetError, match=r"line 1: its panel has other numbers of images and paths"):
+    with pytest.raises(DatasetError, match=r"line 1: its panel has different numbers of images and paths"):
         read_audit(audit)
 
 
@@ -131,9 +131,9 @@ def test_every_fault_of_an_audits_file_is_listed(audit):
     with pytest.raises(DatasetError) as raised:
         read_audit(audit)
     text = str(raised.value)
-    assert text.startswith("3 faults in tiny-val_queries.jsonl; nothing was made or changed.")
-    assert "line 2: the query" in text and "stands in line 1 too" in text
-    assert "line 3: 'query_idx' cannot be used" in text and "line 4: it names no target" in text
+    assert text.startswith("3 faults in tiny-val_queries.jsonl; nothing was created or changed.")
+    assert "line 2: the query" in text and "is also in line 1" in text
+    assert "line 3: 'query_idx' cannot be used" in text and "line 4: it has no target" in text
 
 
 def test_a_folder_that_is_no_audit_says_so(tmp_path):
@@ -174,7 +174,7 @@ def test_queries_in_m_beirs_form_have_no_panel_and_unknown_labels(mbeir, tmp_pat
     assert one.caption_mode == "single"
     assert found.find_picture("8:90") == tmp_path / "images/t90.jpg"
     assert found.find_picture(three.reference_id) == tmp_path / "images/r3.jpg"
-    assert any(note.startswith("1 query has no target in the file, so ") for note in found.notes)
+    assert any(note.startswith("1 query has no target and cannot be judged") for note in found.notes)
     assert any("no text" in note for note in found.notes) and any("no panel" in note for note in found.notes)
 
 
@@ -324,7 +324,7 @@ def test_turns_that_cannot_be_judged_are_counted(tmp_path):
         a_session(a_turn("t8", "a", "x"), gallery="other", name="s7"), folder=tmp_path)
     assert [one.query_id for one in found.queries] == ["t1"]
     assert set(found.notes) == {
-        "4 turns do not tell what was wanted: left out.", "1 turn asks what an earlier one asks: left out.",
+        "4 turns have no known target: left out.", "1 turn repeats an earlier one: left out.",
         "1 turn has no text: left out.", "1 session is over another gallery: left out.",
         "5 sessions give no query: left out."}
     assert found.find_picture(upload).parent == tmp_path and found.find_picture("upload:" + "0" * 32) is None
@@ -359,7 +359,7 @@ def test_the_same_seed_draws_the_same_whatever_the_order():
 
 
 def test_a_sample_larger_than_the_source_is_refused():
-    with pytest.raises(StudyError, match="A sample of 4 cannot be drawn from 3 queries"):
+    with pytest.raises(StudyError, match="Cannot sample 4 of 3 queries"):
         sample(queries(a=3), 4, "none", 1)
 
 

@@ -22,7 +22,7 @@ from annotation.records import (
     Study,
     StudyPlan,
 )
-from annotation.studies.assignment import hand_over, plan_places
+from annotation.studies.assignment import plan_places, reassign
 from cir_core.errors import StudyError
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -142,7 +142,7 @@ def test_no_position_tells_the_stratum_whatever_the_order_of_the_source(by_turns
 
 @pytest.mark.parametrize(("count", "plan", "sentence"), [
     (5, StudyPlan(2, 3, 0, 1), "An overlap of 3 needs 3 people, and the plan has 2"),
-    (5, StudyPlan(0, 1, 0, 1), "one person and one judgement per item at least, not 0 people"),
+    (5, StudyPlan(0, 1, 0, 1), "at least one person and one judgement per item, not 0 people"),
     (5, StudyPlan(2, 0, 0, 1), "an overlap of 0"),
     (0, StudyPlan(2, 1, 0, 1), "There is no item to judge"),
 ])
@@ -181,7 +181,7 @@ class Table:
         )
 
     def join(self, seat: int) -> list[Reassignment]:
-        taken = hand_over(self.work(seat))
+        taken = reassign(self.work(seat))
         self.seats.setdefault(seat, Seat("study", seat, f"person {seat}", NOW, NOW))
         for one in taken:
             if one.from_seat is not None:
@@ -261,7 +261,7 @@ def test_the_only_one_left_takes_everything_that_others_abandoned() -> None:
     table.done(1, 30)
     table.seats[2] = replace(table.seats[2], seen_at=NOW - timedelta(days=30))
     # Seat 1 has judged all 30 itself: nothing that seat 2 has left is new to it.
-    assert hand_over(table.work(1)) == []
+    assert reassign(table.work(1)) == []
     # A third person gets the 26 of seat 2 and the whole block.
     taken = table.join(3)
     assert Counter(one.from_seat for one in taken) == {2: 26, None: 4}
@@ -285,5 +285,5 @@ def test_an_item_two_people_have_open_is_taken_once() -> None:
 def test_taking_over_is_the_same_each_time_whatever_the_order_of_rows() -> None:
     table = Table(items(60, block=5), StudyPlan(4, 2, 5, seed=5))
     work = table.work(5)
-    once = hand_over(work)
-    assert hand_over(replace(work, open=list(reversed(work.open)), seats=list(reversed(work.seats)))) == once
+    once = reassign(work)
+    assert reassign(replace(work, open=list(reversed(work.open)), seats=list(reversed(work.seats)))) == once

@@ -143,5 +143,5 @@ def test_a_creation_that_was_killed_is_cleared_and_one_at_work_is_not(pictures, 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "studies").touch()
-    with pytest.raises(StorageError, match="cannot be kept in"), freezing(tmp_path, "study1"):
+    with pytest.raises(StorageError, match="cannot be saved in"), freezing(tmp_path, "study1"):
         pass

@@ -78,7 +78,7 @@ def test_a_plan_tells_the_same_twice() -> None:
 def test_without_two_people_on_one_item_there_is_no_agreement_to_measure(people: int, overlap: int, block: int) -> None:
     forecast = plan_study(people, 100, overlap, block)
     assert forecast.kappa_width is None and forecast.doubly_judged == 0 and forecast.pairs == 0
-    assert "Nobody judges an item that another person judges too" in forecast.kappa_reason
+    assert "No item is judged by more than one person" in forecast.kappa_reason
 
 
 def test_a_block_alone_is_enough_for_agreement() -> None:
@@ -108,13 +108,13 @@ def test_perfect_agreement_leaves_no_doubt() -> None:
     ({"people": 0}, "not 0 people"),
     ({"items": 0}, "0 items"),
     ({"overlap": 3}, "An overlap of 3 needs 3 people, and the plan has 2"),
-    ({"agreement_items": 11}, "11 of 10 items cannot be the agreement block"),
+    ({"agreement_items": 11}, "11 of 10 items cannot be the agreement set"),
     ({"agreement_items": -1}, "-1 of 10 items"),
-    ({"seconds_per_item": 0}, "0 seconds per item make no plan"),
+    ({"seconds_per_item": 0}, "0 seconds per item are impossible"),
     ({"seconds_per_item": float("nan")}, "nan seconds per item"),
-    ({"valid_rate": 1.0}, "A share of valid items of 1 leaves nothing to find out"),
-    ({"kappa": 1.5}, "A kappa of 1.5 cannot be had"),
-    ({"kappa": -0.9, "valid_rate": 0.1}, "A kappa of -0.9 cannot be had with a share of 0.1"),
+    ({"valid_rate": 1.0}, "A share of valid items of 1 leaves nothing to estimate"),
+    ({"kappa": 1.5}, "A kappa of 1.5 is impossible"),
+    ({"kappa": -0.9, "valid_rate": 0.1}, "A kappa of -0.9 is impossible with a share of 0.1"),
 ])
 def test_numbers_that_make_no_plan_are_refused(changes: dict[str, float], sentence: str) -> None:
     with pytest.raises(StudyError, match=sentence):

@@ -156,7 +156,7 @@ def test_the_next_picture_stands_in_the_place_of_one_that_cannot_be_read(store, 
     created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1))
     assert panels_of(store, created.study) == [[f"i{n:02}" for n in range(6)]] * 2
     assert created.counts["missing"] == 2 and created.notes[0] == (
-        "2 pictures of panels are not at hand or cannot be read; the next ones stand in their place.")
+        "2 images of panels are missing or cannot be read; they were replaced by the next ones.")
 
 
 def test_no_panel_is_longer_than_thirty_unless_asked(store, tmp_path, pictures):
@@ -202,15 +202,15 @@ def test_queries_without_a_picture_are_all_listed_and_nothing_is_made(store, tmp
     text = str(raised.value)
     assert text.startswith("2 of 10 queries cannot be judged") and "--skip-missing" in text
     assert text.splitlines()[1:] == [
-        "  cirr::8, target: gone is not at hand",
+        "  cirr::8, target: gone is unavailable",
         "  cirr::9, reference: broken is damaged: it starts like an image, but its header cannot be read",
-        "  cirr::9, target: lost is not at hand"]
+        "  cirr::9, target: lost is unavailable"]
     assert store.studies() == () and list(studies_folder(tmp_path).iterdir()) == []
 
 
 def test_a_long_list_of_missing_pictures_is_cut(store, tmp_path, pictures):
     queries = [a_query(n, target_id=f"gone{n}", target_ids=(f"gone{n}",)) for n in range(25)]
-    with pytest.raises(StudyError, match=r"(?s)25 of 25 .*--images, --gallery.*gone19 is not at hand\n  and 5 more$"):
+    with pytest.raises(StudyError, match=r"(?s)25 of 25 .*--images, --gallery.*gone19 is unavailable\n  and 5 more$"):
         made(store, tmp_path, pictures, queries, skip_missing=True)
 
 
@@ -225,7 +225,7 @@ def test_missing_pictures_are_skipped_on_demand_and_counted(store, tmp_path, pic
     # Of the six images in its panel two are missing, and nothing was found behind them: so all have four.
     assert {len(item.shown["panel"]) for item in items} == {4} and items[8].hidden["panel"] == list(panel)
     assert [note.split(" ", 1)[0] for note in created.notes[:2]] == ["1", "2"]
-    assert created.notes[1] == "2 pictures of panels are not at hand or cannot be read."
+    assert created.notes[1] == "2 images of panels are missing or cannot be read."
     assert created.notes[2].startswith("Every panel has 4 images, not 10: for the query 'cirr::12'")
     # What no panel shows after all is not kept: 0 to 8 and, of query 7, up to 12; 12 and 13 of query 12.
     shown = {image.image_id for image in store.images(created.study.study_id).values()}
@@ -235,19 +235,19 @@ def test_missing_pictures_are_skipped_on_demand_and_counted(store, tmp_path, pic
 
 def test_a_name_that_is_taken_is_refused_before_any_work(store, tmp_path, pictures):
     made(store, tmp_path, pictures, name="Straße")
-    with pytest.raises(StudyError, match="'Straße' already"):
+    with pytest.raises(StudyError, match="'Straße' is already taken"):
         create_validity_study(store, tmp_path, " STRASSE ", QUERIES, lambda image_id: pytest.fail("looked"), PLAN,
                               created_by="local", source={})
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 81, "a\0"])
 def test_a_name_is_one_line(store, name):
-    with pytest.raises(StudyError, match="cannot be called"):
+    with pytest.raises(StudyError, match="is not a valid study name"):
         check_name(store, name)
 
 
 @pytest.mark.parametrize(("plan", "says"), [
-    (StudyPlan(2, 3, 0, 1), "overlap of 3"), (StudyPlan(2, 1, 9, 1), "9 of 8 items cannot be the agreement block"),
+    (StudyPlan(2, 3, 0, 1), "overlap of 3"), (StudyPlan(2, 1, 9, 1), "9 of 8 items cannot be the agreement set"),
     (StudyPlan(0, 1, 0, 1), "one person"),
 ])
 def test_a_plan_that_cannot_be_laid_out_is_refused_before_any_work(store, tmp_path, plan, says):

@@ -139,11 +139,12 @@ def test_another_name(store, tmp_path):
         store.study("one")
     study = rename_study(store, store.study("straße 1"), "STRASSE 1")
     assert study.name == "STRASSE 1", "its own, written otherwise"
-    for name, says in (("TWO", "'two' already"), ("", "cannot be called"), ("a\nb", "cannot be called"),
-                       ("x" * 81, "cannot be called"), ("a\ud800", "cannot be called")):
+    invalid = "is not a valid study name"
+    for name, says in (("TWO", "'two' is already taken"), ("", invalid), ("a\nb", invalid), ("x" * 81, invalid),
+                       ("a\ud800", invalid)):
         with pytest.raises(StudyError, match=says):
             rename_study(store, study, name)
-    with pytest.raises(StudyError, match="with the name 'two' already"):
+    with pytest.raises(StudyError, match="name 'two' is already taken"):
         store.rename(study.study_id, "two")      # also where it was taken since one looked
     assert [one.name for one in store.studies()].count("STRASSE 1") == 1 and store.study("two") == other
 

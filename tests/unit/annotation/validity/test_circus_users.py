@@ -106,7 +106,7 @@ def test_what_is_imported_comes_back_equal_as_data(store, tmp_path):
     assert created.counts == {"items": 9, "people": 2, "assignments": 10, "judgements": 8}
     assert created.notes == (
         "2 assignments have no annotation.", "2 annotations have no verdict.",
-        "1 annotation is not valid and says by no flag why.")
+        "1 annotation is invalid without a flag.")
 
 
 def test_an_import_of_what_was_exported_is_the_same_again(store, tmp_path):
@@ -246,29 +246,29 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
     (document("a", assignment(0, {"QUERY_TOO_BROAD": "true"})), "assignment 0 (cirr::0)",
      "'annotation.QUERY_TOO_BROAD' cannot be used"),
     (document("a", assignment(0, {**note(False), "QUERY_TO_BROAD": True})), "assignment 0 (cirr::0)",
-     "'QUERY_TO_BROAD' is no flag of CIRCUS"),
+     "'QUERY_TO_BROAD' is not a flag of CIRCUS"),
     *((document("a", assignment(0, {**note(False), name: value})), "assignment 0 (cirr::0)",
-       f"{name!r} is no flag of CIRCUS") for name, value in (
+       f"{name!r} is not a flag of CIRCUS") for name, value in (
         ("invalid_text_query", True), ("Query_too_broad", True), ("query too broad", None), ("Invalid-Image-Query", 1),
         ("invalid_txt_query", "x"), ("unusable", True), ("unusable", False), ("Validated", "no"), ("OTHER ", "lost"))),
     (document("a", assignment(0, note(True), assigned_user="b")), "assignment 0 (cirr::0)",
-     "it is assigned to 'b', and the file is of 'a'"),
+     "it is assigned to 'b', but the file is of 'a'"),
     (document("a", assignment(0, assigned_user=1)), "assignment 0 (cirr::0)", "'assigned_user' cannot be used"),
     (document("a", assignment(0), assignment(0, assignment_id="again")), "assignment 1 (again)",
-     "its query 0 of cirr is that of assignment 0 (cirr::0) too"),
+     "its query 0 of cirr is also that of assignment 0 (cirr::0)"),
     (document("a", assignment(0), assignment(1), assignment(0)), "assignment 2 (cirr::0)",
-     "stands in assignment 0 too"),
+     "it is a duplicate of assignment 0"),
     (document("a", assignment(0, annotation_updated_at=7)), "assignment 0 (cirr::0)",
      "'annotation_updated_at' cannot be used"),
     *((document("a", assignment(0, note(True), annotation_updated_at=text)), "assignment 0 (cirr::0)",
-       f"'annotation_updated_at' is '{text}', which is no time")
+       f"'annotation_updated_at' is '{text}', which is not a time")
       for text in ("yesterday", "2026-13-01T00:00:00", " ", "1767312000")),
     *((document("a", assignment(643, note(True), assignment_id=name, query_idx=999)), f"assignment 0 ({name})",
-       "it is query 999, and its id says 643") for name in ("x::643", "cirr::643", "a::b::00643", "a::999::643")),
+       "it is query 999, but its id says 643") for name in ("x::643", "cirr::643", "a::b::00643", "a::999::643")),
     (document("a", assignment(0, note(True, other="a\0b"))), "assignment 0 (cirr::0)", "a NUL"),
     (json.dumps(document("a", assignment(0, {"x": "HERE"}))).replace('"HERE"', '"\\ud800"'), "assignment 0 (cirr::0)",
-     "half a character"),
-    (json.dumps(document("a", assignment(0), extra="HERE")).replace('"HERE"', "1e999"), "", "beyond all bounds"),
+     "a lone surrogate"),
+    (json.dumps(document("a", assignment(0), extra="HERE")).replace('"HERE"', "1e999"), "", "a non-finite number"),
     (json.dumps(document("a", assignment(0))).replace('"dataset": "cirr"', '"dataset": "a", "dataset": "b"', 1),
      "key 'dataset'", "occurs twice"),
 ])
@@ -292,7 +292,7 @@ def test_every_fault_of_all_files_is_listed_at_once_and_nothing_is_made(store, t
         ("annotator_03.json", ""), *[("annotator_03.json", "assignment 0 (cirr::1)")] * 2,
         *[("annotator_03.json", "assignment 1 (cirr::1)")] * 2, ("gone.json", ""), (tmp_path.name, "")]
     assert "as is" in faults.found[0].problem and "'presentation_order'" in faults.found[4].problem
-    with pytest.raises(DatasetError, match="7 faults in the files; nothing was made or changed"):
+    with pytest.raises(DatasetError, match="7 faults in the files; nothing was created or changed"):
         refuse(faults, "the files")
     assert store.studies() == ()
 

@@ -54,7 +54,7 @@ def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
     ({"validated": None, "note": "hm"}, "Nothing is chosen yet"),
     ({"validated": False}, "no flag says why"),
     ({"validated": True, "flags": [BROAD, TARGET]}, r"valid and flagged as “Wrong target” \(INVALID_TARGET_IMAGE\)"),
-    ({"unsure": True, "validated": True}, "marked as valid and left to an adjudicator as well. Take “unsure” away"),
+    ({"unsure": True, "validated": True}, "marked as valid and left to an adjudicator as well. Remove “unsure”"),
     ({"unsure": True, "validated": False, "flags": [BROAD]}, "marked as not valid and left to an adjudicator as well"),
     ({"validated": True, "reasons": ["1a"]}, "The reason 1a “Makes no sense” belongs to “Unclear text”"),
     ({"flags": [TEXT]}, r"“Unclear text” \(INVALID_TEXT_QUERY\) needs a reason.*1a Makes no sense; 1b .*; 1c"),
@@ -106,7 +106,7 @@ def test_notes_are_kept_as_typed_but_for_what_cannot_be_stored(typed, kept):
 ])
 def test_a_note_with_nul_is_refused_and_not_changed(note, where):
     """PostgreSQL cannot keep it, and what is left out silently is not what somebody wrote."""
-    with pytest.raises(IncompleteJudgement, match=r"The note has a character .*NUL.*stays on the page") as refused:
+    with pytest.raises(IncompleteJudgement, match=r"The note contains .*NUL.*stays on the page") as refused:
         normalize(validated=True, note=note)
     assert where in str(refused.value) and str(refused.value).isprintable()
     with pytest.raises(IncompleteJudgement, match="NUL"):

@@ -153,7 +153,7 @@ def test_items_without_text_have_traces_but_no_query_lines(tmp_path):
     items = [item_of(0, text=""), item_of(1, reference_id="", target_id="", target_ids=[]), item_of(2)]
     found = exported(items, [judgement_of(item, "a", VALID) for item in items])
     assert [line["query_id"] for line in lines(found.files["cirr_validated.jsonl"])] == ["cirr-2"]
-    assert found.notes == ("2 of 3 valid queries have no text or no images in this study, so they stand in the traces"
+    assert found.notes == ("2 of 3 valid queries have no text or no images in this study, so they are in the trace"
                            " and index files only.",)
     traces = found.files["all_validated_queries.jsonl"]
     assert [line["query_image_path"] for line in lines(traces)] == ["a.jpg", None, "a.jpg"]

@@ -79,7 +79,7 @@ def test_a_released_file_goes_in_and_comes_out(home, released, tmp_path):
     assert "Note: The file does not say which set stood first" in printed
     assert "Wrote hpfiq.json" in run("export", "hp-fashioniq", "HP", "--out", tmp_path / "out")
     assert (tmp_path / "out/hpfiq.json").read_bytes() == released.read_bytes()
-    with pytest.raises(StudyError, match="There is a study 'HP' already"):
+    with pytest.raises(StudyError, match="The study name 'HP' is already taken"):
         run("import", "hp-fashioniq", "hp", released)
 
 
@@ -121,7 +121,7 @@ def test_rules_that_are_kept_hold_for_exports(shops, stores, tmp_path):
     assert json.loads(run("quality", "Shops", "--json"))["rules"] == {"irrelevant": True}
 
     printed = run("export", "preferences", "Shops", "--out", tmp_path)
-    assert "take 1 of 4 answers out" in printed and "Ties left out: 1." in printed
+    assert "exclude 1 of 4 answers" in printed and "Ties left out: 1." in printed
     lines = [json.loads(line) for line in (tmp_path / "preferences.jsonl").read_text().splitlines()]
     assert [(line["query_id"], line["annotator"]) for line in lines] == [("query-0", "Ben"), ("query-1", "Ada")]
     run("export", "preferences", "Shops", "--all", "--out", tmp_path)
@@ -141,7 +141,8 @@ def test_rules_that_are_kept_hold_for_exports(shops, stores, tmp_path):
 
 
 def test_the_form_of_the_release_says_what_it_cannot_hold(shops, tmp_path):
-    assert "Answers left out, for the form has no ties: 1." in run("export", "hp-fashioniq", "Shops", "-o", tmp_path)
+    exported = run("export", "hp-fashioniq", "Shops", "-o", tmp_path)
+    assert "Answers left out because the format has no ties: 1." in exported
     found = json.loads((tmp_path / "hpfiq.json").read_text())
     assert [one["user_score"] for one in found["Ada"]["question_set_1"]["retrieved_set1"]] == ["4", "4"]
 
@@ -208,5 +209,5 @@ def test_two_sets_of_the_same_images_are_counted(stores, home, tmp_path):
                                                                                                 "form": 1})],
          seats_of("Ada"), [a_judgement(0, "Ada", an_answer())])
     printed = run("export", "preferences", "Shops", "--out", tmp_path)
-    assert "Note: Answers left out because both sets hold the same images: 1." in printed
+    assert "Note: Answers left out because both sets have the same images: 1." in printed
     assert (tmp_path / "preferences.jsonl").read_bytes() == b""

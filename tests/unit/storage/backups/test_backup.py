@@ -297,14 +297,14 @@ def test_nothing_is_wrong_with_what_the_stores_write(filled):
 
 
 @pytest.mark.parametrize(("statement", "fault"), [
-    ("DELETE FROM sessions", "branches: 1 row of a row of sessions that is not there"),
-    ("DELETE FROM study_items WHERE item_id = 'i0'", "judgements: 1 row of a row of study_items"),
-    ("DELETE FROM study_seats WHERE number = 2", "assignments: 2 rows of a row of study_seats"),
+    ("DELETE FROM sessions", "branches: 1 row with a reference to a missing row of sessions"),
+    ("DELETE FROM study_items WHERE item_id = 'i0'", "judgements: 1 row with a reference to a missing row of study"),
+    ("DELETE FROM study_seats WHERE number = 2", "assignments: 2 rows with a reference to a missing row of study_s"),
     ("UPDATE study_seats SET done = 0 WHERE number = 1", "counts of seat 1 of study s1"),
     ("UPDATE study_seats SET unsure = 2 WHERE number = 2", "counts of seat 2 of study s1"),
     ("UPDATE assignments SET state = 'handed_on' WHERE item_id = 'i2'", "counts of seat 1 of study s1"),
-    ("UPDATE judgements SET current = FALSE", "of 1 answer it is not the latest revision alone that counts"),
-    ("DELETE FROM judgements", "assignments: 1 place where the state is not that of the answer"),
+    ("UPDATE judgements SET current = FALSE", "1 answer without exactly the latest revision marked as current"),
+    ("DELETE FROM judgements", "assignments: 1 assignment whose state does not match the answer"),
 ])
 def test_what_is_wrong_is_named(filled, statement, fault):
     found = damaged(filled, statement)

@@ -60,7 +60,7 @@ def test_a_server_that_is_away(query):
     ("28P01", "password authentication failed", "name and password in CIRQUE_DATABASE_URL", "does not answer"),
     ("28000", "no pg_hba.conf entry", "pg_hba.conf", "does not answer"),
     ("3D000", 'database "cirque" does not exist', "does not exist on its server", "does not answer"),
-    ("25006", "cannot execute INSERT in a read-only transaction", "can only be read", "cannot be written"),
+    ("25006", "cannot execute INSERT in a read-only transaction", "is read-only", "cannot be written"),
     ("0A000", "cannot set transaction read-write mode during recovery", "standby", "cannot be written"),
     ("55P03", "canceling statement due to lock timeout", "pg_stat_activity", "is busy"),
     ("57P01", "terminating connection", "stopped or started", "does not answer"),

@@ -136,7 +136,7 @@ def test_a_database_that_was_lost_is_not_made_anew(home, cirque, names):
     for opening in (start, lambda home: open_stores(settings_of(home)), lambda home: open_store(settings_of(home))):
         with pytest.raises(StorageError, match=r"it had one: it was used with .*No new database was made") as no:
             opening(home)
-    assert ("in which people had accounts" in str(no.value)) == bool(names)
+    assert ("which had accounts" in str(no.value)) == bool(names)
     assert "cirque db restore FILE" in str(no.value) and f"move {NAME} out of this one" in str(no.value)
     for words in (("user", "add", "Eve", "--role", "admin", "--password-stdin"), ("user", "list"), ("study", "list"),
                   ("sessions", "list"), ("log",)):
@@ -152,7 +152,7 @@ def test_a_database_that_was_lost_is_not_made_anew(home, cirque, names):
 def test_a_home_of_an_earlier_version_shows_it_by_its_pictures(home, folder):
     lose(home)
     (home / folder / "inside").mkdir(parents=True)
-    with pytest.raises(StorageError, match=rf"{folder}/ holds pictures.*move {folder}/ out"):
+    with pytest.raises(StorageError, match=rf"{folder}/ contains images.*move {folder}/ out"):
         start(home)
     assert is_empty(home)
     (home / folder / "inside").rmdir()
@@ -186,11 +186,11 @@ def forget_everybody(home):
 def test_who_had_to_sign_in_is_not_let_in_without(home, cirque):
     use(home, "Ada")
     forget_everybody(home)
-    with pytest.raises(StorageError, match=r"Nobody has an account in .*does not open to everybody.*cirque user add"):
+    with pytest.raises(StorageError, match=r"There are no accounts in .*does not start without a sign-in.*user add"):
         start(home)
     assert cirque("study", "list")[0], "no command works in what may be the wrong database"
     code, said = cirque("user", "list")
-    assert code and "does not open to everybody" in said
+    assert code and "does not start without a sign-in" in said
     assert cirque("user", "add", "Ben", "--role", "annotator", "--password-stdin", says=f"{PASSWORD}\n")[0]
     code, said = cirque("user", "add", "Ben", "--role", "admin", "--password-stdin", says=f"{PASSWORD}\n")
     assert code == 0, said
@@ -208,7 +208,7 @@ def test_accounts_that_vanish_while_it_runs_open_nothing(home):
     HomeRecord(home).note_accounts("cirque.db")   # as another process does, whose account then vanishes
     service._looked = float("-inf")               # a second later
     answer = client.get("/", headers={"accept": "application/json"})
-    assert answer.status_code == 503 and "inside" not in answer.text and "accounts are not there" in answer.text
+    assert answer.status_code == 503 and "inside" not in answer.text and "accounts are missing" in answer.text
     assert str(home) not in answer.text
     stores.close()
 
@@ -222,13 +222,13 @@ def test_another_database_for_the_same_home(home, tmp_path, caplog):
     assert "was used with cirque.db before" in caplog.text
     (tmp_path / "other" / "cirque.db").unlink()
     use(home, "Ada")   # the first one again, which is there
-    with pytest.raises(StorageError, match=r"no database at .*other/cirque.db.*used with cirque.db, in which people "
-                                           r"had accounts.*Leave CIRQUE_DATABASE_URL empty, or set it to "
+    with pytest.raises(StorageError, match=r"no database at .*other/cirque.db.*used with cirque.db, which had "
+                                           r"accounts.*Leave CIRQUE_DATABASE_URL empty, or set it to "
                                            r"sqlite:/{4}.*cirque\.db, or restore"):
         start(home, database_url=other)
     assert not (tmp_path / "other" / "cirque.db").exists()
     start(tmp_path / "third")   # somebody else's, with nothing in it
-    with pytest.raises(StorageError, match="Nobody has an account"):
+    with pytest.raises(StorageError, match="There are no accounts"):
         start(home, database_url=third)
     use(tmp_path / "third", "Ben")
     start(home, database_url=third)   # it has accounts
@@ -286,7 +286,7 @@ def test_a_backup_from_before_there_were_accounts(home, tmp_path, cirque):
     code, said = cirque("db", "restore", str(backup), "--force")
     assert code == 0 and "cirque does not start until there is one again" in " ".join(said.split())
     assert noted(home)["accounts"] is True
-    with pytest.raises(StorageError, match="does not open to everybody"):
+    with pytest.raises(StorageError, match="does not start without a sign-in"):
         start(home)
     assert cirque("user", "add", "Ada", "--role", "admin", "--password-stdin", says=f"{PASSWORD}\n")[0] == 0
     start(home)

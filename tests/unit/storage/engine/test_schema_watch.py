@@ -44,7 +44,7 @@ def test_a_write_finds_it_out_within_ten_seconds_though_nobody_asks(engine, capl
         for _ in range(3):
             with pytest.raises(StorageError, match="schema of another version") as refused:
                 write(engine)
-    assert readiness.is_other and "not been started again" in public_message(refused.value)
+    assert readiness.is_other and "not been restarted" in public_message(refused.value)
     assert caplog.text.count("has schema 9999, and this process knows") == 1
 
     set_schema(engine, latest_revision())
@@ -53,7 +53,7 @@ def test_a_write_finds_it_out_within_ten_seconds_though_nobody_asks(engine, capl
 
 
 def test_what_was_begun_is_undone(engine):
-    Readiness(engine)._schema._looked = float("-inf")
+    Readiness(engine)._schema._checked_at = float("-inf")
     set_schema(engine, "9999")
     with pytest.raises(StorageError), writing(engine):
         raise AssertionError("nobody gets here")

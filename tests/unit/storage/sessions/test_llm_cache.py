@@ -140,7 +140,7 @@ def test_another_writer_that_does_not_let_go(cache_in_a_file):
     cache.engine.dispose()
     other = open_database(str(cache.engine.url))  # of another process, so to speak: it takes no turns with ours
     with writing(other):
-        with pytest.raises(StorageError, match="in use by another program"):
+        with pytest.raises(StorageError, match="locked by another program"):
             cache.put(KEY, "{}", **ABOUT)
         assert cache.get(KEY) is None  # readers go on
     other.dispose()

@@ -100,7 +100,7 @@ def test_the_latest_study_first(store):
 
 
 def test_a_name_that_is_taken_changes_nothing(store):
-    with pytest.raises(StudyError, match=r"'DOGS & Fräcke 🐕' already. Choose another name"):
+    with pytest.raises(StudyError, match=r"'DOGS & Fräcke 🐕' is already taken. Choose another name"):
         store.create(replace(STUDY, study_id="s2", name="DOGS & Fräcke 🐕"), [], [], [])
     assert store.studies() == (STUDY,)
 
@@ -331,12 +331,12 @@ def test_a_seat_at_which_nothing_was_answered_is_free_again(store):
 
 def test_what_somebody_began_stays_theirs_and_is_nobody_elses(store):
     join(store, "Ann", "Bo")
-    store.save_draft("s1", a_draft("i0", "Ann"), lasting=["seen"])
-    store.save_draft("s1", replace(a_draft("i2", "Ann"), answer={"seen": True}), lasting=["seen"])
+    store.save_draft("s1", a_draft("i0", "Ann"), sticky_fields=["seen"])
+    store.save_draft("s1", replace(a_draft("i2", "Ann"), answer={"seen": True}), sticky_fields=["seen"])
     assert store.release("s1", "Ann").freed and join(store, "Cy") == [1]
     assert [store.workspace("s1", "Cy", item_id=item_id).draft for item_id in ("i0", "i3", "i2")] == [None] * 3
     save(store, "i2", "Cy", "t", {"seen": False})
-    store.save(a_judgement("i2", "Cy", "t2", {"seen": False, "n": 2}), unsure=False, lasting=["seen"])
+    store.save(a_judgement("i2", "Cy", "t2", {"seen": False, "n": 2}), unsure=False, sticky_fields=["seen"])
     assert store.item_judgements("s1", "i2")[0].answer == {"seen": False, "n": 2}   # Ann has looked, not Cy
     # Ann is at a seat of her own now, without work but for what she had begun.
     assert states(store, "Ann") == [("i0", "handed_on"), ("i2", "handed_on")] and store.workspace("s1",
@@ -542,12 +542,12 @@ def test_what_was_seen_stays_seen_and_is_no_answer(store):
 
     def answer(token, seen, note=""):
         saved = store.save(
-            a_judgement("i0", "Ann", token, {"seen": seen, "note": note}), unsure=False, lasting=["seen"])
+            a_judgement("i0", "Ann", token, {"seen": seen, "note": note}), unsure=False, sticky_fields=["seen"])
         return saved.judgement.revision, saved.repeated, saved.judgement.answer["seen"]
 
     def draft(seen):
         given = replace(a_draft("i0", "Ann"), answer={"seen": seen, "note": "begun"})
-        store.save_draft("s1", given, lasting=["seen"])
+        store.save_draft("s1", given, sticky_fields=["seen"])
         return store.workspace("s1", "Ann", item_id="i0").draft.answer["seen"]
 
     assert answer("t1", False) == (1, False, False)
@@ -560,11 +560,11 @@ def test_what_was_seen_stays_seen_and_is_no_answer(store):
     join(store, "Bo")
     assert "seen" not in store.workspace("s1", "Bo", item_id="i3").extra
     given = replace(a_draft("i3", "Bo"), answer={"seen": True})
-    store.save_draft("s1", given, lasting=["seen"])
+    store.save_draft("s1", given, sticky_fields=["seen"])
     store.drop_draft("s1", "i3", "Bo")                     # what was written is discarded, what was seen is not
-    first = store.save(a_judgement("i3", "Bo", "t", {"seen": False}), unsure=False, lasting=["seen"])
+    first = store.save(a_judgement("i3", "Bo", "t", {"seen": False}), unsure=False, sticky_fields=["seen"])
     assert first.judgement.answer == {"seen": True}
-    other = store.save(a_judgement("i1", "Bo", "t", {"seen": False}), unsure=False, lasting=["seen"])
+    other = store.save(a_judgement("i1", "Bo", "t", {"seen": False}), unsure=False, sticky_fields=["seen"])
     assert other.judgement.answer == {"seen": False}
 
 

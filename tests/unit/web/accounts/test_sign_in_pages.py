@@ -26,7 +26,7 @@ EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path
     ("log", "Log", "log"))]
 
 JSON = {"Content-Type": "application/json"}
-WRONG = "This name and password do not go together."
+WRONG = "The name or password is wrong."
 
 
 @pytest.fixture

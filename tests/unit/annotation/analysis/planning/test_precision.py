@@ -168,7 +168,7 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
         assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)
         assert plan.points[-1].size == 20 * plan.have
         assert plan.points[-1].width >= later.high - later.low - 1e-12
-        assert "Wilson’s of as many answers where that one is wider" in plan.assumption
+        assert "Wilson’s if that is wider" in plan.assumption
         assert plan.needed % 10 == 0, "rounded up to two digits"
 
 
@@ -194,7 +194,7 @@ def test_another_metric():
     plan = rate_precision(preference(), 0.1, scores=[scores], metric="cosine")[0]
     assert plan.width and "cosine" in plan.assumption
     assert rate_precision(preference(), 0.1, metric="recall@1")[0].width
-    with pytest.raises(StudyError, match="There are: cosine, recall@5"):
+    with pytest.raises(StudyError, match="Available: cosine, recall@5"):
         rate_precision(preference(), 0.1, scores=[scores], metric="bleu")
 
 

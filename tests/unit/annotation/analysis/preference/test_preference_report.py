@@ -85,7 +85,7 @@ def test_equal_recall_is_that_of_the_first_k():
     assert (found.metrics[2].given_equal_recall.share.count, found.metrics[2].given_equal_recall.share.n) == (2, 4)
     assert "“Equal recall” means recall@1." in found.about.notes
     assert [one.name for one in report(ks=(), scores=[COSINE]).metrics] == ["cosine"]
-    with pytest.raises(StudyError, match="from 1"):
+    with pytest.raises(StudyError, match="at least 1"):
         report(ks=(0,))
 
 
@@ -271,7 +271,7 @@ def test_hidden_names_are_nowhere():
 def test_what_is_refused():
     with pytest.raises(StudyError, match="cirque report validity"):
         preference_report(answers_of([], [], study=study_of()))
-    with pytest.raises(StudyError, match="agreement block"):
+    with pytest.raises(StudyError, match="agreement set"):
         report(selection=Selection(block_only=True))
     with pytest.raises(StudyError, match="-1 draws"):
         report(options=Options(draws=-1))

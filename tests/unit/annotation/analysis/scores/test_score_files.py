@@ -77,7 +77,7 @@ def test_questions_are_found_by_query_id_where_it_is_unique():
     assert read("query_id,set,clip", "query-1,2,7")[0].scores == {("i1", 2): 7.0}
     twice = [an_item(0), an_item(1, query_id="query-0")]
     said = refused("query_id,set,clip", "query-0,1,7", items=twice)
-    assert "line 2, column query_id: 'query-0' stands for 2 questions of the study. Name questions in a" in said
+    assert "line 2, column query_id: 'query-0' is the name of 2 questions of the study. Name questions in a" in said
     # Beside item it is one of sets.csv's columns.
     assert read("item,query_id,set,clip", "q0,query-0,1,7", items=twice)[0].scores == {("i0", 1): 7.0}
 
@@ -89,7 +89,7 @@ def test_keys_that_would_be_formulas():
     assert set(read_scores(content, items, where="x.csv")[0].scores.values()) == {1.0, 2.0, 3.0, 4.0}
     assert read("item,set,clip", "=x,1,5", " y ,1,6", items=items)[0].scores == {("i0", 1): 5.0, ("i1", 1): 6.0}
     both = [replace(an_item(0), key="=x"), replace(an_item(1), key="'=x")]
-    assert "stands for 2 questions" in refused("item,set,clip", "'=x,1,5", items=both)
+    assert "is the name of 2 questions" in refused("item,set,clip", "'=x,1,5", items=both)
 
 
 def test_rows_of_one_set_must_agree():
@@ -107,8 +107,8 @@ def test_lines_are_those_of_the_file():
 
 def test_all_faults_are_told_at_once():
     said = refused("item,set,clip", "q7,1,1", "q0,3,1", "q0,1,nan", "q0,2,inf", "q1,1,1e999", ",1,2", "q1,2,1,5")
-    assert said.startswith("7 faults in scores.csv; nothing was made or changed.")
-    for line in ("line 2, column item: the study has no question 'q7'", "line 3, column set: '3' is no set",
+    assert said.startswith("7 faults in scores.csv; nothing was created or changed.")
+    for line in ("line 2, column item: the study has no question 'q7'", "line 3, column set: '3' is not a set",
                  "line 4, column clip: 'nan' is not a finite number", "line 5, column clip: 'inf'",
                  "line 6, column clip: '1e999'", "line 7, column item: the question is missing",
                  "line 8: it has 4 cells for 3 columns. Write numbers with a decimal point"):
@@ -133,19 +133,19 @@ def test_what_is_no_number_is_refused(number):
     (["item,clip", "q0,1"], "line 1: there is no column set among item, clip"),
     (["set;clip", "1;1"], "line 1: there is no column item among set, clip"),
     (["item,set,clip"], "it has no row but the names of its columns"),
-    (["item,set", "q0,1"], "there is no column of scores, only item, set, which cirque knows"),
+    (["item,set", "q0,1"], "there is no column of scores, only cirque's columns item, set"),
     (["item,set,rating", "q0,1,4"], "there is no column of scores"),
     (["item,set,clip", "q0,1,"], "column clip: there is no number in it. Fill it, or delete the column"),
     (["item,set,clip,Clip", "q0,1,1,1"], "column 4: two columns have the name 'Clip'"),
     (["item,set,,clip", "q0,1,1,1"], "column 3: it has no name"),
-    (["item,set,Recall@5", "q0,1,1"], "'Recall@5' is a name of cirque's own"),
-    ([f"item,set,{'x' * (NAME_LIMIT + 1)}", "q0,1,1"], "cannot be a metric's name"),
-    (['item,set,"a\nb"', "q0,1,1"], "cannot be a metric's name"),
-    (["item,set,a\u202eb", "q0,1,1"], "cannot be a metric's name"),
-    (["item,set,a\u2066b", "q0,1,1"], "cannot be a metric's name"),
-    (["item,set,clip", 'q0,1,"1'], "line 2: this is no CSV"),
-    (["item,set,clip", 'q0,1,"1" 2'], "line 2: this is no CSV"),
-    (['"item', "q0"], "line 1: this is no CSV"),
+    (["item,set,Recall@5", "q0,1,1"], "'Recall@5' is reserved"),
+    ([f"item,set,{'x' * (NAME_LIMIT + 1)}", "q0,1,1"], "is not a valid metric name"),
+    (['item,set,"a\nb"', "q0,1,1"], "is not a valid metric name"),
+    (["item,set,a\u202eb", "q0,1,1"], "is not a valid metric name"),
+    (["item,set,a\u2066b", "q0,1,1"], "is not a valid metric name"),
+    (["item,set,clip", 'q0,1,"1'], "line 2: this is not valid CSV"),
+    (["item,set,clip", 'q0,1,"1" 2'], "line 2: this is not valid CSV"),
+    (['"item', "q0"], "line 1: this is not valid CSV"),
 ])
 def test_what_a_file_lacks(lines, reason):
     assert reason in refused(*lines)
