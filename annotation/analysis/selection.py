@@ -80,14 +80,14 @@ def _check(answers: StudyAnswers, selection: Selection) -> None:
     for number in selection.people:
         if number not in occupied:
             raise StudyError(f"Nobody has seat {number} in {study.name}. "
-                             + (f"Seats that somebody has: {_listed(map(str, taken))}." if taken
-                                else "Nobody has joined the study yet: remove this filter."))
+                             + (f"Occupied seats: {_listed(map(str, occupied))}." if occupied
+                                else "Nobody has joined the study yet: leave this filter out."))
     if selection.block_only and study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement block: its shared questions "
-                         "are distributed over all people. Remove this filter.")
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement set: its shared questions "
+                         "are spread over everybody. Leave this filter out.")
     if selection.block_only and not any(item.in_block for item in answers.items):
-        raise StudyError(f"{study.name} has no agreement block: no item goes to everyone. Remove this "
-                         "filter.")
+        raise StudyError(f"{study.name} has no agreement set: its plan gives no item to everybody. Leave this "
+                         "filter out.")
 
 
 def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) -> None:

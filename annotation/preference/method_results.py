@@ -92,11 +92,12 @@ def _pair(first: str, second: str, outcomes: Sequence[_Outcome]) -> PairResult:
     if sides[0].value is not None and sides[1].value is not None:
         adjusted = (sides[0].value + sides[1].value) / 2
     elif not leading and not following:
-        why = "which set was shown first was not recorded"
+        why = "it was not recorded which set was shown first"
     else:
         lacking = first if sides[0].value is None else second
-        why = f"no answer prefers one of the two with {lacking} shown first"
-    return PairResult(first, second, len(met), _share(won), won.count(None), fmean(one.difference for one in met),
+        why = f"no answer without a tie where {lacking} was shown first"
+    difference = fmean(one.difference for one in outcomes)
+    return PairResult(first, second, len(outcomes), _share(won), won.count(None), difference,
                       len(leading), len(following), *sides, adjusted, why)
 
 

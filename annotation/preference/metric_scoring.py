@@ -23,7 +23,7 @@ from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
-from cir_core.methods.steps import reads_captions, step_score
+from cir_core.methods.steps import step_score
 from cir_core.registry.kinds import domain_named
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
@@ -62,9 +62,9 @@ def method_scores(
     name = checked_name(name or f"{method.name} in {gallery.name}")
     settings = replace(method.settings, exclude="reference")   # as the sets were chosen
     searcher = searcher_over(None, gallery, encoder, language, domain or _domain(items) or otherwise,
-                             reflects=reads_captions(settings))
-    asked, missing = _asked(items, gallery)
-    if not asked:
+                             reflects=settings.reflection is not None)
+    sets_of, missing = _scorable(items, gallery)
+    if not sets_of:
         raise StudyError(f"The gallery {gallery.name} has the images of none of the {2 * len(items):,} sets. Name the "
                          "gallery that the study's images come from." if items else "The study has no questions.")
     scores: dict[tuple[str, int], float] = {}

@@ -1,4 +1,4 @@
-"""Read-only integrity check of a database."""
+"""Whether a database is whole: what it holds, and what is wrong with it. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ANSWERED = ("done", "unsure")
 
 @dataclass(frozen=True)
 class Inspection:
-    """``latest`` is the schema revision of this version of cirque."""
+    """``latest`` is the schema of this cirque."""
 
     contents: Contents
     latest: str
@@ -47,27 +47,27 @@ class Inspection:
 
 
 def inspect_database(engine: Engine) -> Inspection:
-    """Read all rows in one snapshot. Raises ``StorageError`` for a database that is not cirque's or is unreadable."""
+    """Reads all of it, in one state. Raises ``StorageError`` for a database that is not cirque's or cannot be read."""
     with reading(engine, all_of_it=True) as connection:
         revision, latest = revision_of(connection), latest_revision()
         damage = list(_damage(connection))
-        if damage:   # counts would fail or be wrong
+        if damage:   # it cannot be counted on, nor counted
             return Inspection(Contents(revision, {}), latest, tuple(damage))
         contents = contents_of(connection)
-        faults = [*_dangling(connection, contents.rows)]
+        faults = [*_pointing_nowhere(connection, contents.rows)]
         if revision == latest:
-            faults += _inconsistent(connection)
+            faults += _miscounted(connection)
     return Inspection(contents, latest, tuple(faults))
 
 
 def _damage(connection: Connection) -> Iterator[str]:
-    """SQLite's own integrity check. PostgreSQL has none: every value of every row is read instead."""
+    """What the database itself finds. A server has no check of its own: every value of every row is read."""
     if connection.dialect.name == "sqlite":
         try:
-            for message in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
-                if message != "ok":
-                    yield f"SQLite: {message}"
-        except DatabaseError as error:   # so damaged that the check itself fails
+            for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
+                if said != "ok":
+                    yield f"SQLite: {said}"
+        except DatabaseError as error:   # so damaged that the check itself ends
             yield f"SQLite: {error.orig}"
         return
     for name in inspect(connection).get_table_names():
@@ -79,8 +79,8 @@ def _damage(connection: Connection) -> Iterator[str]:
             yield f"{name}: {str(error.orig).strip()}"
 
 
-def _dangling(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
-    """Rows whose foreign key points to a missing row."""
+def _pointing_nowhere(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
+    """Rows that name a row of another table which is not there."""
     for child in (one for one in tables.metadata.sorted_tables if one.name in there):
         for key in child.foreign_key_constraints:
             parent = key.referred_table
@@ -89,7 +89,7 @@ def _dangling(connection: Connection, there: Mapping[str, int]) -> Iterator[str]
             found = connection.execute(_orphans(child, parent, {
                 element.parent.name: element.column.name for element in key.elements})).scalar_one()
             if found:
-                yield f"{child.name}: {counted(found, 'row')} with a reference to a missing row of {parent.name}"
+                yield f"{child.name}: {counted(found, 'row')} of a row of {parent.name} that is not there"
 
 
 def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[int]:
@@ -103,8 +103,8 @@ def _miscounted(connection: Connection) -> Iterator[str]:
     """Counts that are kept beside the rows they count, and marks that are kept beside what they follow from."""
     here = and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
 
-    def count(which: ColumnElement[bool]) -> ColumnElement[int]:
-        return select(func.count()).where(of_seat, which).scalar_subquery()
+    def many(which: ColumnElement[bool]) -> ColumnElement[int]:
+        return select(func.count()).where(here, which).scalar_subquery()
 
     for row in connection.execute(select(_seat.study_id, _seat.number).where(or_(
             _seat.total != many(_assigned.state != "handed_on"), _seat.done != many(_assigned.state.in_(_ANSWERED)),
@@ -123,4 +123,4 @@ def _miscounted(connection: Connection) -> Iterator[str]:
     missing = connection.execute(select(func.count()).select_from(tables.assignments).where(
         _assigned.state.in_(_ANSWERED) != answer)).scalar_one()
     if missing:
-        yield f"assignments: {counted(missing, 'assignment')} whose state does not match the answer"
+        yield f"assignments: {counted(missing, 'place')} where the state is not that of the answer"

@@ -1,6 +1,6 @@
-"""Query an annotator's current item, draft and progress, by a few indexed reads.
+"""What one person has before them: a handful of indexed reads, however much is stored.
 
-The statements are prebuilt: building one costs as much as running it.
+The statements are built once: building one costs as much as running it.
 """
 
 from __future__ import annotations
@@ -57,25 +57,25 @@ def read_workspace(
     connection: Connection, study_id: str, annotator: str, *, item_id: str | None, position: int | None,
     after: str | None, ahead: int,
 ) -> tuple[Workspace, Row[Any]]:
-    """The workspace, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
+    """The desk, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
     mine = connection.execute(_STUDY_AND_SEAT, {"study_id": study_id, "key": name_key(annotator)}).first()
     if mine is None:
         raise not_joined(find_study(connection, study_id).name)
     study, seat = study_from(mine), {"study_id": study_id, "seat": mine.number}
     if item_id is not None or position is not None:
-        wanted = {"item_id": item_id} if item_id is not None else {"position": position}
-        row = connection.execute(_BY_ITEM if item_id is not None else _BY_POSITION, seat | wanted).first()
+        asked = {"item_id": item_id} if item_id is not None else {"position": position}
+        row = connection.execute(_BY_ITEM if item_id is not None else _BY_POSITION, seat | asked).first()
         if row is None:
             raise unknown_item(study.name)
-        following = _open_after(connection, seat, row.position, ahead + 1)
+        following = _open_behind(connection, seat, row.position, ahead + 1)
     else:
         start = -1
         if after is not None:
-            previous = connection.execute(_POSITION, seat | {"item_id": after}).first()
-            if previous is None:
+            behind = connection.execute(_POSITION, seat | {"item_id": after}).first()
+            if behind is None:
                 raise unknown_item(study.name)
-            start = previous.position
-        following = _open_after(connection, seat, start, ahead + 1)
+            start = behind.position
+        following = _open_behind(connection, seat, start, ahead + 1)
         row = following[0] if following else None
     item = None if row is None else item_from(row)
     later = tuple(item_from(one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
@@ -97,11 +97,11 @@ def read_workspace(
     ), mine
 
 
-def _open_after(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
-    """Open items after ``position``, then from the start up to it. Reassigned items are not offered again: a late
-    answer would give the item more annotators than planned."""
+def _open_behind(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
+    """Open items behind ``position``, then from the start up to it. What was handed on is not offered
+    again: with a late answer the item would meet more people than planned."""
     found: list[Row[Any]] = []
-    for query in (_AFTER, _UP_TO) if position >= 0 else (_AFTER,):
+    for query in (_BEHIND, _UP_TO) if position >= 0 else (_BEHIND,):
         if len(found) < limit:
             found += connection.execute(
                 query, {**seat, "state": "open", "position": position, "limit": limit - len(found)})
@@ -113,7 +113,7 @@ def _images_of(connection: Connection, study_id: str, items: Sequence[Item]) -> 
     if not tokens:
         return {}
     rows = connection.execute(_IMAGES, {"study_id": study_id, "tokens": sorted(tokens)})
-    return {row[0]: StudyImage(*row) for row in rows}  # dozens per workspace, so by position: faster
+    return {row[0]: StudyImage(*row) for row in rows}  # some dozens at each desk, so not by name
 
 
 def _texts_of(shown: object) -> Iterator[str]:

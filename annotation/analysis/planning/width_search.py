@@ -48,8 +48,8 @@ class DrawnStudies:
 def check_width(wanted: float) -> None:
     """Raises ``StudyError`` for an impossible width."""
     if not isfinite(wanted) or not 0 < wanted < 2:
-        raise StudyError(f"An interval of width {wanted:g} cannot be planned. Choose a width above 0 and below 2, "
-                         "such as 0.1, which means ± 0.05.")
+        raise StudyError(f"Cannot plan for an interval of width {wanted:g}. Choose a width above 0 and below 2, "
+                         "such as 0.1, which is ± 0.05.")
 
 
 def planned(plan: Precision, width_of: Width, now: float | None = None) -> Precision:
@@ -58,7 +58,8 @@ def planned(plan: Precision, width_of: Width, now: float | None = None) -> Preci
     ``now``: the report's width, to which simulated ones are scaled, so that both are consistent."""
     simulated = width_of(plan.have)
     if simulated is None:
-        return replace(plan, reason="too few answers: resampling them always gives the same number, or none")
+        return replace(plan, reason="resampling these answers always gives the same value or none: there are too few "
+                                    "to estimate its variance")
     now = simulated if now is None else now
     scale = now / simulated
 
@@ -70,10 +71,10 @@ def planned(plan: Precision, width_of: Width, now: float | None = None) -> Preci
     points = tuple(PlanPoint(size, width) for size in sizes if (width := scaled(size)) is not None)
     plan = replace(plan, width=now, points=points)
     if now <= plan.wanted:
-        return _said(replace(plan, needed=plan.have), "already as narrow")
+        return _with_reason(replace(plan, needed=plan.have), "it is already narrow enough")
     narrow = next((place for place, point in enumerate(points) if place and point.width <= plan.wanted), None)
     if narrow is None:
-        return _said(plan, f"with {points[-1].size:,} {plan.more_of} the interval is still {points[-1].width:.3f} wide")
+        return _with_reason(plan, f"with {points[-1].size:,} {plan.more_of} it is still {points[-1].width:.3f} wide")
     return replace(plan, needed=_about(_smallest(points[narrow - 1], points[narrow], plan.wanted, scaled)))
 
 
