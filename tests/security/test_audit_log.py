@@ -271,7 +271,7 @@ def test_by_person_kind_and_time(kept: SqlAuditLog, asked: dict[str, str], kinds
     {"until": "2026-13-01"}, {"until": "9999-12-31"}, {"since": "2026-05-01T25:00"},
 ])
 def test_what_cannot_be_asked_is_a_sentence(asked: dict[str, str]) -> None:
-    with pytest.raises(LogError, match=r"Take one of|Write a day"):
+    with pytest.raises(LogError, match=r"Choose one of|Write a day"):
         read_filter(**asked)
 
 
@@ -282,7 +282,7 @@ def test_what_cannot_be_asked_is_a_sentence(asked: dict[str, str]) -> None:
 def test_an_end_before_the_beginning_is_a_sentence(since: str, until: str) -> None:
     with pytest.raises(LogError) as refused:
         read_filter(since=since, until=until)
-    assert since in str(refused.value) and until in str(refused.value) and "Exchange the two" in str(refused.value)
+    assert since in str(refused.value) and until in str(refused.value) and "Swap the two" in str(refused.value)
 
 
 def test_groups_and_kinds_can_be_told_apart() -> None:
