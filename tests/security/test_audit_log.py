@@ -221,7 +221,7 @@ def test_scores(log: SqlAuditLog, store: SqlStudyStore, tmp_path: Path) -> None:
 
 def test_nothing_in_cirque_changes_or_removes_what_is_in_the_log() -> None:
     """The only statements on its table are an insert and selects."""
-    root = Path(storage_log.__file__).parents[1]
+    root = Path(storage_log.__file__).parents[2]
     users = [path for folder in ("storage", "annotation", "web", "cli", "cir_core")
              for path in (root / folder).rglob("*.py") if "tables.audit_log" in path.read_text("utf-8")]
     # The other one counts its rows, for a restore.
