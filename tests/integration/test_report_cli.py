@@ -236,7 +236,7 @@ def test_a_selection_and_few_draws_are_said_in_the_terminal(validity):
     assert shown.splitlines()[1] == "Selected: people Ann, Bob (8 of 10 answers)"
     assert "rest on 20 draws, too few" in shown
     shown = run("validity", "Well formed?", "--draws", 0)
-    assert "Selected:" not in shown and "too few for their bounds" not in shown
+    assert "Selected:" not in shown and "too few for reliable bounds" not in shown
 
 
 # --- preference and scores ------------------------------------------------------------------------

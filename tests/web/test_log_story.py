@@ -101,5 +101,5 @@ def test_an_end_before_the_beginning_is_said(page: Page, server: Server) -> None
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("alert")).to_contain_text("The start 2026-05-02 is not before the end 2026-05-01")
     page.goto(f"{server.url}/log?since=2026-05-02&until=2026-05-01")
-    expect(page.get_by_role("alert")).to_contain_text("Exchange the two")
+    expect(page.get_by_role("alert")).to_contain_text("Swap the two")
     assert rows(page) == 100

@@ -77,6 +77,6 @@ def test_counts_that_are_wrong_are_faults_of_the_database(tmp_path: Path) -> Non
         seat = connection.execute(select(tables.study_seats.c.number)).scalar_one()
     engine.dispose()
     stored = stored_in(tmp_path, database_of(tmp_path))
-    assert list(stored.faults) == [f"study_seats: the counts of seat {seat} of study {study.study_id} are not those "
-                                   "of its assignments"]
+    assert list(stored.faults) == [f"study_seats: the counts of seat {seat} of study {study.study_id} do not match "
+                                   "its assignments"]
     assert stored.database.startswith("SQLite" if ON_SQLITE else "PostgreSQL")

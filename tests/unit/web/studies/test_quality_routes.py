@@ -129,7 +129,7 @@ def test_rules_are_kept_and_followed(visit: Open, study: Study, store: SqlStudyS
     # slerp stood first in all three that are left, and is preferred in Ada's two.
     assert (pair["first_led"], pair["second_led"], pair["adjusted"]) == (3, 0, None)
     assert (pair["first_leading"]["count"], pair["first_leading"]["n"]) == (2, 3)
-    assert pair["unadjusted"].endswith("with text shown first")
+    assert pair["unadjusted"].endswith("where text was shown first")
     # And so are the sides, of what is left.
     assert (found["sides"]["first"]["n"], without["sides"]["first"]["n"]) == (3, 4)
     for wrong in ("irrelevant", [1], [["irrelevant"]], ["failed-checks"], ["irrelevant"] * 50):
@@ -170,7 +170,7 @@ def test_files_to_download(visit: Open, study: Study) -> None:
             "events.parquet", "judgements.parquet", "people.parquet", "sets.parquet"]
     visit("admin").post("studies/rules", json={"study": study.name, "rules": ["irrelevant"]})
     with zipfile.ZipFile(io.BytesIO(fetch("preferences").content)) as archive:
-        assert "take 1 of 4 answers out" in archive.read("NOTES.txt").decode()
+        assert "exclude 1 of 4 answers" in archive.read("NOTES.txt").decode()
         assert len(archive.read("preferences.jsonl").splitlines()) == 3
     refused = client.get("studies/export", params={"study": study.name, "form": "circus"})
     assert refused.status_code == 400 and "hp-fashioniq" in refused.json()["problem"]
