@@ -87,8 +87,8 @@ def _make_home(settings: Settings) -> None:
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise StorageError(f"The home folder {settings.home} cannot be created: {error.strerror}. Point CIRQUE_HOME at a "
-                           "writable folder.") from error
+        raise StorageError(f"The home folder {settings.home} cannot be created: {error.strerror}. Point CIRQUE_HOME at "
+                           "a writable folder.") from error
 
 
 def _meter(settings: Settings) -> Meter:

@@ -190,8 +190,8 @@ def _reason(value: object, asked: bool) -> str:
         raise IncompleteJudgement("“reason” must be a text.")
     reason = tidy(checked_text(value or "", "reason"))
     if len(reason) > NOTE_LIMIT:
-        raise IncompleteJudgement(f"The reason has {len(reason):,} characters; the limit is {NOTE_LIMIT:,}. Nothing was "
-                                  "saved yet: shorten it and save again.")
+        raise IncompleteJudgement(f"The reason has {len(reason):,} characters; the limit is {NOTE_LIMIT:,}. Nothing "
+                                  "was saved yet: shorten it and save again.")
     if asked and not reason:
         raise IncompleteJudgement("What decided it for you? Say it in a few words: this question asks for a reason.")
     return reason

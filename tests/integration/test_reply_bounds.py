@@ -141,9 +141,9 @@ _ASKING = """
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Server
     from cir_core.language.tasks import MergeTask
-    from cir_core.methods.observer import PartWatch, TurnWatch
+    from cir_core.methods.observer import PartWatch, TurnObserver
 
-    class Following(TurnWatch):
+    class Following(TurnObserver):
         def partial(self, role, fields): pass
 
     def ask(url, streams=""):

@@ -103,8 +103,8 @@ class Warming:
 
     def _failed(self, reason: str, error: Exception) -> ModelState:
         if (kind := f"{type(error).__name__}: {error}") != self._logged:
-            _log.warning("The model could not be loaded ahead of the first search (%s). It will be retried, also by the "
-                         "first search, which will report the cause.", kind)
+            _log.warning("The model could not be loaded ahead of the first search (%s). It will be retried, also by "
+                         "the first search, which will report the cause.", kind)
             _log.debug("Error while loading it:", exc_info=True)
             self._logged = kind
         return self._change("failed", reason)

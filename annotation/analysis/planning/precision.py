@@ -133,8 +133,8 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
     what = "questions" if questions else "people"
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
-        f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all answers, {_AS_NOW}. The rate is "
-        f"the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of draws, or "
+        f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all answers, {_AS_NOW}. The "
+        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of draws, or "
         "Wilson’s of as many answers where that one is wider.")
     answers = compared(rows, metric, None, options)
     differ = (answers.one > answers.two) | (answers.one < answers.two)
@@ -142,8 +142,8 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
         return replace(plan, reason="no answer in which the two scores differ")
     there = len(np.unique(answers.unit[differ]))
     if not questions and there < LEAST_PEOPLE:
-        return replace(plan, reason=f"resampling people needs at least {LEAST_PEOPLE}; answers with different scores come "
-                                    f"from {there}")
+        return replace(plan, reason=f"resampling people needs at least {LEAST_PEOPLE}; answers with different scores "
+                                    f"come from {there}")
     if there < 2:
         return replace(plan, reason="all answers with different scores are of one question")
     follows = (answers.preferred == np.where(answers.one > answers.two, 1, 2)) & differ

@@ -61,8 +61,8 @@ def _glance(report: PreferenceReport) -> Section:
         )
     return Section(
         "glance", "At a glance",
-        "Answers removed by exclusion rules are not counted. ρ is 0 and the preference rate 50 % for a metric that says "
-        "nothing about preferences.",
+        "Answers removed by exclusion rules are not counted. ρ is 0 and the preference rate 50 % for a metric that "
+        "says nothing about preferences.",
         (
             counted("Questions answered", report.n_questions, report.n_answers, "answers"),
             counted("People", report.n_people, report.n_answers, "answers"),
@@ -138,8 +138,8 @@ def _sides(report: PreferenceReport) -> Section:
                   (Series("", estimates),), axis="share of preferences", share=True, at=0.5)
     return Section(
         "sides", "Sides",
-        "If both sets got the same rating, a share other than 50 % indicates position bias. Answers that call both sets "
-        "equal are left out.",
+        "If both sets got the same rating, a share other than 50 % indicates position bias. Answers that call both "
+        "sets equal are left out.",
         figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,),
     )
 
@@ -189,8 +189,8 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
                                "recall: CIRQRS, equation 9."),
         ("Intervals of shares", "95 %, Wilson’s, which treat answers as independent. If several people answered a "
                                 f"question, or people are resampled, rates have a second one. Interval: {drawn}"),
-        ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as set "
-              "1 may be preferred more often regardless of the metric."),
+        ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as "
+              "set 1 may be preferred more often regardless of the metric."),
         ("Adjusted for sides", "The mean of the rate with the favoured set shown first and with it shown second. "
                                f"Interval: {drawn}"),
         ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped by "

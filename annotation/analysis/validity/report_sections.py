@@ -124,7 +124,7 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         ("Undefined", undefined),
         ("Intervals", interval_sentence(options, options.resample) + (
             " Agreement is resampled from the items that two people or more judged, shares of answers from all items. "
-            "If a κ or an α of a yes-or-no answer has fewer than 20 items, or the rarer answer fewer than about 10, its "
-            "interval tends to be too narrow and too low; a remark says so." if options.draws
+            "If a κ or an α of a yes-or-no answer has fewer than 20 items, or the rarer answer fewer than about 10, "
+            "its interval tends to be too narrow and too low; a remark says so." if options.draws
             else "")),
     ]
