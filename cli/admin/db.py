@@ -68,8 +68,8 @@ def restore(
         out.print("Accounts, passwords and invitations are those of the backup: see cirque user list. All its "
                   "sign-ins were ended, so everyone has to sign in again.", soft_wrap=True)
     if closed and not people:
-        out.print("The backup has no accounts, but the replaced database had: cirque does not start until there is "
-                  "one. Create an admin: cirque user add NAME --role admin", soft_wrap=True)
+        out.print("The backup has no accounts, but the replaced database had: cirque does not start until one exists. "
+                  "Create an admin: cirque user add NAME --role admin", soft_wrap=True)
     if done.contents.revision != done.latest:
         out.print(f"The next start of cirque migrates it to schema {done.latest}.", soft_wrap=True)
     _complain(done.faults)

@@ -55,7 +55,7 @@ def _ask(model: OpenAILanguageModel, what: str, task: Any) -> Any:
     watch, started = Observer(), time.perf_counter()
     answer = model.complete(task, watch)
     usage = watch.usage
-    tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else "no token count"
+    tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else "tokens unknown"
     cost = f", cost {usage.cost:.6f}" if usage.cost is not None else ""
     plural = "request" if usage.calls == 1 else "requests"
     out.print(f"{what}: {time.perf_counter() - started:.2f} s, {usage.calls} {plural}, {tokens}{cost}")

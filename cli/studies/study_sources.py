@@ -39,7 +39,7 @@ class StudySourceArgs:
         named = [name for name, value in (("--from-audit", self.audit), ("--from-mbeir", self.mbeir),
                                           ("--from-circus", self.circus), ("--from-sessions", self.sessions)) if value]
         if len(named) != 1:
-            what = " and ".join(named) + " cannot go together. Name one" if named else "Specify the queries' source"
+            what = " and ".join(named) + " cannot go together. Name one" if named else "Name a source of queries"
             raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE or --from-sessions.")
         if self.pool and not self.mbeir:
             raise StudyError("--pool goes with --from-mbeir only.")

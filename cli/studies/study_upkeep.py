@@ -52,7 +52,7 @@ def remove(
         if not yes:
             out.print(f"This deletes {study.name}: {_all(counts)}, and its images. It cannot be undone. To keep a "
                       f"copy: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
-            if str(typer.prompt("Type the study's name to delete it", default="", show_default=False)) != study.name:
+            if str(typer.prompt("Type its name to delete it", default="", show_default=False)) != study.name:
                 raise StudyError(f"The name does not match: {study.name} was not deleted.")
             counts = stores.studies.counts(study.study_id)   # people may have gone on meanwhile
         remove_study(stores.studies, settings.home, study)

@@ -70,7 +70,7 @@ def test_a_study_of_methods(create, stores, prepared, tmp_path):
                      "Shopping Mall 1,Shopping Mall 2", "--allow-tie", "--check", "instruction", "--lease-hours", 2.5)
     tried = create("shops", *options, "--dry-run")
     # 12 questions, one in ten rounded up for three people: 2 · 3 + 10 = 16 answers, three people.
-    assert "Nothing was made" in tried.output and "slerp and text-only" in tried.output
+    assert "Nothing was created" in tried.output and "slerp and text-only" in tried.output
     rows = [line.split() for line in tried.output.splitlines()]
     assert ["people", "3"] in rows and ["answers", "16"] in rows
     assert stores.studies.studies() == () and not (tmp_path / "home/studies").exists()

@@ -186,7 +186,7 @@ def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
 
 def test_a_plan_is_part_of_report_and_json(validity):
     keys = ("validity", "Well formed?", "--width", 0.5, "--draws", 50)
-    assert "HOW SURE" in run(*keys)
+    assert "PRECISION" in run(*keys)
     plan = json.loads(run(*keys, "--json"))["plan"]
     assert {one["more_of"] for one in plan} == {"items", "answers per item"} and all(one["assumption"] for one in plan)
 
@@ -234,7 +234,7 @@ def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
 def test_a_selection_and_few_draws_are_said_in_the_terminal(validity):
     shown = run("validity", "Well formed?", "--draws", 20, "-p", "Ann", "-p", "Bob")
     assert shown.splitlines()[1] == "Selected: people Ann, Bob (8 of 10 answers)"
-    assert "rest on 20 draws, too few" in shown
+    assert "use 20 draws, too few" in shown
     shown = run("validity", "Well formed?", "--draws", 0)
     assert "Selected:" not in shown and "too few for reliable bounds" not in shown
 
@@ -281,7 +281,7 @@ def test_the_json_of_a_preference_study_has_the_fixed_keys(preference, stores, t
 def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
     shown = run("preference", "shops", "--draws", 50, "--rule", "none", "--resample", "people", "--width", 0.2,
                 "--out", tmp_path / "made")
-    assert shown.startswith("Shops: 12 of 12 answers\n") and "recall@5" in shown and "HOW SURE" in shown
+    assert shown.startswith("Shops: 12 of 12 answers\n") and "recall@5" in shown and "PRECISION" in shown
     assert (tmp_path / "made" / "report.html").stat().st_size > 1000
     refused(StudyError, "rule", "preference", "shops", "--rule", "nonsense")
 
@@ -289,7 +289,7 @@ def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
 def test_scores_are_added_listed_and_removed(preference, stores, tmp_path):
     assert "has no stored scores" in run("scores", "shops")
     file = scores_file(stores, preference, tmp_path, mine=liking, other=lambda number, which: number * which)
-    assert "Kept mine with Shops: 24 sets of 24." in run("scores", "shops", "--add", file)
+    assert "Stored mine with Shops: 24 sets of 24." in run("scores", "shops", "--add", file)
     assert [(one["name"], one["sets"], one["of"]) for one in json.loads(run("scores", "shops", "--json"))] == [
         ("mine", 24, 24), ("other", 24, 24)]
     listed = run("scores", "shops")
@@ -313,7 +313,7 @@ def test_scores_by_a_method(preference, stores, home, tmp_path):
         Image.new("RGB", (48, 64), colour).save(folder / f"picture-{number:04}.png")
     index_folder(folder, name="pictures", encoder=load_encoder("atelier"), home=home)
     said = run("scores", "shops", "--method", "slerp", "--gallery", "pictures", "--name", "cosine")
-    assert "Kept cosine with Shops: 24 sets of 24." in said
+    assert "Stored cosine with Shops: 24 sets of 24." in said
     [kept] = stores.studies.scores(preference.study_id)
     assert "in the gallery pictures of 24 images with the encoder atelier" in kept.description
     assert len(set(kept.scores.values())) > 12 and all(-1 <= value <= 1 for value in kept.scores.values())

@@ -97,7 +97,7 @@ def test_from_an_audit_to_a_study_its_results_and_its_files(study, stores, prepa
     everything = [part for name in sorted(set(categories.values())) for part in ("--category", name)]
     options = ("--from-audit", prepared / "audit", *everything, "--people", 2, "--overlap", 2, "--sample", 6)
     tried = study("create", "validity", "first", *options, "--dry-run")
-    assert "Nothing was made" in tried.output and "hours per person" in tried.output
+    assert "Nothing was created" in tried.output and "hours per person" in tried.output
     assert stores.studies.studies() == () and not (home / "studies").exists()
 
     made = study("create", "validity", "first", *options)
@@ -168,7 +168,7 @@ def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
 def test_a_study_gets_another_name(study, stores, prepared):
     for name in ("one", "two"):
         study("create", "validity", name, "--from-audit", prepared / "audit", "--sample", 1)
-    assert study("rename", "ONE", "First hundred").output == "one is called First hundred now.\n"
+    assert study("rename", "ONE", "First hundred").output == "one is now called First hundred.\n"
     assert {one.name for one in stores.studies.studies()} == {"First hundred", "two"}
     assert "1 item, circus/1" in study("show", "first hundred").output
     assert study("rename", "first hundred", "FIRST hundred").output == "First hundred is called FIRST hundred now.\n"
@@ -190,7 +190,7 @@ def test_a_study_is_removed_by_who_types_its_name(study, stores, prepared, home)
     for typed in ("first\n", "y\n", "\n"):
         refused = remove("first", typed=typed)
         assert "This deletes First: 2 items, 1 judgement by 1 person, 0 decisions, and its images." in refused.output
-        assert isinstance(refused.exception, StudyError) and "so First stays" in str(refused.exception)
+        assert isinstance(refused.exception, StudyError) and "First was not deleted" in str(refused.exception)
     assert remove("first").exit_code == 1, "nobody typed anything"
     assert stores.studies.counts(stores.studies.study("First").study_id)["done"] == 1
     assert len(list(folder.iterdir())) == pictures > 0
@@ -272,7 +272,7 @@ def test_the_plan_alone_is_forecast(study):
 
 
 def test_sources_are_one_at_a_time_and_pictures_must_be_somewhere(study, prepared, tmp_path):
-    with pytest.raises(StudyError, match="Specify the source of the queries"):
+    with pytest.raises(StudyError, match="Name a source of queries"):
         study("create", "validity", "x")
     with pytest.raises(StudyError, match="--from-audit and --from-sessions cannot go together"):
         study("create", "validity", "x", "--from-audit", prepared / "audit", "--from-sessions")

@@ -24,8 +24,8 @@ def methods_section(report: PreferenceReport) -> Section:
                one.win_rate.n, *values(one.mean_rating), one.mean_rating.n,
                reasons({"Strength": one.value, "Adjusted": one.adjusted, "Mean rating": one.mean_rating}))
               for one in report.methods),
-        "Strengths are natural logarithms with mean 0: exp(difference of two) is the odds that the first is preferred."
-        if report.methods else "", empty,
+        "Strengths are natural logarithms with mean 0: exp(difference of two) is the odds that the first is "
+        "preferred." if report.methods else "", empty,
     )
     pairs = ReportTable(
         "method-pairs", "Methods by pair",

@@ -31,8 +31,7 @@ def preference_notes(
     notes += _flags(selected, valid)
     unsided = sum(one.answer["first"] is None for one in valid)
     if unsided == len(valid):
-        notes.append("Which set was shown first was not recorded, so position bias can be neither "
-                     "measured nor adjusted for.")
+        notes.append("Which set was shown first was not recorded, so position bias cannot be measured or adjusted for.")
     elif unsided:
         notes.append(f"Which set was shown first was not recorded for {unsided:,} of {len(valid):,} answers.")
     notes += _shared(answers, rows)
@@ -87,8 +86,7 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
         if people < LEAST_PEOPLE:
             return [f"Intervals resample people, and there {'is' if people == 1 else 'are'} only {people}. At least "
                     f"{LEAST_PEOPLE} are needed: resample questions instead (--resample items)."]
-        few = f"Intervals resample people, and {people} are few: interpret them with care."
-        return [few] if people < _MANY_PEOPLE else []
+        return [f"Intervals resample people, and {people} are few: interpret with care."] if people < _MANY_PEOPLE else []
     each = len(rows.question) / max(1, people)
     if people < 2 or each < _MANY:
         return []

@@ -160,8 +160,7 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
             "differently, or take another image."
         )
     if status in (401, 403):
-        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else \
-            "requires an API key, and CIRQUE_LLM_API_KEY is empty"
+        key = "refuses CIRQUE_LLM_API_KEY" if server.key else "requires an API key, and CIRQUE_LLM_API_KEY is empty"
         return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")
     if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
         return LanguageModelError(
@@ -169,7 +168,7 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
             "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
         )
     if _no_credit(error):
-        return LanguageModelUnavailable(f"{server.host} reports that its account has no credit. Check the billing.")
+        return LanguageModelUnavailable(f"{server.host} reports that the account has no credit. Check its billing.")
     if status == 429:
         return LanguageModelUnavailable(
             f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a little, or lower "

@@ -282,7 +282,7 @@ def test_caption_of_a_garment() -> None:
 def test_caption_of_something_else_is_empty_and_says_why() -> None:
     answer = MODEL.complete(CaptionTask(Picture(features=np.array([0, 1], dtype=np.float32))))
     assert answer.caption == ""
-    assert "only describes garments" in answer.notes[0] and "Connect a language model" in answer.notes[0]
+    assert "only describes garments" in answer.notes[0] and "connect a language model" in answer.notes[0]
 
 
 def test_known_caption_is_used_as_it_is() -> None:

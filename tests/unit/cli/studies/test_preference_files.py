@@ -115,7 +115,7 @@ def test_what_rules_leave_out_is_shown_and_nothing_changes(shops, stores):
 
 
 def test_rules_that_are_kept_hold_for_exports(shops, stores, tmp_path):
-    assert "Kept with Shops: irrelevant." in run("quality", "Shops", "--rule", "irrelevant", "--keep")
+    assert "Stored with Shops: irrelevant." in run("quality", "Shops", "--rule", "irrelevant", "--keep")
     kept = stores.studies.study("Shops").settings
     assert kept["exclude"] == {"irrelevant": True} and kept["allow_tie"] is True
     assert json.loads(run("quality", "Shops", "--json"))["rules"] == {"irrelevant": True}

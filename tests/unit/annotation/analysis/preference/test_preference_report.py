@@ -155,8 +155,7 @@ def test_what_answers_of_one_person_have_in_common_has_a_note():
     assert note_on(said, spread(12, 8)()) == (
         "Intervals resample questions. Each of 12 people answered about 8: resampling people (--resample people) "
         "accounts for differences between them.")
-    assert note_on(said, spread(9, 8)()).endswith(
-        "intervals ignore differences between people, as so few cannot be resampled.")
+    assert note_on(said, spread(9, 8)()).endswith("between people, as so few cannot be resampled.")
     assert not any(note_on(said, found) for found in (
         spread(12, 8)(draws=0), spread(12, 2)(), spread(12, 8)(resample="people"), spread(1, 12)()))
 
@@ -164,15 +163,14 @@ def test_what_answers_of_one_person_have_in_common_has_a_note():
 @pytest.mark.parametrize(("people", "note", "reason"), [
     (3, "there are only 3. At least 10 are needed: resample questions",
      "no interval: resampling people needs at least 10, not 3"),
-    (12, "Intervals resample people, and 12 are few", "resampled from 12 people: interpret the interval with care"),
-    (30, "", ""),
+    (12, "people, and 12 are few", "resampled from 12 people: interpret the interval with care"), (30, "", ""),
 ])
 def test_draws_of_few_people(people, note, reason):
     found = spread(people, 6)(resample="people", draws=50)
     for estimate in (found.mean_rating, found.metrics[0].spearman.estimate, found.metrics[0].symmetric.drawn,
                      found.methods[0].value, found.methods[0].mean_rating, found.pairs[0].mean_difference):
         assert (estimate.low is None, estimate.reason) == (people < 10, reason)
-    said = note_on("Intervals draw people", found)
+    said = note_on("Intervals resample people", found)
     assert note in said and bool(said) == bool(note)
     # Wilson's is there all the same.
     assert found.metrics[0].symmetric.share.low is not None

@@ -124,8 +124,8 @@ def test_an_estimate_gets_its_interval():
     assert (found.low, found.high) == (exactly(0.025), exactly(0.975))
     assert found.reason == "2 items left out; undefined in 1 of 102 draws, excluded from the interval"
     assert with_interval(Estimate(0.5, 9), values, 9).reason == (
-        "undefined in 1 of 102 draws, excluded from the interval; "
-        "resampled from 9 items: interpret the interval with care")
+        "undefined in 1 of 102 draws, excluded from the interval; resampled from 9 items: interpret the interval with "
+        "care")
     assert with_interval(Estimate(0.5, 9), np.array([0.5, 0.5])).reason == "no interval: all draws give the same number"
 
 
