@@ -1,4 +1,4 @@
-"""A person's work in studies: their item, saving, drafts, going on. For every kind of study."""
+"""Annotation service for studies of every kind: workspace, saving, drafts, more work."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
 from cir_core.types.ids import new_id
 
-_ITEMS_KEPT = 8192      # items that somebody has before them, without their hidden part
-_NAMES_KEPT = 4096
-_NAMES_HOLD = 1.0       # seconds: another study may get a name, when its own has another or is removed
-_FINISH = "finish"      # shorter than any client's token, so it is nobody's; and each person finishes once
+_ITEMS_CACHED = 8192      # cached current items, without their hidden part
+_NAMES_CACHED = 4096
+_NAMES_TTL = 1.0       # seconds: a name may move to another study after a rename or removal
+_FINISH = "finish"      # shorter than any client's token, so it cannot collide; each person finishes once
 
 
 @dataclass(frozen=True)
 class MyStudy:
-    """A study in one person's list. ``total`` is about what a seat gets while they have not joined."""
+    """A study in one person's list. Before joining, ``total`` is an estimate."""
 
     study: Study
     joined: bool
@@ -51,22 +51,22 @@ class MyStudy:
 
 
 class StudyService:
-    """Safe for use by many threads. Every method raises ``CirqueError`` with a sentence."""
+    """Thread-safe service. All methods raise ``CirqueError``."""
 
     def __init__(
         self, store: StudyStore, kinds: Mapping[str, StudyKind],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
-        # What never changes is not read again for every save: whose item it is and whether answers
-        # are still taken, the store decides anew each time.
-        self._id_of = cached(TTLCache(_NAMES_KEPT, _NAMES_HOLD), lock=threading.Lock())(self._find)
-        self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_KEPT)
+        # Caches of immutable data, for saves. Whether the item is this person's, and the study open, is checked by
+        # the store each time.
+        self._id_of = cached(TTLCache(_NAMES_CACHED, _NAMES_TTL), lock=threading.Lock())(self._find)
+        self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_CACHED)
         self._items_lock = threading.Lock()
 
     def mine(self, annotator: str) -> list[MyStudy]:
-        """Open studies, and closed ones the person has a seat in, the latest first. Imported ones are left
-        out: there is nothing to judge in them."""
+        """Open studies, and closed ones in which the person has a seat, newest first. Without imported ones, in
+        which there is nothing to judge."""
         found = []
         for study in self._store.studies():
             if study.kind not in self._kinds or is_imported(study):
@@ -76,23 +76,22 @@ class StudyService:
                 states = [a.state for a in self._store.overview(study.study_id, annotator) if a.state != "handed_on"]
                 found.append(MyStudy(study, True, sum(s != "open" for s in states), len(states)))
             elif study.accepting:
-                found.append(MyStudy(study, False, 0, self._each(study, seats)))
+                found.append(MyStudy(study, False, 0, self._estimated_total(study, seats)))
         return found
 
     def page(self, study: str) -> Mapping[str, Any]:
-        """What a screen needs to know of a study beyond its items."""
+        """Data of a study for its screen, besides items."""
         found = self._store.study(input_limits.checked_study(study))
         return self._kind(found).page(found)
 
     def workspace(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
     ) -> Workspace:
-        """The item asked for, else the first open one. In a kind with a flow the desk says in ``stand`` what
-        comes before the item. Looking takes no seat: somebody who has not joined gets a desk that says so, with
-        nothing on it.
+        """The workspace with the requested item, else the first open one. In a kind with a flow, ``survey`` has the
+        step before the item. This takes no seat: a person who has not joined gets an empty workspace.
 
-        Raises ``StudyClosed`` for a closed study the person has no seat in, ``UnknownItem`` for an
-        item that is not theirs.
+        Raises ``StudyClosed`` for a closed study in which the person has no seat, ``UnknownItem`` for an item that is
+        not theirs.
         """
         if item_id is not None:
             input_limits.checked_item(item_id)
@@ -101,11 +100,11 @@ class StudyService:
             workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
         except NotJoined:
             return self._not_joined(study_id)
-        return self._seen(annotator, workspace)
+        return self._completed(annotator, workspace)
 
     def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
-        """Take a seat, unless the person has one, and the desk as :meth:`workspace` gives it. Who finds all of it
-        taken over by others gets a share of what is open.
+        """Take a seat, unless the person has one; returns the :meth:`workspace`. A seat whose items were all
+        reassigned gets a share of the open work.
 
         Raises ``StudyClosed``, ``UnknownItem``.
         """
@@ -118,32 +117,32 @@ class StudyService:
         if not workspace.total and workspace.study.accepting and self._store.take_more(study_id, annotator, now,
                                                                                        reassign):
             workspace = self._store.workspace(study_id, annotator, item_id=item_id)
-        return self._seen(annotator, workspace)
+        return self._completed(annotator, workspace)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
         seen_revision: int | None = None, stay: bool = False,
     ) -> tuple[Saved, Workspace]:
-        """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
-        the same one. A call that is repeated with its token changes nothing.
+        """Save an answer: on disk when this returns. The returned workspace has the next open item, or with
+        ``stay`` the same one. Idempotent by ``token``.
 
         Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``, ``GateStands``, ``UsedToken``.
         """
         input_limits.checked_answer(answer)
         input_limits.checked_token(token)
-        study_id, kept, item, extra = self._before(study, annotator, item_id)
-        kind = self._kind(kept)
+        study_id, known, item, extra = self._item_of(study, annotator, item_id)
+        kind = self._kind(known)
         flow = kind.flow
 
-        def admit(standing: AnswerContext) -> tuple[Mapping[str, Any], bool]:
-            assert flow is not None, "asked only then"
-            flow.admit(standing, annotator, token)
-            normalized = kind.normalize(answer, item, standing.study, extra=standing.extra)   # as they are now
+        def admit(context: AnswerContext) -> tuple[Mapping[str, Any], bool]:
+            assert flow is not None, "called only with a flow"
+            flow.admit(context, annotator, token)
+            normalized = kind.normalize(answer, item, context.study, extra=context.extra)   # their current state
             return normalized.answer, normalized.unsure
 
-        normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, kept, extra=extra)
+        normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, known, extra=extra)
         judgement = Judgement(
-            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, normalized.answer,
+            new_id(), study_id, item.item_id, annotator, 0, token, known.protocol, normalized.answer,
             input_limits.checked_seconds(seconds), self._clock(),
         )
         saved = self._store.save(
@@ -151,17 +150,16 @@ class StudyService:
             sticky_fields=kind.sticky_fields, admit=admit if flow else None)
         workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id) if stay
                 else self._store.workspace(study_id, annotator, after=item.item_id))
-        return saved, self._seen(annotator, workspace)
+        return saved, self._completed(annotator, workspace)
 
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
         attempt: int | None = None, answer: object = None,
     ) -> tuple[bool, Workspace]:
-        """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong
-        answer is noted too. A call that is repeated with its token changes nothing.
+        """Record the answer to the current survey step; returns whether it was passed, and the workspace. Wrong
+        answers are recorded too. Idempotent by ``token``.
 
-        Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now;
-        ``NotJoined``.
+        Raises ``IncompleteJudgement`` for a missing answer, and if another step is due now; ``NotJoined``.
         """
         checked = input_limits.checked_gate(kind)
         input_limits.checked_token(token)
@@ -169,53 +167,53 @@ class StudyService:
         workspace = self._store.workspace(study_id, annotator, at=self._clock())
         flow = self._kind(workspace.study).flow
         if flow is None:
-            raise StudyError(f"In {workspace.study.name} nothing stands between the items. Reload the page.")
-        passage = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
-        self._note(workspace.study, annotator, passage.kind, token, passage.payload)
-        return passage.passed, self._seen(annotator, self._store.workspace(study_id, annotator))
+            raise StudyError(f"{workspace.study.name} has no steps between the items. Reload the page.")
+        result = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
+        self._note(workspace.study, annotator, result.kind, token, result.payload)
+        return result.passed, self._completed(annotator, self._store.workspace(study_id, annotator))
 
     def save_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
-        """Keep what somebody has begun to answer. Replaces their draft of the item."""
+        """Save a draft, replacing the person's draft of the item."""
         input_limits.checked_answer(answer)
-        study_id, kept, item, extra = self._before(study, annotator, item_id)
-        kind = self._kind(kept)
-        draft = Draft(item.item_id, annotator, kind.draft(answer, item, kept, extra=extra),
+        study_id, known, item, extra = self._item_of(study, annotator, item_id)
+        kind = self._kind(known)
+        draft = Draft(item.item_id, annotator, kind.draft(answer, item, known, extra=extra),
                       input_limits.checked_seconds(seconds), self._clock())
         self._store.save_draft(study_id, draft, sticky_fields=kind.sticky_fields)
 
     def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
-        """Discard what somebody has begun. What they saved stays. Raises ``UnknownItem``."""
-        study_id, _, item, _ = self._before(study, annotator, item_id)
+        """Discard a draft; a saved answer stays. Raises ``UnknownItem``."""
+        study_id, _, item, _ = self._item_of(study, annotator, item_id)
         self._store.drop_draft(study_id, item.item_id, annotator)
 
     def more(self, study: str, annotator: str) -> tuple[int, Workspace]:
-        """Take over others' open work; how many items, and the desk. Raises ``NotJoined``."""
+        """Take over others' open work; returns the number of items, and the workspace. Raises ``NotJoined``."""
         study_id = self._study_id(study)
         reassign = self._kind(self._store.study(study_id)).reassign
         added = self._store.take_more(study_id, annotator, self._clock(), reassign)
         return added, self.workspace(study_id, annotator)
 
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
-        """The person's items in their order, those left out that somebody else has taken over."""
+        """The person's assignments in order, without reassigned ones."""
         mine = self._store.overview(self._study_id(study), annotator)
         return [assignment for assignment in mine if assignment.state != "handed_on"]
 
     def begun(self, study: str, annotator: str) -> frozenset[str]:
-        """Ids of the items at which a draft of the person says anything that their answer does not."""
+        """Ids of the items with a draft that differs from the person's saved answer."""
         found = set()
         for draft, answer in self._store.drafts(self._study_id(study), annotator):
-            study_id, kept, item, extra = self._before(study, annotator, draft.item_id)
-            kind = self._kind(kept)
+            study_id, known, item, extra = self._item_of(study, annotator, draft.item_id)
+            kind = self._kind(known)
             if kind.flow is not None:
-                extra = self._store.workspace(study_id, annotator, item_id=draft.item_id).extra   # as it is now
-            saved = kind.draft(kind.denormalize(answer, extra=extra) if answer else {}, item, kept, extra=extra)
+                extra = self._store.workspace(study_id, annotator, item_id=draft.item_id).extra   # uncached
+            saved = kind.draft(kind.denormalize(answer, extra=extra) if answer else {}, item, known, extra=extra)
             if any(_trimmed(draft.answer.get(name)) != _trimmed(value)
                    for name, value in saved.items() if name not in kind.sticky_fields):
                 found.add(draft.item_id)
         return frozenset(found)
 
     def progress(self, study: str, annotator: str) -> tuple[Workspace, WorkProgress]:
-        """How far the person is: nowhere, who has not joined."""
+        """The workspace and progress; zero before joining."""
         workspace = self.workspace(study, annotator)
         return workspace, progress_of(workspace) if workspace.joined else WorkProgress(0, 0, 0, None, None)
 
@@ -234,29 +232,28 @@ class StudyService:
         study = self._store.study(study_id)
         if not study.accepting:
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
-        return Workspace(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (),
-                         {}, (),
-                    joined=False)
+        total = self._estimated_total(study, self._store.seats(study_id))
+        return Workspace(study, 0, total, 0, 0, None, None, None, None, (), {}, (), joined=False)
 
-    def _each(self, study: Study, seats: Sequence[Seat]) -> int:
-        """About how many items somebody gets."""
+    def _estimated_total(self, study: Study, seats: Sequence[Seat]) -> int:
+        """Estimated number of items per person."""
         return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
 
-    def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
-        """The study's id, the study, the item that this person has before them, their assignment's extra."""
+    def _item_of(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
+        """The study's id, the study, the person's item, and the extra of their assignment."""
         study_id = self._study_id(study)
         who = (study_id, name_key(annotator), input_limits.checked_item(item_id))
         with self._items_lock:
             found = self._items.get(who)
         if found is None:
             workspace = self._remember(annotator, self._store.workspace(study_id, annotator, item_id=item_id))
-            assert workspace.item is not None, "the store gives the item it is asked for, or raises"
+            assert workspace.item is not None, "the store returns the requested item, or raises"
             found = workspace.study, workspace.item, workspace.extra
         return study_id, *found
 
     def _remember(self, annotator: str, workspace: Workspace) -> Workspace:
         extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
-        if self._kind(workspace.study).flow is None:   # of what comes next the desk has no extra, and none is needed
+        if self._kind(workspace.study).flow is None:   # the workspace has no extra of next items
             extras |= {item.item_id: {} for item in workspace.ahead}
         with self._items_lock:
             for item in (workspace.item, *workspace.ahead):
@@ -265,8 +262,8 @@ class StudyService:
                         workspace.study, replace(item, hidden={}), extras[item.item_id])
         return workspace
 
-    def _seen(self, annotator: str, workspace: Workspace) -> Workspace:
-        """The desk as its person gets it: remembered, and in a kind with a flow with where they stand."""
+    def _completed(self, annotator: str, workspace: Workspace) -> Workspace:
+        """Cache the workspace's items, and add the survey position in a kind with a flow."""
         self._remember(annotator, workspace)
         flow = self._kind(workspace.study).flow
         if flow is None:
@@ -276,7 +273,7 @@ class StudyService:
             workspace, annotator, self._store.overview(study.study_id, annotator),
             lambda: self._store.counts(study.study_id)["assignments"] // max(1, study.plan.seats))
         if survey.gate and survey.gate["kind"] == "finished" and not _has_finished(workspace):
-            with suppress(StorageError):   # a desk can be looked at on a full disk; it is noted next time
+            with suppress(StorageError):   # a workspace can be read on a full disk; recorded next time
                 self._note(study, annotator, "finish", _FINISH, {"code": survey.gate["code"]})
         return replace(workspace, survey=survey)
 
@@ -285,7 +282,7 @@ class StudyService:
 
     def _kind(self, study: Study) -> StudyKind:
         if study.kind not in self._kinds:
-            raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
+            raise StudyError(f"{study.name} is a {study.kind} study, which this screen does not support.")
         return self._kinds[study.kind]
 
 

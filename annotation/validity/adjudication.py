@@ -1,8 +1,8 @@
-"""Adjudication: what judges disagree on or were unsure of goes before one person who decides.
+"""Adjudication: one person decides the items on which annotators disagree or were unsure.
 
-What an adjudicator sees names nobody and nothing that judges must not know either. Judges are
-letters, drawn anew for every item, and cases carry numbers of their own: the order of a study's
-source may follow its hidden categories.
+Adjudicators see no names, and nothing that is hidden from annotators. Annotators are letters,
+shuffled per item, and cases have their own numbers: the order of a study's source may follow its
+hidden categories.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from cir_core.types.ids import new_id
 
 SHORTEST_REASON = 3
 LONGEST_REASON = 4000
-_REMEMBERED = 2   # studies whose items and pictures, which never change, are kept at hand
+_CACHED_STUDIES = 2   # studies whose immutable items and images are cached
 
 
 @dataclass(frozen=True)
 class QueuedCase:
     item_id: str
-    number: int               # from 1; tells nothing about the item's place in the source
+    number: int               # from 1; independent of the order in the source
     why: Why
     decided: bool
 
@@ -43,7 +43,7 @@ class QueuedCase:
 @dataclass(frozen=True)
 class CaseList:
     study: Study
-    cases: tuple[QueuedCase, ...]      # the most pressing first
+    cases: tuple[QueuedCase, ...]      # most urgent first
     counts: Mapping[str, int]          # "open", "decided", and open ones by why
 
 
@@ -56,22 +56,22 @@ class NamelessJudgement:
 
 @dataclass(frozen=True)
 class OpenCase:
-    """One item with everything that was said of it."""
+    """One item with all its judgements."""
 
     study: Study
     item: Item
     number: int
-    why: Why | None                    # None: nothing to settle (any more)
+    why: Why | None                    # None: nothing to decide
     judgements: tuple[NamelessJudgement, ...]
     decision: Decision | None
-    own: bool                          # the adjudicator is one of the judges
+    own: bool                          # the adjudicator has judged the item too
     images: Mapping[str, StudyImage]   # of the study, by token
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What counts now. ``overtook``: somebody had decided since this page was opened, and that is
-    the revision before."""
+    """Result of a decision. ``overtook``: another one was saved since this page was loaded; it is the previous
+    revision."""
 
     decision: Decision
     overtook: bool
@@ -85,14 +85,14 @@ class _Fixed:
 
 
 class Adjudication:
-    """Cases of studies and decisions on them. ``kinds`` by ``Study.kind``."""
+    """Adjudication service. ``kinds`` by ``Study.kind``."""
 
     def __init__(
         self, store: StudyStore, kinds: Mapping[str, StudyKind],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
-        self._fixed = cached(LRUCache(_REMEMBERED), lambda study: study.study_id, lock=Lock())(self._read)
+        self._fixed = cached(LRUCache(_CACHED_STUDIES), lambda study: study.study_id, lock=Lock())(self._read)
 
     def cases(self, study_name: str) -> CaseList:
         """The queue of a study. Raises ``UnknownStudy``."""
@@ -119,26 +119,27 @@ class Adjudication:
         self, study_name: str, item_id: str, adjudicator: str, answer: object, reason: object, token: object, *,
         seen_revision: object = None,
     ) -> Decided:
-        """Keep a decision. Costs the same however many cases the queue has: it is not read.
+        """Save a decision, in time independent of the queue.
 
-        A decision may be revised, also after the study was closed. The same ``token`` again adds
-        nothing. ``seen_revision`` is that of the decision the page had shown, 0 for none.
+        A decision may be revised, also after the study was closed. Idempotent by ``token``.
+        ``seen_revision``: of the decision that the page has shown, 0 for none.
 
-        Raises ``IncompleteJudgement`` for an answer that does not decide or has no reason, ``StudyError``
-        for a malformed token or revision, or an item that nobody has judged.
+        Raises ``IncompleteJudgement`` for an answer without a verdict or reason, ``StudyError`` for a
+        malformed token or revision, or an item without judgements.
         """
         input_limits.checked_answer(answer)
         checked, seen = input_limits.checked_token(token), input_limits.checked_revision(seen_revision)
         study = self._study(study_name)
         item = _item(self._fixed(study), item_id)
-        settled = self._kinds[study.kind].normalize(answer, item, study)
-        if settled.unsure:
-            raise IncompleteJudgement("An adjudicator's answer settles the item: it cannot be unsure.")
-        said = _reason(reason)
+        normalized = self._kinds[study.kind].normalize(answer, item, study)
+        if normalized.unsure:
+            raise IncompleteJudgement("An adjudicator's answer decides the item: it cannot be unsure.")
+        checked_reason = _reason(reason)
         if not self._store.item_judgements(study.study_id, item_id):
             raise StudyError("Nobody has judged this item yet, so there is nothing to adjudicate.")
         decision = self._store.decide(Decision(
-            new_id(), study.study_id, item_id, adjudicator, 0, checked, settled.answer, said, self._clock(),
+            new_id(), study.study_id, item_id, adjudicator, 0, checked, normalized.answer, checked_reason,
+            self._clock(),
         ))
         new = decision.token == checked
         return Decided(decision, new and seen is not None and seen < decision.revision - 1)
@@ -155,7 +156,7 @@ class Adjudication:
             fixed.items.values(), self._store.judgements(study.study_id), self._store.decisions(study.study_id),
             rubric=load_rubric(study.protocol),
         )
-        # A decided case keeps its place: whoever goes on from it comes to the one behind it.
+        # A decided case keeps its position, so that "next" continues from there.
         return tuple(sorted(
             (QueuedCase(it.item_id, fixed.numbers[it.item_id], it.why, it.decided) for it in found),
             key=lambda case: (WHYS.index(case.why), case.number),
@@ -166,21 +167,21 @@ class Adjudication:
 
     def _read(self, study: Study) -> _Fixed:
         items = {item.item_id: item for item in self._store.items(study.study_id)}
-        order = sorted(items, key=lambda item_id: _draw(study, item_id))
+        order = sorted(items, key=lambda item_id: _shuffle_key(study, item_id))
         return _Fixed(items, {item_id: number for number, item_id in enumerate(order, 1)},
                       self._store.images(study.study_id))
 
 
 def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tuple[NamelessJudgement, ...]:
-    """Judgements of one item as "Judge A", "Judge B", …, in an order drawn for this item alone:
-    nobody can be followed from case to case by the letter."""
-    drawn = sorted(judgements, key=lambda it: _draw(study, f"{item_id}/{name_key(it.annotator)}"))
+    """Judgements of one item as "Judge A", "Judge B", …, in an order shuffled per item, so that letters cannot be
+    linked across cases."""
+    drawn = sorted(judgements, key=lambda it: _shuffle_key(study, f"{item_id}/{name_key(it.annotator)}"))
     return tuple(
         NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn)
     )
 
 
-def _draw(study: Study, what: str) -> bytes:
+def _shuffle_key(study: Study, what: str) -> bytes:
     return hashlib.sha256(f"{study.study_id}/{study.plan.seed}/{what}".encode()).digest()
 
 

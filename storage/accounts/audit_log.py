@@ -1,4 +1,4 @@
-"""The audit log in the database: rows are added and read, and nothing else."""
+"""Append-only audit log in the database."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class SqlAuditLog:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
-    def note(self, act: AuditEvent) -> None:
+    def note(self, event: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            log_event(connection, act)
+            log_event(connection, event)
 
     def acts(
         self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
     ) -> Sequence[LoggedEvent]:
-        query = select(tables.audit_log).where(*_chosen(which)).order_by(_entry.number.desc()).limit(limit)
+        query = select(tables.audit_log).where(*_conditions(which)).order_by(_entry.number.desc()).limit(limit)
         if before is not None:
             query = query.where(_entry.number < before)
         with reading(self.engine) as connection:
-            return tuple(map(_noted_from, connection.execute(query)))
+            return tuple(map(_logged_from, connection.execute(query)))
 
 
-def log_event(connection: Connection, act: AuditEvent) -> None:
-    """In the transaction of what was done: both are there, or neither."""
+def log_event(connection: Connection, event: AuditEvent) -> None:
+    """Add an event, in the transaction of what it records: both are committed, or neither."""
     connection.execute(insert(tables.audit_log).values(
-        at=datetime.now(UTC), kind=act.kind, actor_key=name_key(act.by), actor=act.by, about_key=name_key(act.about),
-        about=act.about, study_id=act.study_id, details=dict(act.details)))
+        at=datetime.now(UTC), kind=event.kind, actor_key=name_key(event.by), actor=event.by,
+        about_key=name_key(event.about), about=event.about, study_id=event.study_id, details=dict(event.details)))
 
 
 def signed_in_from(connection: Connection, name: str, since: datetime) -> frozenset[str]:
@@ -50,7 +50,7 @@ def signed_in_from(connection: Connection, name: str, since: datetime) -> frozen
     return frozenset(one for one in found.scalars() if one)
 
 
-def _chosen(which: AuditFilter) -> list[Any]:
+def _conditions(which: AuditFilter) -> list[Any]:
     conditions: list[Any] = []
     if which.person:
         key = name_key(which.person)
@@ -64,5 +64,5 @@ def _chosen(which: AuditFilter) -> list[Any]:
     return conditions
 
 
-def _noted_from(row: Row[Any]) -> LoggedEvent:
+def _logged_from(row: Row[Any]) -> LoggedEvent:
     return LoggedEvent(row.number, row.at, AuditEvent(row.kind, row.actor, row.about, row.study_id, row.details))

@@ -29,7 +29,7 @@ def add(connection: Connection, counts: Mapping[str, CountFailure], at: datetime
             tries=counted.count, last_at=counted.last_at))
 
 
-def forgive(connection: Connection, key: str, others: Collection[str]) -> None:
+def clear(connection: Connection, key: str, others: Collection[str]) -> None:
     held = {one: connection.execute(select(_failed.tries).where(_failed.key == one).with_for_update())
             .scalar_one_or_none() for one in sorted({key, *others})}   # in the order of ``add``
     made = held[key]

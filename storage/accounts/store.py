@@ -1,4 +1,4 @@
-"""The store of accounts, sign-ins and invitations, in a SQL database."""
+"""SQL store of accounts, sign-ins and invitations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _person, _sign_in, _invited, _failed = tables.people.c, tables.sign_ins.c, table
 class SqlPeopleStore:
     """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
 
-    ``record`` remembers that there are accounts: without any again, nobody is told that there are none."""
+    ``record`` notes that accounts exist, so that a later loss of all of them is detected."""
 
     def __init__(self, engine: Engine, record: HomeRecord | None = None) -> None:
         self.engine, self._record = engine, record
@@ -63,9 +63,9 @@ class SqlPeopleStore:
                 log_event(connection, AuditEvent("account.made", by, person.name, details={"role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
-                raise _taken(person.name) from error
+                raise _name_taken(person.name) from error
             raise
-        self._remember()   # on disk before anybody relies on the account
+        self._remember()   # on disk before the account is used
 
     def person(self, name: str) -> Person | None:
         with reading(self.engine) as connection:
@@ -89,16 +89,16 @@ class SqlPeopleStore:
             row = connection.execute(
                 select(tables.people).where(_person.name_key == key).with_for_update()).first()
             if row is None:
-                raise AccessError(f"Nobody here is called {quoted(name)}. Check the name in the list of people.")
+                raise AccessError(f"There is no account named {quoted(name)}. Check the name in the list of people.")
             if admins == {key} and (active is False or role not in (None, "admin")):
-                raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
+                raise AccessError(f"{row.name} is the only admin who can sign in. Make another person an admin first.")
             if values:
                 connection.execute(update(tables.people).where(_person.name_key == key).values(**values))
             if password_hash is not None or active is False:
                 connection.execute(delete(tables.sign_ins).where(_sign_in.name_key == key))
             if by is not None:
-                for act in _changes(row, by, role, password_hash, active):
-                    log_event(connection, act)
+                for event in _changes(row, by, role, password_hash, active):
+                    log_event(connection, event)
             person = _person_from(connection.execute(select(tables.people).where(_person.name_key == key)).one())
             withdrawn = 0
             if not (key in admins and person.active and person.role == "admin"):
@@ -106,7 +106,7 @@ class SqlPeopleStore:
             return Changed(person, withdrawn)
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
-        """Somebody who is not there, or not active, raises ``AccessError``."""
+        """Raises ``AccessError`` for an unknown or inactive account."""
         key = name_key(sign_in.name)
         with writing(self.engine) as connection:
             connection.execute(delete(tables.sign_ins).where(
@@ -138,9 +138,9 @@ class SqlPeopleStore:
                     delete(tables.sign_ins).where(_sign_in.digest == digest)).rowcount:
                 log_event(connection, AuditEvent("sign-out", name))
 
-    def note(self, act: AuditEvent) -> None:
+    def note(self, event: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            log_event(connection, act)
+            log_event(connection, event)
 
     def invite(self, invitation: Invitation) -> None:
         with writing(self.engine) as connection:
@@ -152,7 +152,7 @@ class SqlPeopleStore:
         return None if row is None else invitations.invitation_from(row)
 
     def invitations(self, now: datetime) -> Sequence[Invitation]:
-        """Those that can still be used, the latest first."""
+        """Usable ones, newest first."""
         with reading(self.engine) as connection:
             return tuple(map(invitations.invitation_from, connection.execute(
                 invitations.usable(now).order_by(_invited.created_at.desc(), _invited.digest))))
@@ -175,7 +175,7 @@ class SqlPeopleStore:
                     "role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
-                raise _taken(person.name) from error
+                raise _name_taken(person.name) from error
             raise
 
     def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
@@ -189,7 +189,7 @@ class SqlPeopleStore:
 
     def clear_failed_logins(self, key: str, others: Collection[str]) -> None:
         with writing(self.engine) as connection:
-            failed_logins.forgive(connection, key, others)
+            failed_logins.clear(connection, key, others)
 
     def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
         with reading(self.engine) as connection:
@@ -200,7 +200,7 @@ class SqlPeopleStore:
             self._record.note_accounts(database_name(self.engine.url, self._record.home))
 
     def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
-        """On a server somebody else may take a name between the look and the entry."""
+        """On PostgreSQL the name may be taken between the check and the insert."""
         return isinstance(error.__cause__, IntegrityError) and self.person(person.name) is not None
 
 
@@ -212,11 +212,11 @@ _VISITOR = select(
 
 def _add(connection: Connection, person: Person) -> None:
     key = name_key(person.name)
-    taken = {row.name_key: row.name for row in connection.execute(select(_person.name_key, _person.name))}
-    if key in taken:
-        raise _taken(person.name)
-    if like := lookalike(person.name, taken.values()):
-        raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which somebody here is called already. "
+    names = {row.name_key: row.name for row in connection.execute(select(_person.name_key, _person.name))}
+    if key in names:
+        raise _name_taken(person.name)
+    if like := lookalike(person.name, names.values()):
+        raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which is already taken. "
                           "Choose another name.")
     connection.execute(insert(tables.people).values(
         name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
@@ -226,7 +226,7 @@ def _add(connection: Connection, person: Person) -> None:
 def _changes(
     before: Row[Any], by: str, role: Role | None, password_hash: str | None, active: bool | None,
 ) -> Iterator[AuditEvent]:
-    """What is to be noted: also where it was so already, for somebody meant it."""
+    """Audit events of a change; also where the value stays the same, because it was set on purpose."""
     if role is not None:
         yield AuditEvent("account.role", by, before.name, details={"from": before.role, "to": role})
     if password_hash is not None:
@@ -236,8 +236,8 @@ def _changes(
         yield AuditEvent(kind, by, before.name)
 
 
-def _taken(name: str) -> AccessError:
-    return AccessError(f"Somebody here is called {quoted(name)} already. Choose another name.")
+def _name_taken(name: str) -> AccessError:
+    return AccessError(f"The name {quoted(name)} is already taken. Choose another name.")
 
 
 def _check_name(name: str) -> None:

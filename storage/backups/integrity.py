@@ -1,4 +1,4 @@
-"""Whether a database is whole: what it holds, and what is wrong with it. Nothing is changed."""
+"""Read-only integrity check of a database."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ANSWERED = ("done", "unsure")
 
 @dataclass(frozen=True)
 class Inspection:
-    """``latest`` is the schema of this cirque."""
+    """``latest`` is the schema revision of this version of cirque."""
 
     contents: Contents
     latest: str
@@ -47,27 +47,27 @@ class Inspection:
 
 
 def inspect_database(engine: Engine) -> Inspection:
-    """Reads all of it, in one state. Raises ``StorageError`` for a database that is not cirque's or cannot be read."""
+    """Read all rows in one snapshot. Raises ``StorageError`` for a database that is not cirque's or is unreadable."""
     with reading(engine, all_of_it=True) as connection:
         revision, latest = revision_of(connection), latest_revision()
         damage = list(_damage(connection))
-        if damage:   # it cannot be counted on, nor counted
+        if damage:   # counts would fail or be wrong
             return Inspection(Contents(revision, {}), latest, tuple(damage))
         contents = contents_of(connection)
-        faults = [*_pointing_nowhere(connection, contents.rows)]
+        faults = [*_dangling(connection, contents.rows)]
         if revision == latest:
-            faults += _miscounted(connection)
+            faults += _inconsistent(connection)
     return Inspection(contents, latest, tuple(faults))
 
 
 def _damage(connection: Connection) -> Iterator[str]:
-    """What the database itself finds. A server has no check of its own: every value of every row is read."""
+    """SQLite's own integrity check. PostgreSQL has none: every value of every row is read instead."""
     if connection.dialect.name == "sqlite":
         try:
-            for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
-                if said != "ok":
-                    yield f"SQLite: {said}"
-        except DatabaseError as error:   # so damaged that the check itself ends
+            for message in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
+                if message != "ok":
+                    yield f"SQLite: {message}"
+        except DatabaseError as error:   # so damaged that the check itself fails
             yield f"SQLite: {error.orig}"
         return
     for name in inspect(connection).get_table_names():
@@ -79,8 +79,8 @@ def _damage(connection: Connection) -> Iterator[str]:
             yield f"{name}: {str(error.orig).strip()}"
 
 
-def _pointing_nowhere(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
-    """Rows that name a row of another table which is not there."""
+def _dangling(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
+    """Rows whose foreign key points to a missing row."""
     for child in (one for one in tables.metadata.sorted_tables if one.name in there):
         for key in child.foreign_key_constraints:
             parent = key.referred_table
@@ -89,7 +89,7 @@ def _pointing_nowhere(connection: Connection, there: Mapping[str, int]) -> Itera
             found = connection.execute(_orphans(child, parent, {
                 element.parent.name: element.column.name for element in key.elements})).scalar_one()
             if found:
-                yield f"{child.name}: {counted(found, 'row')} of a row of {parent.name} that is not there"
+                yield f"{child.name}: {counted(found, 'row')} with a reference to a missing row of {parent.name}"
 
 
 def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[int]:
@@ -99,28 +99,28 @@ def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[in
     return select(func.count()).select_from(child).where(*named, not_(exists().where(*same)))
 
 
-def _miscounted(connection: Connection) -> Iterator[str]:
-    """Counts that are kept beside the rows they count, and marks that are kept beside what they follow from."""
-    here = and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
+def _inconsistent(connection: Connection) -> Iterator[str]:
+    """Denormalised counts and flags that disagree with the rows they are derived from."""
+    of_seat = and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
 
-    def many(which: ColumnElement[bool]) -> ColumnElement[int]:
-        return select(func.count()).where(here, which).scalar_subquery()
+    def count(which: ColumnElement[bool]) -> ColumnElement[int]:
+        return select(func.count()).where(of_seat, which).scalar_subquery()
 
     for row in connection.execute(select(_seat.study_id, _seat.number).where(or_(
-            _seat.total != many(_assigned.state != "handed_on"), _seat.done != many(_assigned.state.in_(_ANSWERED)),
-            _seat.unsure != many(_assigned.state == "unsure"))).order_by(_seat.study_id, _seat.number)):
-        yield f"study_seats: the counts of seat {row.number} of study {row.study_id} are not those of its assignments"
-    current = select(
-        _judged.item_id, _judged.seat, func.max(_judged.revision).label("highest"), func.count().label("revisions"),
-        func.max(case((_judged.current, _judged.revision), else_=0)).label("marked"),
-        func.sum(case((_judged.current, 1), else_=0)).label("marks"),
-    ).group_by(_judged.item_id, _judged.seat).subquery()
+            _seat.total != count(_assigned.state != "handed_on"), _seat.done != count(_assigned.state.in_(_ANSWERED)),
+            _seat.unsure != count(_assigned.state == "unsure"))).order_by(_seat.study_id, _seat.number)):
+        yield f"study_seats: the counts of seat {row.number} of study {row.study_id} do not match its assignments"
+    current = select(_judged.item_id, _judged.seat, func.max(_judged.revision).label("highest"),
+                     func.count().label("revisions"),
+                     func.max(case((_judged.current, _judged.revision), else_=0)).label("marked"),
+                     func.sum(case((_judged.current, 1), else_=0)).label("marks")).group_by(_judged.item_id,
+                                                                                            _judged.seat).subquery()
     wrong = connection.execute(select(func.count()).select_from(current).where(or_(
         current.c.marks != 1, current.c.marked != current.c.highest))).scalar_one()
     if wrong:
-        yield f"judgements: of {counted(wrong, 'answer')} it is not the latest revision alone that counts"
+        yield f"judgements: {counted(wrong, 'answer')} without exactly the latest revision marked as current"
     answer = exists().where(_judged.item_id == _assigned.item_id, _judged.seat == _assigned.seat)
     missing = connection.execute(select(func.count()).select_from(tables.assignments).where(
         _assigned.state.in_(_ANSWERED) != answer)).scalar_one()
     if missing:
-        yield f"assignments: {counted(missing, 'place')} where the state is not that of the answer"
+        yield f"assignments: {counted(missing, 'assignment')} whose state does not match the answer"

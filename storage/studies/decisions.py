@@ -1,4 +1,4 @@
-"""What adjudicators decided."""
+"""Decisions of adjudicators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_decisions(connection: Connection, study_id: str, *, history: bool) -> S
 
 
 def save_decision(connection: Connection, decision: Decision) -> Decision:
-    """What counts now: the decision with its revision, or what was there if nothing is new."""
+    """Save a decision. Returns the current one: with a new revision, or the previous one if nothing has changed."""
     study = find_study(connection, decision.study_id, lock=True)
     if connection.execute(select(_item.item_id).where(
             _item.item_id == decision.item_id, _item.study_id == study.study_id)).first() is None:
@@ -35,20 +35,20 @@ def save_decision(connection: Connection, decision: Decision) -> Decision:
         _decided.item_id == decision.item_id, (_decided.token == decision.token) | _decided.current,
     ).order_by(_decided.revision)).all()
     before = decision_from(rows[-1]) if rows else None
-    press = next((decision_from(row) for row in rows if row.token == decision.token), None)
-    if press is not None and not _same(press, decision):
+    same_token = next((decision_from(row) for row in rows if row.token == decision.token), None)
+    if same_token is not None and not _same(same_token, decision):
         raise UsedToken("This token was used for another decision on this item. Send a new token with every new "
                         "decision.")
-    if before is not None and (press is not None or _same(before, decision)):
+    if before is not None and (same_token is not None or _same(before, decision)):
         return before
-    kept = replace(decision, revision=1 if before is None else before.revision + 1)
+    saved = replace(decision, revision=1 if before is None else before.revision + 1)
     if before is not None:
-        connection.execute(update(tables.decisions).where(_decided.decision_id == before.decision_id)
-                           .values(current=False))
-    connection.execute(insert(tables.decisions).values(decision_values(kept)))
-    log_event(connection, AuditEvent("item.decided", kept.adjudicator, study.name, study.study_id, {
-        "item": kept.item_id, "revision": kept.revision}))
-    return kept
+        connection.execute(update(tables.decisions).where(_decided.decision_id ==
+        before.decision_id).values(current=False))
+    connection.execute(insert(tables.decisions).values(decision_values(saved)))
+    log_event(connection, AuditEvent("item.decided", saved.adjudicator, study.name, study.study_id, {
+        "item": saved.item_id, "revision": saved.revision}))
+    return saved
 
 
 def _same(one: Decision, other: Decision) -> bool:

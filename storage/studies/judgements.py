@@ -1,4 +1,4 @@
-"""Keeping what somebody answered. The way every judgement takes, so few statements, built once."""
+"""Save a judgement or draft (hot path: few, prebuilt statements)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANSWERED = ("done", "unsure")
 
 _SEAT = (_seat.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key"))
 _LOCK = select(_seat.number).where(*_SEAT).with_for_update()
-_MINE, _STANDING = (
+_MINE, _WITH_CONTEXT = (
     select(*columns, _seat.number, _seat.annotator, _assigned.state, _assigned.lasting)
     .join(tables.study_seats, _seat.study_id == _study.study_id).outerjoin(
         tables.assignments, and_(_assigned.item_id == bindparam("item_id"), _assigned.study_id == _seat.study_id,
@@ -40,7 +40,7 @@ _NOT_CURRENT = update(tables.judgements).where(_judged.judgement_id == bindparam
 _ADD = insert(tables.judgements)
 _SET_STATE = update(tables.assignments).where(
     _assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat")).values(state=bindparam("now"))
-_SET_LASTING = update(tables.assignments).where(
+_SET_STICKY = update(tables.assignments).where(
     _assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat")).values(lasting=bindparam("true"))
 _SEEN = update(tables.study_seats).where(
     _seat.study_id == bindparam("of_study"), _seat.number == bindparam("of_seat"),
@@ -52,37 +52,36 @@ _DROP_DRAFT = delete(tables.drafts).where(_draft.item_id == bindparam("of_item")
 
 def save_judgement(
     connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None,
-    sticky_fields: Collection[str],
-    admit: Admit | None,
+    sticky_fields: Collection[str], admit: Admit | None,
 ) -> Saved:
-    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``, ``UsedToken``, and
-    what ``admit`` raises."""
+    """Save an answer, idempotent by its token. In a write transaction. Raises ``UnknownStudy``, ``UnknownItem``,
+    ``StudyClosed``, ``UsedToken``, and the errors of ``admit``."""
     mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator,
-                _MINE if admit is None else _STANDING)
+                _MINE if admit is None else _WITH_CONTEXT)
     rows = connection.execute(_REVISIONS, {
         "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
     before = judgement_from(rows[-1]) if rows else None
     if admit is not None:
-        answer, unsure = admit(_standing(connection, mine, judgement, None if before is None else before.token))
+        answer, unsure = admit(_answer_context(connection, mine, judgement, None if before is None else before.token))
         judgement = replace(judgement, answer=answer)
         check_study_texts(judgement)
-    if before is not None and (press := next((row for row in rows if row.token == judgement.token), None)):
-        if not _same(press.answer, judgement.answer, sticky_fields):
+    if before is not None and (same_token := next((row for row in rows if row.token == judgement.token), None)):
+        if not _same(same_token.answer, judgement.answer, sticky_fields):
             raise UsedToken("This token was used for another answer to this item. Send a new token with every new "
                             "answer.")
         return Saved(before, repeated=True)
     if not mine.accepting:
         raise closed(mine.name)
-    kept_answer = _keep_sticky(connection, judgement.item_id, mine, judgement.answer, sticky_fields)
-    repeated = before is not None and _same(before.answer, kept_answer, sticky_fields)
+    saved_answer = _with_sticky_fields(connection, judgement.item_id, mine, judgement.answer, sticky_fields)
+    repeated = before is not None and _same(before.answer, saved_answer, sticky_fields)
     if before is None or not repeated:
         revision = 1 if before is None else before.revision + 1
-        kept = replace(judgement, answer=kept_answer, annotator=mine.annotator, revision=revision)
+        saved = replace(judgement, answer=saved_answer, annotator=mine.annotator, revision=revision)
         if before is not None:
             connection.execute(_NOT_CURRENT, {"of_id": before.judgement_id})
-        connection.execute(_ADD, judgement_values(kept, mine.number))
+        connection.execute(_ADD, judgement_values(saved, mine.number))
     else:
-        kept = before
+        saved = before
     of_item = {"of_item": judgement.item_id, "of_seat": mine.number}
     now = "unsure" if unsure else "done"
     if now != mine.state:
@@ -93,13 +92,13 @@ def save_judgement(
         "more_unsure": int(unsure) - int(mine.state == "unsure")})
     connection.execute(_DROP_DRAFT, of_item)
     overtook = not repeated and before is not None and seen_revision is not None and seen_revision < before.revision
-    return Saved(kept, repeated, overtook)
+    return Saved(saved, repeated, overtook)
 
 
 def put_draft(connection: Connection, study_id: str, draft: Draft, sticky_fields: Collection[str]) -> None:
-    """Also while the study is closed: what somebody has begun is there when it is opened again."""
+    """Save a draft, also while the study is closed."""
     mine = _own(connection, study_id, draft.item_id, draft.annotator)
-    answer = _keep_sticky(connection, draft.item_id, mine, draft.answer, sticky_fields)
+    answer = _with_sticky_fields(connection, draft.item_id, mine, draft.answer, sticky_fields)
     connection.execute(_DROP_DRAFT, {"of_item": draft.item_id, "of_seat": mine.number})
     connection.execute(insert(tables.drafts).values(
         item_id=draft.item_id, seat=mine.number, study_id=study_id, annotator=mine.annotator,
@@ -112,7 +111,7 @@ def remove_draft(connection: Connection, study_id: str, item_id: str, annotator:
 
 
 def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[Draft, Mapping[str, Any] | None]]:
-    """A seat's drafts, each with the answer that counts now."""
+    """A seat's drafts, each with the current answer."""
     found = connection.execute(
         select(tables.drafts, _judged.answer.label("answered")).outerjoin(
             tables.judgements, and_(_judged.item_id == _draft.item_id, _judged.seat == _draft.seat, _judged.current),
@@ -120,7 +119,7 @@ def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[
     return [(draft_from(row), row.answered) for row in found]
 
 
-def _standing(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> AnswerContext:
+def _answer_context(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> AnswerContext:
     return AnswerContext(
         study_from(mine), mine.total, mine.done, judgement.item_id, mine.state, mine.extra or {}, token,
         own_events(connection, {"study_id": judgement.study_id, "seat": mine.number}),
@@ -130,9 +129,9 @@ def _standing(connection: Connection, mine: Any, judgement: Judgement, token: st
 def _own(
     connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE,
 ) -> Any:
-    """The study, the person's seat, and the state of the item for it.
+    """The study, the person's seat, and the item's state for this seat.
 
-    The seat is locked: answers of one person come one after the other, and none while work is handed on.
+    Locks the seat: saves of one person are serialised, also with reassignments.
     """
     seat = {"study_id": study_id, "key": name_key(annotator)}
     if waits_for_rows(connection):
@@ -145,19 +144,19 @@ def _own(
     return mine
 
 
-def _keep_sticky(
+def _with_sticky_fields(
     connection: Connection, item_id: str, mine: Any, answer: Mapping[str, Any], sticky_fields: Collection[str],
 ) -> dict[str, Any]:
-    """``answer`` with all that was true of it at any time, which is noted with the assignment."""
+    """``answer`` with all sticky fields that were ever true, which are stored with the assignment."""
     known = frozenset(mine.lasting or ())
     true = known | {name for name in sticky_fields if answer.get(name) is True}
     if true != known:
-        connection.execute(_SET_LASTING, {"of_item": item_id, "of_seat": mine.number, "true": sorted(true)})
+        connection.execute(_SET_STICKY, {"of_item": item_id, "of_seat": mine.number, "true": sorted(true)})
     return {**answer, **dict.fromkeys(true, True)}
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any], sticky_fields: Collection[str]) -> bool:
-    """As JSON: 1 and true are equal in Python, and a tuple comes back as a list."""
+    """Equality as JSON: 1 and true are equal in Python, and a tuple is read back as a list."""
     return _plain(one, sticky_fields) == _plain(other, sticky_fields)
 
 

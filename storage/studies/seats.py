@@ -1,4 +1,4 @@
-"""Taking a seat in a study, and work that goes from one seat to another."""
+"""Seats of a study: taking one, and reassigning open work between seats."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def take_seat(connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
-    """The person's seat, else the lowest free one, else a new one. In a writing transaction."""
+    """The person's seat, else the lowest free one, else a new one. In a write transaction."""
     check_study_texts(annotator)
     if not name_key(annotator):
-        raise StudyError("Somebody without a name cannot take part in a study.")
+        raise StudyError("You need a name to take part in a study.")
     study = find_study(connection, study_id, lock=True)
     seat = find_seat(connection, study_id, annotator)
     if seat is not None:
@@ -48,7 +48,7 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
 
 
 def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
-    """Nothing for somebody with open work: so a second press on the same button gives nothing more."""
+    """Assign more items; returns how many. None for a person with open work, so that a double click is harmless."""
     study = find_study(connection, study_id, lock=True)
     if not study.accepting:
         raise closed(study.name)
@@ -56,13 +56,13 @@ def take_more_work(connection: Connection, study_id: str, annotator: str, at: da
     if seat.done < seat.total:
         return 0
     _mark(connection, seat, released=False)
-    back = _set_block(connection, seat, "handed_on", "open")
-    return back + _reassign(connection, study, seat.number, at, reassign)
+    reopened = _set_block(connection, seat, "handed_on", "open")
+    return reopened + _reassign(connection, study, seat.number, at, reassign)
 
 
 def release_work(connection: Connection, study_id: str, annotator: str, by: str) -> Released:
-    """Mark the seat, so that its open work counts as that of somebody long away. Others have the agreement
-    block anyway, so nobody waits for this seat's. Without any answer the seat is free again."""
+    """Release a person's open work for reassignment; a seat without any answer is freed. Open items of the agreement
+    set are withdrawn: nobody else needs them, because all have them anyway."""
     study = find_study(connection, study_id, lock=True)
     seat = find_seat(connection, study_id, annotator, lock=True)
     if seat is None:
@@ -86,8 +86,8 @@ def closed(name: str) -> StudyClosed:
 
 
 def _leave(connection: Connection, seat: Row[Any]) -> None:
-    """The seat is free, with all that is open there. What its person has begun, or agreed to, stays theirs: at a
-    new seat without any work."""
+    """Free the seat with its open assignments. The person's drafts and events (consent) move to a new seat without
+    open work."""
     t, a = tables.study_seats, tables.assignments
     here = {"study_id": seat.study_id, "seat": seat.number}
     begun = connection.execute(
@@ -119,7 +119,7 @@ def _mark(connection: Connection, seat: Row[Any], *, released: bool) -> None:
 
 
 def _set_block(connection: Connection, seat: Row[Any], state: str, to: str) -> int:
-    """Of this seat, all of the agreement block that is in one state; how many."""
+    """Change the state of this seat's items of the agreement set that are in ``state``; returns how many."""
     block = select(_item.item_id).where(_item.study_id == seat.study_id, _item.in_block)
     changed = connection.execute(update(tables.assignments).where(
         _assigned.study_id == seat.study_id, _assigned.seat == seat.number, _assigned.state == state,
@@ -137,26 +137,26 @@ def _new_number(connection: Connection, study_id: str) -> int:
 
 def _reassign(connection: Connection, study: Study, number: int, at: datetime, reassign: Reassign) -> int:
     work = _open_work(connection, study, number, at)
-    taken = reassign(work)
-    _check(work, taken)
-    check_study_texts(*taken)
+    moves = reassign(work)
+    _check(work, moves)
+    check_study_texts(*moves)
     a = tables.assignments
-    if not taken:
+    if not moves:
         return 0
-    given = [{"of_item": one.item_id, "of_seat": one.from_seat} for one in taken if one.from_seat is not None]
-    if given:
+    from_others = [{"of_item": one.item_id, "of_seat": one.from_seat} for one in moves if one.from_seat is not None]
+    if from_others:
         connection.execute(
             update(a).where(_assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat"))
-            .values(state="handed_on"), given)
+            .values(state="handed_on"), from_others)
     connection.execute(insert(a), [
-        assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in taken])
-    recount(connection, study.study_id, {number, *(one.from_seat for one in taken if one.from_seat is not None)})
-    return len(taken)
+        assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in moves])
+    recount(connection, study.study_id, {number, *(one.from_seat for one in moves if one.from_seat is not None)})
+    return len(moves)
 
 
 def _open_work(connection: Connection, study: Study, number: int, at: datetime) -> OpenAssignments:
     of_study = _assigned.study_id == study.study_id
-    # Locked, so that nobody answers what is just being handed on; SQLite has locked the whole file.
+    # Locked, so that no item is answered while it is reassigned; SQLite has locked the whole file.
     seats = connection.execute(select(tables.study_seats).where(_seat.study_id == study.study_id)
                                .order_by(_seat.number).with_for_update()).all()
     names = {seat.number: seat.annotator for seat in seats}
@@ -168,26 +168,26 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     block = connection.execute(select(_item.item_id).where(_item.study_id == study.study_id, _item.in_block)
                                .order_by(_item.number)).scalars()
     return OpenAssignments(
-        study=study, seat=number, seats=tuple(map(_as_seen, seats)),
+        study=study, seat=number, seats=tuple(map(_as_policy_sees, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
         mine=frozenset(mine), block=tuple(block), now=at,
     )
 
 
-def _as_seen(seat: Any) -> Seat:
-    """A seat as the policy sees it: whose work was released has been away for longer than any lease."""
+def _as_policy_sees(seat: Any) -> Seat:
+    """The seat for the reassignment policy: with released work, its lease has always expired."""
     found = seat_from(seat)
     if not seat.released:
         return found
     return Seat(found.study_id, found.number, found.annotator, _LONG_AGO, _LONG_AGO)
 
 
-def _check(work: OpenAssignments, taken: Sequence[Reassignment]) -> None:
-    """A policy that hands out what is not there, or the same twice, is a defect."""
+def _check(work: OpenAssignments, moves: Sequence[Reassignment]) -> None:
+    """Raise ``ValueError`` for a policy that assigns an item that is not open, or one twice (a programming error)."""
     there = {(one.item_id, one.seat) for one in work.open}
-    items = [one.item_id for one in taken]
+    items = [one.item_id for one in moves]
     if len(set(items)) != len(items) or not work.mine.isdisjoint(items):
         raise ValueError(f"seat {work.seat} was to get an item twice")
-    for one in taken:
+    for one in moves:
         if one.item_id not in work.block if one.from_seat is None else (one.item_id, one.from_seat) not in there:
             raise ValueError(f"seat {work.seat} was to get {one}, which is not open there")

@@ -1,6 +1,6 @@
-"""What one person has before them: a handful of indexed reads, however much is stored.
+"""Query an annotator's current item, draft and progress, by a few indexed reads.
 
-The statements are built once: building one costs as much as running it.
+The statements are prebuilt: building one costs as much as running it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from storage.mapping.study_rows import draft_from, item_from, judgement_from, st
 from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, unknown_item
 
-_LATEST = 20  # answers whose seconds tell somebody's pace
-_TOKEN_LENGTH = 64  # as the column has it; longer texts are none
+_LATEST = 20  # answers from which a person's pace is estimated
+_TOKEN_LENGTH = 64  # of the column; longer texts cannot be tokens
 _study, _seat, _assigned, _item = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
 _judged, _draft, _image = tables.judgements.c, tables.drafts.c, tables.study_images.c
 _WITH_EVENTS = frozenset({"preference"})
@@ -32,18 +32,18 @@ _MINE: Select[Any] = select(tables.study_items, _assigned.position, _assigned.st
     tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
 _OF_SEAT = (_assigned.study_id == bindparam("study_id"), _assigned.seat == bindparam("seat"))
 _BY_ITEM = _MINE.where(_assigned.item_id == bindparam("item_id"), *_OF_SEAT)
-_BY_POSITION = _MINE.where(  # all the states, so that the index goes as far as the position
-    *_OF_SEAT, _assigned.state.in_(_STATES), _assigned.position == bindparam("position"),
-).order_by(_assigned.item_id).limit(1)
-_BEHIND, _UP_TO = (
+_BY_POSITION = _MINE.where(  # all states, so that the index can be used up to the position
+    *_OF_SEAT, _assigned.state.in_(_STATES),
+    _assigned.position == bindparam("position")).order_by(_assigned.item_id).limit(1)
+_AFTER, _UP_TO = (
     _MINE.where(*_OF_SEAT, _assigned.state == bindparam("state"), where)
     .order_by(_assigned.position, _assigned.item_id).limit(bindparam("limit"))
     for where in (_assigned.position > bindparam("position"), _assigned.position <= bindparam("position")))
 _POSITION = select(_assigned.position).where(_assigned.item_id == bindparam("item_id"), *_OF_SEAT)
 
 _JUDGEMENT = select(tables.judgements).where(
-    _judged.item_id == bindparam("item_id"), _judged.seat == bindparam("seat"),
-).order_by(_judged.revision.desc()).limit(1)
+    _judged.item_id == bindparam("item_id"),
+    _judged.seat == bindparam("seat")).order_by(_judged.revision.desc()).limit(1)
 _DRAFT = select(tables.drafts).where(_draft.item_id == bindparam("item_id"), _draft.seat == bindparam("seat"))
 _SECONDS = select(_judged.seconds).where(
     _judged.study_id == bindparam("study_id"), _judged.seat == bindparam("seat"), _judged.current,
@@ -57,25 +57,25 @@ def read_workspace(
     connection: Connection, study_id: str, annotator: str, *, item_id: str | None, position: int | None,
     after: str | None, ahead: int,
 ) -> tuple[Workspace, Row[Any]]:
-    """The desk, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
+    """The workspace, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
     mine = connection.execute(_STUDY_AND_SEAT, {"study_id": study_id, "key": name_key(annotator)}).first()
     if mine is None:
         raise not_joined(find_study(connection, study_id).name)
     study, seat = study_from(mine), {"study_id": study_id, "seat": mine.number}
     if item_id is not None or position is not None:
-        asked = {"item_id": item_id} if item_id is not None else {"position": position}
-        row = connection.execute(_BY_ITEM if item_id is not None else _BY_POSITION, seat | asked).first()
+        wanted = {"item_id": item_id} if item_id is not None else {"position": position}
+        row = connection.execute(_BY_ITEM if item_id is not None else _BY_POSITION, seat | wanted).first()
         if row is None:
             raise unknown_item(study.name)
-        following = _open_behind(connection, seat, row.position, ahead + 1)
+        following = _open_after(connection, seat, row.position, ahead + 1)
     else:
         start = -1
         if after is not None:
-            behind = connection.execute(_POSITION, seat | {"item_id": after}).first()
-            if behind is None:
+            previous = connection.execute(_POSITION, seat | {"item_id": after}).first()
+            if previous is None:
                 raise unknown_item(study.name)
-            start = behind.position
-        following = _open_behind(connection, seat, start, ahead + 1)
+            start = previous.position
+        following = _open_after(connection, seat, start, ahead + 1)
         row = following[0] if following else None
     item = None if row is None else item_from(row)
     later = tuple(item_from(one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
@@ -97,11 +97,11 @@ def read_workspace(
     ), mine
 
 
-def _open_behind(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
-    """Open items behind ``position``, then from the start up to it. What was handed on is not offered
-    again: with a late answer the item would meet more people than planned."""
+def _open_after(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
+    """Open items after ``position``, then from the start up to it. Reassigned items are not offered again: a late
+    answer would give the item more annotators than planned."""
     found: list[Row[Any]] = []
-    for query in (_BEHIND, _UP_TO) if position >= 0 else (_BEHIND,):
+    for query in (_AFTER, _UP_TO) if position >= 0 else (_AFTER,):
         if len(found) < limit:
             found += connection.execute(
                 query, {**seat, "state": "open", "position": position, "limit": limit - len(found)})
@@ -113,7 +113,7 @@ def _images_of(connection: Connection, study_id: str, items: Sequence[Item]) -> 
     if not tokens:
         return {}
     rows = connection.execute(_IMAGES, {"study_id": study_id, "tokens": sorted(tokens)})
-    return {row[0]: StudyImage(*row) for row in rows}  # some dozens at each desk, so not by name
+    return {row[0]: StudyImage(*row) for row in rows}  # dozens per workspace, so by position: faster
 
 
 def _texts_of(shown: object) -> Iterator[str]:

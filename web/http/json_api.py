@@ -122,7 +122,8 @@ def check_opener(visitor: Visitor, opener: object) -> None:
     """
     if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
         raise AccessError(f"This page was opened by {shortened(opener, 80)}, but you are now signed in as "
-                          f"{visitor.name}. Nothing was saved. Reload the page to continue with your own work, or sign in as before.")
+                          f"{visitor.name}. Nothing was saved. Reload the page to continue with your own work, "
+                          "or sign in as before.")
 
 
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:

@@ -132,8 +132,8 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
         f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all answers, {_AS_NOW}. The "
-        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of draws, or "
-        "Wilson’s of as many answers where that one is wider.")
+        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is "
+        "that of draws, or Wilson’s of as many answers where that one is wider.")
     answers = compared(rows, metric, None, options)
     differ = (answers.one > answers.two) | (answers.one < answers.two)
     if not differ.any():

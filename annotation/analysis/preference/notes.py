@@ -86,7 +86,8 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
         if people < LEAST_PEOPLE:
             return [f"Intervals resample people, and there {'is' if people == 1 else 'are'} only {people}. At least "
                     f"{LEAST_PEOPLE} are needed: resample questions instead (--resample items)."]
-        return [f"Intervals resample people, and {people} are few: interpret with care."] if people < _MANY_PEOPLE else []
+        few = f"Intervals resample people, and {people} are few: interpret them with care."
+        return [few] if people < _MANY_PEOPLE else []
     each = len(rows.question) / max(1, people)
     if people < 2 or each < _MANY:
         return []
