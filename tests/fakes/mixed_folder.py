@@ -105,9 +105,9 @@ def _broken(path: Path, picture) -> dict[str, str]:  # type: ignore[no-untyped-d
     (folder / "whole.png").unlink()
     contents = {
         "zero.jpg": (b"", "empty"),
-        "text.jpg": (b"This is no picture.\n" * 20, "readable image format"),
-        "notes.txt": (b"colour; size\n", "readable image format"),
-        "page.html": (b"<!doctype html><title>404</title>", "readable image format"),
+        "text.jpg": (b"This is no picture.\n" * 20, "cannot be read as an image"),
+        "notes.txt": (b"colour; size\n", "cannot be read as an image"),
+        "page.html": (b"<!doctype html><title>404</title>", "cannot be read as an image"),
         "cut.jpg": (whole[: len(whole) // 2], "cut off"),
         "cut.png": (whole_png[: len(whole_png) // 2], "cut off"),
         "header only.png": (whole_png[:20], "damaged"),

@@ -120,7 +120,7 @@ def test_pictures_are_cached_and_typed(app: App, some_id: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "status", "sentence"), [
-    (b"not an image at all, just words", 422, "readable image format"),
+    (b"not an image at all, just words", 422, "cannot be read as an image"),
     (b"", 422, "0 bytes"),
     (b"\xff\xd8\xff" + b"\x00" * (26 * 2**20), 413, "larger than 25 MB"),
 ])

@@ -59,9 +59,9 @@ class SavedAnswer(TypedDict):
 
 class SaveAnswer(TypedDict):
     saved: SavedAnswer
-    workspace: dict[str, Any]
+    desk: dict[str, Any]
 
 
 class GateAnswer(TypedDict):
     passed: bool
-    workspace: dict[str, Any]
+    desk: dict[str, Any]

@@ -59,7 +59,7 @@ def test_eight_characters_of_any_script_will_do():
 
 
 def test_the_parameters_are_those_that_rfc_9106_recommends(monkeypatch):
-    monkeypatch.setattr("annotation.passwords.PasswordHasher", PasswordHasher)   # tests hash lightly
+    monkeypatch.setattr("annotation.accounts.passwords.PasswordHasher", PasswordHasher)   # tests hash lightly
     assert extract_parameters(Passwords().hash(PASSWORD)) == RFC_9106_LOW_MEMORY
 
 
