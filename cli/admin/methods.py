@@ -1,4 +1,4 @@
-"""``cirque methods``: what there is to search with."""
+"""``cirque methods``: available search methods."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def list_methods(
 
 
 def changed(settings: MethodSettings) -> dict[str, Any]:
-    """Parameters that differ from their defaults; those of refiner and reranker with a dot."""
+    """Parameters that differ from their defaults; those of refiner and reranker with a dotted name."""
     found = _differing(settings, MethodSettings(), "", leave_out=_SHOWN)
     if settings.reflection is not None:
         found |= _differing(settings.reflection, Reflection(), "reflection.")

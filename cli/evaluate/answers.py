@@ -1,4 +1,4 @@
-"""What answers a benchmark on the command line: run files, or methods over a gallery."""
+"""Systems to evaluate: run files, or methods over a gallery."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _DIGITS = 16
 
 @dataclass(frozen=True)
 class Answer:
-    """``source`` says what the run depends on. ``target_ranks`` are over the whole pool, where a
-    method was at hand. ``partial``: queries that the run lacks are ones the method failed at."""
+    """A run of one system. ``source`` says what it depends on. ``target_ranks`` are over the whole pool, for methods.
+    ``partial``: missing queries are failures of the method."""
 
     run: Run
     source: Mapping[str, str]
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Opened:
-    """A gallery with its encoder, and who answers the roles of a language model."""
+    """A gallery with its encoder and the language model."""
 
     gallery: Gallery
     encoder: Encoder
@@ -54,7 +54,7 @@ class Opened:
 
 
 def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None) -> None:
-    """Raises ``BadParameter`` unless there are runs, or methods with their gallery, and not both."""
+    """Raises ``BadParameter`` unless either runs, or methods with their gallery, are given."""
     if bool(runs) == bool(methods):
         raise typer.BadParameter("Give run files (--run FILE) or methods (--methods NAMES --gallery NAME), one of the "
                                  "two.")
@@ -64,8 +64,8 @@ def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None)
 
 
 def from_files(paths: Sequence[Path]) -> list[Answer]:
-    """One run for each file, or folder of files that belong together. Of systems of one name the
-    later ones are numbered; each answer's ``source`` names its file."""
+    """One run per file, or per folder of files that belong together. Repeated system names are numbered; each
+    ``source`` names its file."""
     from cir_core.evaluation.runs.files import read_run
 
     for path in paths:
@@ -80,7 +80,7 @@ def from_files(paths: Sequence[Path]) -> list[Answer]:
 
 
 def file_digest(path: Path) -> str:
-    """16 hex digits of a file's bytes, or of all files of a folder in the order of their names."""
+    """16 hex digits of the digest of a file, or of all files of a folder in name order."""
     sha = hashlib.sha256()
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file() and (file == path or not file.name.startswith(".")):
@@ -91,7 +91,7 @@ def file_digest(path: Path) -> str:
 
 @contextmanager
 def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
-    """The gallery a person named, its encoder, and the methods they want of it."""
+    """Open the named gallery, its encoder, and the requested methods."""
     from cir_core.gallery.gallery import open_gallery
 
     settings = get_settings()
@@ -105,9 +105,8 @@ def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
 def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str], Any]) -> tuple[
     list[Answer], CirqueError | None
 ]:
-    """All answers, each written to ``folder`` as it comes, and what went wrong: a server that goes
-    away does not lose the methods before, nor does a run that cannot be written lose its figures.
-    Raises what ends the first."""
+    """All answers, each written to ``folder`` on arrival, and the errors: neither an unavailable server nor an
+    unwritable run loses finished results. Raises the first fatal error."""
     done: list[Answer] = []
     problem: CirqueError | None = None
     try:
@@ -132,8 +131,8 @@ def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str],
 def from_methods(
     benchmark: Benchmark, gallery: str, methods: str, model: Model, domain: Domain | None = None
 ) -> Iterator[Answer]:
-    """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
-    benchmark's own, or that of the settings where it does not say."""
+    """Run every method over every query, yielding each result. ``domain`` defaults to the benchmark's own, else to the
+    settings'."""
     from cir_core.evaluation.evaluate_benchmark import run_methods
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
@@ -147,8 +146,8 @@ def from_sessions(
     sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool,
     pool: Path | None, domain: Domain | None = None,
 ) -> Iterator[Answer]:
-    """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
-    as in :func:`from_methods`."""
+    """Run every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain`` as in
+    :func:`from_methods`."""
     from cir_core.evaluation.evaluate_circled import run_sessions
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
@@ -160,7 +159,7 @@ def from_sessions(
 
 
 def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[Answer]:
-    """Raises ``SearchError`` at the end for methods that answered nothing at all."""
+    """Raises ``SearchError`` at the end for methods that answered nothing."""
     from cir_core.evaluation.method_runs import MethodRun
 
     empty = []
@@ -180,7 +179,7 @@ def _source(found: Opened, one: MethodRun | SessionsRun) -> dict[str, str]:
 
 
 def _with_notes(one: MethodRun | SessionsRun) -> Run:
-    """The run, with why queries failed and what most of the others came with."""
+    """The run, with the reasons of failed queries and the notes of most others."""
     reasons = Counter(one.failures.values()).most_common()
     answered = len(one.run.rankings)
     return replace(one.run, notes=(

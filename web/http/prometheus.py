@@ -1,4 +1,4 @@
-"""The numbers of this process in Prometheus's form."""
+"""Metrics of this process in Prometheus's format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class PrometheusMeter(Meter):
-    """Counts in a registry of its own."""
+    """Meter with its own Prometheus registry."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""What every answer tells browsers not to do. Plain ASGI, around the app, so that also refusals and errors say it."""
+"""Security headers of every response. Plain ASGI around the app, so that refusals and errors have them too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALWAYS: Mapping[str, str] = {
 
 
 class SecurityHeaders:
-    """Middleware. An answer that has one of them already keeps its own."""
+    """ASGI middleware. Headers already set are kept."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

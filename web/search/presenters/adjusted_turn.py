@@ -1,4 +1,4 @@
-"""The turn on the screen: as it was stored, or as a person has changed it."""
+"""The displayed turn: as stored, or with unsaved changes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ DEEP = 1000  # how far down the ranks are looked at to say what moved
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """``shown`` is ``stored`` after the changes of the view. ``then`` and ``now`` are the
-    rankings without and with the filter where the person asked what it moved."""
+    """``shown`` is ``stored`` with the view's changes applied. ``then`` and ``now`` are the rankings without and with
+    the filter, if rank changes are shown."""
 
     stored: Turn
     shown: Turn
@@ -28,8 +28,8 @@ class ShownTurn:
 
 
 def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view: UiState) -> ShownTurn:
-    """Asks no language model. What cannot be worked out any more, e.g. because the gallery has
-    changed since, is said in ``problem``."""
+    """Apply the changes without a language model. If that is impossible, for example because the gallery has changed,
+    ``problem`` says so."""
     adjustment = view.adjustment if turn.turn_id == view.turn_id else Adjustment()
 
     def adjusted(change: Adjustment, k: int) -> TurnResult:
