@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """``app.demo``, built when it is asked for: importing this module opens nothing."""
+    """Build ``app.demo`` on first access, so that importing this module opens nothing."""
     if name == "demo":
         from web.layout import build_demo
         from web.services import open_services

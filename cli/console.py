@@ -1,4 +1,4 @@
-"""What the commands share: the terminal, progress bars, the encoder a person named."""
+"""Shared helpers of the commands: terminal, progress bars, encoders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error; yields ``update(done, total)``. Quiet when nobody watches."""
+    """Progress bar on standard error; yields ``update(done, total)``. Silent without a terminal."""
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
@@ -48,7 +48,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
-    """The encoder ``spec`` names, on the device the settings say."""
+    """The encoder ``spec`` on the configured device."""
     from cir_core.encoders import load_encoder
 
     settings = get_settings()
@@ -59,7 +59,7 @@ def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file that a person named. Raises ``SettingsError`` if it cannot be."""
+    """Write an output file. Raises ``SettingsError`` if it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -45,7 +45,7 @@ def version() -> None:
 
 
 def run() -> None:
-    """Entry point: an expected error is printed as one sentence, with exit code 1."""
+    """Entry point: print expected errors as one sentence, with exit code 1."""
     if not sys.warnoptions:
         # Notices of libraries about their own future are not for the people who run cirque.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -27,9 +27,9 @@ def build_demo(services: Services) -> Screens:
 
 
 def _build_page(demo: gr.Blocks, page: Page) -> None:
-    """An empty element into which the page's script draws the screen. Content comes by calls that check who asks.
+    """An empty element for the page's script to draw into. Its content comes from authenticated calls.
 
-    Outside the ``with`` of ``demo``, as Gradio requires for routes.
+    Must be outside the ``with`` of ``demo``, as Gradio requires for routes.
     """
     with demo.route(page.title, page.path, show_in_navbar=False):
         gr.HTML(

@@ -1,4 +1,4 @@
-"""The web server: pages, pictures, downloads, and how it starts and stops."""
+"""The web server: application assembly, start and shutdown."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _AT_THE_END = 2.0   # seconds
 
 
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
-    """The whole application. Opens the store; loads no model."""
+    """Build the whole application. Opens the store; loads no model."""
     if settings.mcp and importlib.util.find_spec("mcp") is None:
         raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it from the checkout: "
                             ".venv/bin/pip install -e '.[mcp]'")
@@ -122,9 +122,9 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
 
 
 def serve(settings: Settings, *, open_page: bool = False) -> None:
-    """Serve until Ctrl-C or SIGTERM; ``open_page`` shows the page in the person's browser.
+    """Serve until Ctrl-C or SIGTERM; ``open_page`` opens the page in the browser.
 
-    Raises ``SettingsError`` when the address cannot be had.
+    Raises ``SettingsError`` if the address is unavailable.
     """
     begin_logging(settings)
     return_large_blocks()
@@ -152,7 +152,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 
 
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
-    """Who asks is who connects, unless a proxy that is trusted says otherwise."""
+    """Server configuration. The client address is the peer's, unless a trusted proxy forwards another."""
     asked: ASGIApp = app
     proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
@@ -186,7 +186,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, with one friendly line and without raising the signal that stopped it again."""
+    """uvicorn with a start-up line, and without re-raising the signal that stopped it."""
 
     def __init__(
         self, config: uvicorn.Config, address: str, services: Services, doors: ShutdownState, warming: Warming, *,

@@ -1,4 +1,4 @@
-"""One place builds everything: settings to services for the screens."""
+"""Composition root: settings in, services for the screens out."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Services:
 
 
 def open_services(settings: Settings) -> Services:
-    """Open the store and the galleries' door. No model is loaded until it is needed."""
+    """Open the store and the gallery pool. Models are loaded on first use."""
     from annotation.preference.answers import Preference
     from annotation.validity.answers import Validity
     from cir_core.encoders import load_encoder
@@ -83,7 +83,7 @@ def open_services(settings: Settings) -> Services:
 
 
 def _make_home(settings: Settings) -> None:
-    """With the database on a server nobody else makes it. Raises ``StorageError``."""
+    """Create the home folder, which no database file does if the database is on a server. Raises ``StorageError``."""
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -92,7 +92,7 @@ def _make_home(settings: Settings) -> None:
 
 
 def _meter(settings: Settings) -> Meter:
-    """Raises ``SettingsError`` for metrics that nobody may read."""
+    """Raises ``SettingsError`` if metrics are on but nobody may read them."""
     if not settings.metrics:
         return Meter()
     if not settings.metrics_from and not settings.metrics_token.get_secret_value():

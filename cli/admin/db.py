@@ -1,4 +1,4 @@
-"""``cirque db``: backups of the database, and whether it is whole."""
+"""``cirque db``: back up, restore and check the database."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def check() -> None:
 
 @contextmanager
 def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
-    """As it is: not brought up to date, and only made where it may be ``new``."""
+    """Open the database without migrating it; create it only if ``new``."""
     from storage.engine.database import open_database, parse, sqlite_path
 
     path = sqlite_path(parse(settings.resolved_database_url))
@@ -109,7 +109,7 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
 
 
 def _restored(done: Restored, file: Path) -> AuditEvent:
-    """The log that was replaced goes on in the file of what was there: its numbers say where, and how far."""
+    """Continue the replaced audit log in the backup of the previous content."""
     from annotation.records import LOCAL, AuditEvent
 
     details: dict[str, str | int] = {"file": file.name, "ended_sign_ins": done.sign_ins}
@@ -121,8 +121,8 @@ def _restored(done: Restored, file: Path) -> AuditEvent:
 
 
 def _note(engine: Engine, act: AuditEvent, contents: Contents) -> None:
-    """In the database that was backed up, or is there now. What was done was done: a database without a log, or that
-    is full or held by somebody, does not undo it."""
+    """Add an entry to the audit log of the database that was backed up or restored. A database without a log, or one
+    that is full or locked, does not undo the command."""
     from storage.accounts.audit_log import SqlAuditLog
 
     if "audit_log" not in contents.rows:

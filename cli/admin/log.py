@@ -1,4 +1,4 @@
-"""``cirque log``: who did what."""
+"""``cirque log``: the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cirque methods``: what there is to search with."""
+"""``cirque methods``: available search methods."""
 
 from __future__ import annotations
 

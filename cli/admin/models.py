@@ -1,4 +1,4 @@
-"""``cirque models``: try the language model that the settings name."""
+"""``cirque models``: check the configured language model."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def serve() -> None:
 
 
 def prepare_sample() -> None:
-    """Draw and index the sample gallery, with progress; does nothing the second time."""
+    """Draw and index the sample gallery, with progress, unless it exists."""
     from cir_core.sample.gallery import ensure_sample, is_ready
 
     home = get_settings().home

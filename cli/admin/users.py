@@ -1,4 +1,4 @@
-"""``cirque user``: who may sign in, and as what."""
+"""``cirque user``: accounts, roles and invitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that runs are written to: TREC lines to measure again, submissions to a benchmark's server."""
+"""Output files of runs: TREC runs and benchmark submissions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 120  # bytes of a name; file systems take 255, and endings come behin
 
 
 def check_folder(folder: Path | None, option: str) -> None:
-    """Make the folder that results go to, before they are worked for. Raises ``SettingsError``."""
+    """Create the output folder before any work. Raises ``SettingsError``."""
     if folder is None:
         return
     try:
@@ -36,8 +36,8 @@ def check_folder(folder: Path | None, option: str) -> None:
 
 
 def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
-    """The run as TREC lines, which `--run` reads again. One with lists of image sets becomes a
-    folder of two files. Raises ``SettingsError`` where it cannot be written."""
+    """Write a TREC run, which `--run` reads again; a run with lists of image sets becomes a folder of two files. Raises
+    ``SettingsError`` if it cannot be written."""
     from cir_core.evaluation.runs.trec import write_trec_run
 
     name = safe_name(run.system)
@@ -66,8 +66,7 @@ def submit(
 
 
 def safe_name(system: str) -> str:
-    """A system's name as a file name; of a long one the beginning and a digest. Raises
-    ``SettingsError`` if nothing is left of it."""
+    """A system's name as a file name, shortened with a digest if long. Raises ``SettingsError`` if nothing remains."""
     name = "".join(letter if letter.isalnum() or letter in "-_.+" else "_" for letter in system).strip("._")
     if not name:
         raise SettingsError(f"The system {system!r} cannot be the name of a file. Rename the run.")
@@ -78,7 +77,7 @@ def safe_name(system: str) -> str:
 
 
 def apart(systems: Sequence[str]) -> list[str]:
-    """The names, those that would be one file name with " (2)", " (3)" … behind the later ones."""
+    """Unique file names: duplicates get " (2)", " (3)" …."""
     taken = {safe_name(system).casefold() for system in systems}
     given: set[str] = set()
     found = []

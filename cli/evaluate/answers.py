@@ -1,4 +1,4 @@
-"""What answers a benchmark on the command line: run files, or methods over a gallery."""
+"""Systems to evaluate: run files, or methods over a gallery."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SystemRun:
 
 @dataclass(frozen=True)
 class Opened:
-    """A gallery with its encoder, and who answers the roles of a language model."""
+    """A gallery with its encoder and the language model."""
 
     gallery: Gallery
     encoder: Encoder
@@ -54,7 +54,7 @@ class Opened:
 
 
 def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None) -> None:
-    """Raises ``BadParameter`` unless there are runs, or methods with their gallery, and not both."""
+    """Raises ``BadParameter`` unless either runs, or methods with their gallery, are given."""
     if bool(runs) == bool(methods):
         raise typer.BadParameter("Give run files (--run FILE) or methods (--methods NAMES --gallery NAME), one of the "
                                  "two.")
@@ -80,7 +80,7 @@ def from_files(paths: Sequence[Path]) -> list[SystemRun]:
 
 
 def file_digest(path: Path) -> str:
-    """16 hex digits of a file's bytes, or of all files of a folder in the order of their names."""
+    """16 hex digits of the digest of a file, or of all files of a folder in name order."""
     sha = hashlib.sha256()
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file() and (file == path or not file.name.startswith(".")):
@@ -182,7 +182,7 @@ def _source(found: Opened, one: MethodRun | SessionsRun) -> dict[str, str]:
 
 
 def _with_notes(one: MethodRun | SessionsRun) -> Run:
-    """The run, with why queries failed and what most of the others came with."""
+    """The run, with the reasons of failed queries and the notes of most others."""
     reasons = Counter(one.failures.values()).most_common()
     answered = len(one.run.rankings)
     return replace(one.run, notes=(

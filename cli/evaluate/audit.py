@@ -1,4 +1,4 @@
-"""``cirque audit``: which queries of a benchmark need both image and text."""
+"""``cirque audit``: shortcut audit of a benchmark's queries."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def data_set(
     dataset: str, annotations: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None,
     settings: Settings,
 ) -> Benchmark:
-    """The queries of ``dataset``; the sample gallery's own are drawn where nothing is named."""
+    """Queries of ``dataset``; those of the sample gallery by default."""
     from cir_core.registry.kinds import find_kind, read_benchmark
 
     find_kind(dataset)
@@ -138,8 +138,7 @@ def data_set(
 def _chosen(
     texts: Sequence[str], benchmark: Benchmark, gallery: str | None, settings: Settings
 ) -> tuple[Sequence[RetrieverSpec], Gallery | None]:
-    """The retrievers that were asked for, and the gallery whose images they rank; None where no
-    retriever needs one."""
+    """The requested retrievers and the gallery they rank; None if no retriever needs one."""
     from cir_core.audit.retrievers.opening import gallery_of_ranks
     from cir_core.audit.retrievers.specs import parse_retrievers
     from cir_core.gallery.gallery import list_galleries, open_gallery
@@ -167,7 +166,7 @@ def _chosen(
 
 
 def sample_gallery(settings: Settings) -> Gallery:
-    """The sample gallery, drawn and indexed if it is not there yet."""
+    """The sample gallery, drawn and indexed if missing."""
     from cir_core.gallery.gallery import open_gallery
     from cir_core.sample.gallery import ensure_sample, is_ready
 
@@ -194,7 +193,7 @@ def _models(model: ModelChoice, domain: Domain, stores: Stores, settings: Settin
 def _validated(
     path: Path | None, dataset: str | None, rule: Rule, whole: Benchmark, benchmark: Benchmark
 ) -> frozenset[str] | None:
-    """Read against the whole data set, in which positions count, and cut to what is audited of it."""
+    """The validated queries, matched by position in the whole data set and restricted to the audited ones."""
     if path is None:
         return None
     from cir_core.audit.circus.traces import read_validated
@@ -207,7 +206,7 @@ def _folder_name(
     benchmark: Benchmark, runs: Sequence[RetrieverRun], k: int, min_support: int, accepted: frozenset[str] | None,
     seed: int,
 ) -> str:
-    """The same for the same audit, another for any other: its files are not to lie among theirs."""
+    """Output folder name, unique per audit configuration."""
     parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed),
              *sorted(accepted or ())]
     return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
@@ -238,7 +237,7 @@ def _report(
 
 
 def _tell_failed(outcome: AuditOutcome) -> None:
-    """Says which retrievers are missing and how to go on; nothing if none is."""
+    """Report failed retrievers and how to continue."""
     if not outcome.failed:
         return
     for name, reason in outcome.failed.items():

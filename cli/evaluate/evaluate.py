@@ -1,4 +1,4 @@
-"""``cirque evaluate``: numbers with their protocol."""
+"""``cirque evaluate``: evaluation with protocol cards."""
 
 from __future__ import annotations
 

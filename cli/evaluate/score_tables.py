@@ -1,4 +1,4 @@
-"""What ``cirque evaluate DATASET`` prints: a table for each family of measures, or JSON."""
+"""Output of ``cirque evaluate DATASET``: one table per family of measures, or JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = 6  # a family of more is turned: a row for each measure
 def show(
     protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool
 ) -> None:
-    """Everything about the runs. ``every`` is None for a split that hides its targets.
+    """Print everything about the runs. ``every`` is None for a split with hidden targets.
 
     JSON is that of :func:`as_text`.
     """
@@ -76,7 +76,7 @@ def _print_tables(every: Sequence[Scores]) -> None:
 
 
 def _families(every: Sequence[Scores]) -> Iterator[tuple[str, list[Measure]]]:
-    """Numbers without a cutoff stand in the table before them."""
+    """Tables of measures by family; numbers without a cutoff come first."""
     measures = list(dict.fromkeys(measure for scores in every for measure in scores.figures))
     families: dict[str, list[Measure]] = {}
     last = ""
@@ -108,7 +108,7 @@ def _turned(every: Sequence[Scores], measures: Sequence[Measure]) -> Table:
 
 
 def _heading(scores: Scores, measure: Measure) -> str:
-    """With the number of queries that have a part in the measure, where not all have."""
+    """Column heading, with the number of queries if the measure does not apply to all."""
     name = _LABELS.get(measure.at or measure.family, measure.at or measure.family)
     column = scores.columns.get(measure, np.zeros(0))
     count = int(np.isfinite(column).sum())

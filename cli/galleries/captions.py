@@ -186,7 +186,7 @@ class _Rate(ProgressColumn):
 
 @contextmanager
 def _bars() -> Iterator[Callable[[CaptionProgress], None]]:
-    """A bar for each stage on standard error. Quiet when nobody watches."""
+    """One progress bar per stage on standard error. Silent without a terminal."""
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),

@@ -1,4 +1,4 @@
-"""``cirque datasets``: benchmarks and other files that a person has on this machine."""
+"""``cirque datasets``: check, index and convert local benchmark files."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def convert(
 
 
 def _refuse_another(name: str, benchmark: Benchmark) -> None:
-    """A gallery holds what was indexed last: another data set under its name would empty it."""
+    """Refuse to index a data set into the gallery of another one, which would replace it."""
     from cir_core.gallery.gallery import open_gallery
 
     try:
@@ -161,8 +161,8 @@ def _path(kind: str, path: Path | None) -> Path:
 
 
 def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, allow_missing: bool) -> Path:
-    """Id and path of every image, in the order of the pools, which decides ties. The file stays: with
-    it the gallery can be indexed again without the data set's files."""
+    """Write id and path of every image, in pool order, which decides ties. The kept manifest allows re-indexing without
+    the data set's files."""
     from cir_core.support.files import write_atomically
 
     if any(ids is None for ids in benchmark.pools.values()):

@@ -1,4 +1,4 @@
-"""``cirque encoders``: how they are named, look at one, fetch one knowingly."""
+"""``cirque encoders``: list, show and download encoders."""
 
 from __future__ import annotations
 

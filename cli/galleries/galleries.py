@@ -1,4 +1,4 @@
-"""``cirque index`` and ``cirque galleries``: galleries of one's own."""
+"""``cirque index`` and ``cirque galleries``: manage galleries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def index(
 
 
 def print_index_report(result: IndexReport, report: Path | None) -> None:
-    """What a run did; all skipped files go to ``report``, the first of them are printed."""
+    """Print a summary of the run and the first skipped files; write all skipped files to ``report``."""
     out.print(
         f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "

@@ -1,4 +1,4 @@
-"""``cirque study create preference``: a study of which of two sets of results people find better."""
+"""``cirque study create preference``: create a study that compares two result sets per query."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def create_preference(
 
 
 def print_pairs(counts: Mapping[Pair, int]) -> None:
-    """How often each two methods meet."""
+    """Number of questions per pair of methods."""
     table = Table("methods", "questions", box=None)
     table.columns[1].justify = "right"
     for pair, count in counts.items():
@@ -147,7 +147,7 @@ def print_pairs(counts: Mapping[Pair, int]) -> None:
 
 
 def print_survey(plan: SurveyForecast) -> None:
-    """A forecast, with what it assumes."""
+    """Forecast with its assumptions."""
     table = Table("plan", "", box=None)
     table.columns[1].justify = "right"
     for row in (
@@ -164,7 +164,7 @@ def print_survey(plan: SurveyForecast) -> None:
 
 
 def _names(text: str) -> list[str]:
-    """Both names. Raises ``StudyError``."""
+    """The two set names. Raises ``StudyError``."""
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2:
         raise StudyError(f"--set-names is {quoted(text)}. Give two names with a comma between them, such as "
@@ -173,7 +173,7 @@ def _names(text: str) -> list[str]:
 
 
 def _text(path: Path | None) -> str | None:
-    """What a file that a person named says; None without one. Raises ``SettingsError``."""
+    """Content of a text file; None without one. Raises ``SettingsError``."""
     if path is None:
         return None
     try:

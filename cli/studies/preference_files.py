@@ -1,4 +1,4 @@
-"""Preference studies: ``cirque study import hp-fashioniq``, and ``quality``, how carefully people answered."""
+"""``cirque study import hp-fashioniq``, and ``quality``: answer quality of preference studies."""
 
 from __future__ import annotations
 

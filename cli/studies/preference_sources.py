@@ -1,4 +1,4 @@
-"""Which questions a person asked for when they make a preference study, and where the pictures are."""
+"""Questions and images of a new preference study, from command-line options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreferenceSourceArgs:
-    """The options of ``cirque study create preference`` that say which questions."""
+    """Options of ``cirque study create preference`` that select the questions."""
 
     dataset: str | None
     methods: str | None
@@ -43,7 +43,7 @@ class PreferenceSourceArgs:
     skip_missing: bool
 
     def check(self) -> None:
-        """Raises ``StudyError`` unless one source is named, with what belongs to it."""
+        """Raises ``StudyError`` unless exactly one source is given, with its options."""
         named = [name for name, value in (("--methods", self.methods), ("--from-runs", self.runs),
                                           ("--from-hp", self.hp)) if value]
         if len(named) != 1:
@@ -58,7 +58,7 @@ class PreferenceSourceArgs:
 
 
 def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource:
-    """The questions' queries and what was found for them; with methods, these are run now."""
+    """Queries and result sets of the questions; methods are run now."""
     asked.check()
     if asked.hp is not None:
         from annotation.preference.sources.hp import from_hp
@@ -96,7 +96,7 @@ def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, setti
 
 
 def _runs(names: Sequence[str]) -> list[Run]:
-    """A name is a path, or several with commas between them."""
+    """Run files by path, or several separated by commas."""
     from cli.evaluate.answers import from_files
 
     paths = [Path(part.strip()) for name in names
@@ -117,7 +117,7 @@ def _pictures(asked: PreferenceSourceArgs, benchmark: Benchmark, settings: Setti
 
 
 def _gallery(asked: PreferenceSourceArgs, benchmark: Benchmark, settings: Settings) -> Gallery | None:
-    """The gallery that was named, else the data set's usual one where there is one; none beside a folder."""
+    """The named gallery, else the data set's usual one if it exists; none with an image folder."""
     from cir_core.gallery.gallery import open_gallery
 
     usual = SAMPLE_GALLERY if benchmark.kind == SAMPLE else benchmark.name

@@ -1,4 +1,4 @@
-"""``cirque report``: how far people agree, what they prefer, and how sure the numbers are."""
+"""``cirque report``: agreement and preference reports with confidence intervals."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def preference(
 
 @dataclass(frozen=True)
 class _Choice:
-    """Which answers the report is about, as it was typed."""
+    """The selection of answers, as given on the command line."""
 
     datasets: Sequence[str] | None
     categories: Sequence[str] | None
@@ -139,7 +139,7 @@ def _report(
 
 @contextmanager
 def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore, Study, StudyAnswers]]:
-    """The study with its answers. Raises ``StudyError`` for another kind and for a scale that is not the kind's."""
+    """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
     from annotation.analysis.loading import load_answers
     from annotation.analysis.statistics.krippendorff import check_scale
     from storage.stores import open_stores
@@ -162,12 +162,12 @@ def _selection(answers: StudyAnswers, choice: _Choice, options: Options) -> Sele
 
 
 def _once(names: Sequence[str] | None) -> tuple[str, ...]:
-    """Each once and in order, so that the same choice is the same report."""
+    """Sorted without duplicates, so that equal selections give equal reports."""
     return tuple(sorted(set(names or ())))
 
 
 def _seats(answers: StudyAnswers, people: Sequence[str], *, hide: bool) -> tuple[int, ...]:
-    """Numbers of their seats; a code such as P03 stands for a person too. Raises ``StudyError``."""
+    """Seat numbers of people given by name or by a code such as P03. Raises ``StudyError``."""
     from annotation.analysis.people import name_of, seat_numbers
     from annotation.records import name_key
 
@@ -188,7 +188,7 @@ def _seed(seed: int | None) -> int:
 
 @contextmanager
 def _working(text: str) -> Iterator[None]:
-    """A sign of life. Quiet when nobody watches."""
+    """Spinner on standard error. Silent without a terminal."""
     with err.status(f"{text}…") if err.is_terminal else nullcontext():
         yield
 
@@ -220,8 +220,7 @@ def _note(name: str) -> None:
 
 
 def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:
-    """Into a folder, or into a file that ends in .zip. Raises ``SettingsError``; of what is there nothing is changed
-    then."""
+    """Write into a folder or a .zip file. Raises ``SettingsError`` and changes nothing if that fails."""
     from annotation.tables.files import as_zip
 
     if to.suffix.lower() != ".zip":

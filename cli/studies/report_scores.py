@@ -1,4 +1,4 @@
-"""``cirque report scores``: what metrics give the sets of a preference study."""
+"""``cirque report scores``: metric scores of a preference study."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def scores(
 
 
 def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Sequence[Path]) -> list[MetricScores]:
-    """Those kept with the study, and those of ``files``, which come in place of kept ones of the same name."""
+    """Stored metrics and those of ``files``, which replace stored ones of the same name."""
     from annotation.analysis.scores.score_files import read_scores
     from annotation.records import name_key
 

@@ -1,4 +1,4 @@
-"""``cirque study``: making studies, running them, and their files."""
+"""``cirque study``: create and run studies."""
 
 from __future__ import annotations
 

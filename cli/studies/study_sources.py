@@ -1,4 +1,4 @@
-"""Which queries a person asked for when they make a study, and where their pictures are."""
+"""Queries and images of a new validity study, from command-line options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALL = 1_000_000_000   # sessions
 
 @dataclass(frozen=True)
 class StudySourceArgs:
-    """The options of ``cirque study create validity`` that say which queries."""
+    """Options of ``cirque study create validity`` that select the queries."""
 
     audit: Path | None
     mbeir: Path | None
@@ -35,7 +35,7 @@ class StudySourceArgs:
 
     @property
     def source(self) -> str:
-        """Raises ``StudyError`` unless one source is named."""
+        """Raises ``StudyError`` unless exactly one source is given, with its options."""
         named = [name for name, value in (("--from-audit", self.audit), ("--from-mbeir", self.mbeir),
                                           ("--from-circus", self.circus), ("--from-sessions", self.sessions)) if value]
         if len(named) != 1:
@@ -49,7 +49,7 @@ class StudySourceArgs:
 
 
 def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:
-    """The queries that were asked for, before any sample is drawn."""
+    """The selected queries, before sampling."""
     from annotation.sources.audit import audit_name, read_audit
     from annotation.sources.circus import read_circus
     from annotation.sources.mbeir import read_mbeir
@@ -72,7 +72,7 @@ def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> Q
 def drawn(
     found: QuerySource, asked: StudySourceArgs, sample: int | None, stratify: Stratify, seed: int
 ) -> tuple[list[StudyQuery], dict[str, Any]]:
-    """The sample, and the source with what was asked of it."""
+    """The sample, and the source with its sampling parameters."""
     from annotation.sources.sampling import sample as draw
 
     queries = draw(found.queries, sample, stratify, seed)
@@ -81,7 +81,7 @@ def drawn(
 
 
 def _gallery(asked: StudySourceArgs, settings: Settings, usual: str = "") -> Gallery | None:
-    """The gallery that was named, else the data set's usual one where there is one; None with ``--images``."""
+    """The named gallery, else the data set's usual one if it exists; None with ``--images``."""
     from cir_core.gallery.gallery import list_galleries, open_gallery
 
     if asked.gallery:

@@ -1,4 +1,4 @@
-"""The bar of an audit."""
+"""Progress bar of an audit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def run_bar() -> Iterator[tuple[Callable[[AuditProgress], None], Callable[[str, IndexProgress], None]]]:
-    """A bar that says what is being ranked, or indexed for it. Quiet when nobody watches."""
+    """Progress bar for ranking and indexing. Silent without a terminal."""
     from cir_core.audit.runner import INPUTS
 
     with Progress(

@@ -1,4 +1,4 @@
-"""What an audit prints: labels, retrievers, Composition Gap, and what was left out."""
+"""Tables of an audit: labels, retrievers, Composition Gap, excluded queries."""
 
 from __future__ import annotations
 

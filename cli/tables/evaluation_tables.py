@@ -17,7 +17,7 @@ _DIFFERENCE = "percentage points, 95 % paired bootstrap; * if the interval exclu
 
 
 def print_report(report: SampleReport, max_turns: int) -> None:
-    """Everything but the ranks, which only the JSON file holds."""
+    """Print everything but the ranks, which only the JSON file has."""
     total = sum(map(len, report.queries.values()))
     out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked separately, reference "
               f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {_PERCENT}; "
@@ -80,7 +80,7 @@ def _print_times(rows: Sequence[SingleTurn]) -> None:
 
 
 def _print_notes(report: SampleReport) -> None:
-    """What most queries of a method came with: it hardly ran as its name says."""
+    """Print notes that apply to most queries of a method, as it hardly ran as named."""
     total = sum(map(len, report.queries.values()))
     for row in report.single:
         for note, count in row.notes.items():

@@ -1,4 +1,4 @@
-"""Tables that fit the terminal. A number is never cut: one that is not whole is another number."""
+"""Tables that adapt to the terminal width. Numbers are never truncated."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _PIPED = 10_000
 
 @dataclass(frozen=True)
 class Grid:
-    """``right``: numbers, at the right; ``prose``: sentences, which may move below; ``codes``: columns that say again
-    what another says, and are left out where there is little room."""
+    """``right``: right-aligned number columns; ``prose``: sentences, which may move below the table; ``codes``:
+    redundant columns, dropped if space is short."""
 
     names: tuple[str, ...]
     right: tuple[bool, ...]
@@ -30,8 +30,8 @@ class Grid:
 
 
 def print_grid(grid: Grid) -> None:
-    """As a table; where the terminal is too narrow with sentences below it and intervals under their values; where it
-    is too narrow for that as well, each row as a paragraph. What is piped into a file is as wide as it is."""
+    """Print a table; on narrow terminals with sentences below it and intervals under their values; on still narrower
+    ones each row as a paragraph. Piped output keeps its full width."""
     width = out.width if out.is_terminal else _PIPED
     table = _table(grid, _TEXT_WIDTH)
     if (needed := _needed(table)) <= width:
@@ -50,7 +50,7 @@ def print_grid(grid: Grid) -> None:
 
 
 def say(text: str, indent: int = 0) -> None:
-    """Text that breaks between words; what is piped is not broken."""
+    """Print text wrapped between words; piped output is not wrapped."""
     if out.is_terminal:
         out.print(Padding(text, (0, 0, 0, indent), expand=False) if indent else text)
     else:
@@ -58,7 +58,7 @@ def say(text: str, indent: int = 0) -> None:
 
 
 def _table(grid: Grid, text_width: int) -> Table:
-    """Numbers as wide as they are, texts folded at ``text_width``."""
+    """Numbers at their full width, texts folded at ``text_width``."""
     made = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     for place, (name, right) in enumerate(zip(grid.names, grid.right, strict=True)):
         cells = [name, *(row[place] for row in grid.rows)]
@@ -92,7 +92,7 @@ def _without(grid: Grid, gone: frozenset[int]) -> Grid:
 
 
 def _without_prose(grid: Grid) -> tuple[Grid, list[str]]:
-    """With numbers in place of its sentences, and these. One column of them that is the first stays."""
+    """The grid with footnote numbers instead of sentences, and the sentences. A single leading prose column stays."""
     prose = grid.prose - {0}
     if not prose:
         return grid, []
@@ -107,7 +107,7 @@ def _without_prose(grid: Grid) -> tuple[Grid, list[str]]:
 
 
 def _stacked(grid: Grid) -> Grid:
-    """Intervals under their values, and the words of a column of numbers under each other."""
+    """Intervals under their values, and headings of number columns one word per line."""
     names = tuple(name.replace(" %", "\xa0%").replace(" ", "\n") if right else name
                   for name, right in zip(grid.names, grid.right, strict=True))
     return replace(grid, names=names, rows=tuple(
@@ -116,7 +116,7 @@ def _stacked(grid: Grid) -> Grid:
 
 
 def _print_rows(grid: Grid) -> None:
-    """Texts before the first number are a row's name."""
+    """Rows as paragraphs; texts before the first number are the row's name."""
     head = next((place for place, right in enumerate(grid.right) if right or place in grid.prose), len(grid.names))
     for row in grid.rows:
         say(", ".join(row[:head]))

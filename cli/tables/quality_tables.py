@@ -1,4 +1,4 @@
-"""How carefully people answered, in the terminal and as JSON."""
+"""Answer quality as terminal tables and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_RECORDED = "not recorded"
 
 
 def print_quality(found: Review, pairs: Sequence[PairResult]) -> None:
-    """People, what rules take out, and of the answers that are left the sides, and ``pairs`` adjusted for them."""
+    """Print people, the effect of rules, side bias of the remaining answers, and ``pairs`` adjusted for it."""
     print_people(found.people)
     _print_removed(found.rules, found.removed)
     kept = len(found.removed.kept)
@@ -38,7 +38,7 @@ def print_quality(found: Review, pairs: Sequence[PairResult]) -> None:
 
 
 def print_people(people: Sequence[PersonQuality]) -> None:
-    """In two tables, so that a narrow terminal cuts no heading."""
+    """Print people in two tables, so that narrow terminals do not truncate headings."""
     print_rows(("person", "answers", "wrong checks", "median", "longest run", "flagged"), (
         (one.annotator, f"{one.answers:,}", _wrong_checks(one),
          "" if one.median_seconds is None else f"{one.median_seconds:.0f} s", f"{one.longest_run:,}",
@@ -50,7 +50,7 @@ def print_people(people: Sequence[PersonQuality]) -> None:
 
 
 def print_pair_sides(pairs: Sequence[PairResult]) -> None:
-    """How often each method of a pair stood first, and the preference that weighs both sides alike."""
+    """Print how often each method of a pair was shown first, and the side-adjusted preference."""
     print_rows(("pair", "first led", "second led", "first preferred", "adjusted"), (
         (f"{one.first} and {one.second}", _led(one.first_led, one.first_leading),
          _led(one.second_led, one.second_leading), _percent(one.first_preferred.value), _percent(one.adjusted))
@@ -83,7 +83,7 @@ def _print_removed(rules: Rules, removed: Removed) -> None:
 
 
 def quality_json(found: Review, pairs: Sequence[PairResult]) -> dict[str, Any]:
-    """``removed`` has null for ``judgements`` where nobody recorded what the rule looks at."""
+    """``removed`` has null for ``judgements`` if the rule's data was not recorded."""
     study, people, bias, rules, removed = found.study, found.people, found.bias, found.rules, found.removed
     return {
         "study": study.name, "id": study.study_id,

@@ -1,4 +1,4 @@
-"""Reports of studies in the terminal."""
+"""Terminal output of study reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CODES = frozenset({"code"})
 
 
 def print_report(whole: WholeReport) -> None:
-    """Numbers that are looked for first, with their intervals, then the tables. Figures are in the files alone."""
+    """Print headline numbers with intervals, then the tables. Figures are only in files."""
     from annotation.analysis.rendering.report_parts import selected
 
     about = whole.report.about
@@ -41,7 +41,7 @@ def print_report(whole: WholeReport) -> None:
 
 
 def print_scores(study: str, scores: Sequence[MetricScores], sets: int) -> None:
-    """Metrics that are kept with a study of so many ``sets``."""
+    """Print the metrics stored with a study of ``sets`` sets."""
     if not scores:
         out.print(f"{study} has no stored scores. Recall of its sets needs none.\n"
                   "  From a file: cirque report scores STUDY --add FILE.csv\n"

@@ -1,4 +1,4 @@
-"""Studies as tables in the terminal."""
+"""Terminal tables of studies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_plan(plan: Forecast) -> None:
-    """A forecast, with the assumptions it rests on."""
+    """Print a forecast with its assumptions."""
     table = Table("plan", "", box=None)
     table.columns[1].justify = "right"
     rows = [
@@ -70,7 +70,7 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
 def print_study(
     study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
 ) -> None:
-    """``survey``: of a preference study."""
+    """``survey``: of preference studies."""
     plan, state = study.plan, "open" if study.accepting else "closed"
     asked = "item" if survey is None else "question"
     out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
@@ -105,7 +105,7 @@ def _laid_out(survey: SurveyOverview) -> str:
 
 
 def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
-    """Table 2 of CIRCUS, how far each data set is, then how often each category and each reason was given."""
+    """Print CIRCUS's Table 2, the progress of each data set, and counts of categories and reasons."""
     total = subset.total
     rows = (*subset.rows, *((total,) if len(subset.rows) != 1 else ()))
     parts = [("required", "validated_solved", "audited_required"),
@@ -132,7 +132,7 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The first column gives way where the terminal is narrow; numbers stay whole."""
+    """Print a table whose first column shrinks on narrow terminals; numbers stay whole."""
     table = Table(*heads, box=None)
     table.columns[0].overflow = "fold"
     for column in table.columns[1:]:

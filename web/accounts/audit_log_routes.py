@@ -1,4 +1,4 @@
-"""The audit log over HTTP: what the log page asks for, and its files. Admins only."""
+"""Endpoints of the audit log: entries for the log page, and file downloads. Admins only."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 
 
 def log_routes(services: Services) -> APIRouter:
-    """``/log/acts`` and ``/log/file``, both with ``person``, ``kind``, ``since`` and ``until``
-    (:func:`annotation.accounts.audit_log.read_filter`). A page of acts begins ``before`` a number."""
+    """``/log/acts`` and ``/log/file``, both filtered by ``person``, ``kind``, ``since`` and ``until``
+    (:func:`annotation.accounts.audit_log.read_filter`). Pages of entries end ``before`` a number."""
     log = services.log
 
     def acts(visitor: Visitor, query: Mapping[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Who may sign in, over HTTP: what the people page and scripts call. Admins only."""
+"""Account and invitation endpoints for the people page and scripts. Admins only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Given = TypeVar("_Given")
 
 
 def people_routes(services: Services) -> APIRouter:
-    """All are below ``/people``; each answers the list as it is then, as ``/people/all`` does."""
+    """Endpoints below ``/people``. Each returns the updated list, as ``/people/all`` does."""
     routes = APIRouter(prefix="/people", include_in_schema=False)
     people = services.people
 
@@ -31,7 +31,7 @@ def people_routes(services: Services) -> APIRouter:
         return {"added": added.name, **_list(people)}
 
     def role(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        """``withdrawn``: how many open invitations of an admin who is none any more, here and in ``active``."""
+        """``withdrawn``: number of open invitations withdrawn from a former admin; likewise in ``active``."""
         changed = people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
         return {"withdrawn": changed.withdrawn, **_list(people)}
 
@@ -49,7 +49,7 @@ def people_routes(services: Services) -> APIRouter:
         return {"withdrawn": people.deactivate(name, by=visitor.name).withdrawn, **_list(people)}
 
     def invite(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        """``path``: of the link, below the app's root. It is told this once; only its digest is kept."""
+        """``path``: the link, relative to the app's root. Returned only once; the database stores its digest."""
         days, uses = _number(fields, "days", 7), _number(fields, "uses", 1)
         if not uses.is_integer():
             raise AccessError("“uses” must be a whole number.")

@@ -1,4 +1,4 @@
-"""Signing in and out, and making an account by an invitation: own pages, no Gradio."""
+"""Sign-in, sign-out and joining by invitation: plain HTML pages without Gradio."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/sign-in")
     async def sign_in(request: Request, next: str = "/") -> Response:
-        """From the page (a form), or from a dialog in another page (JSON: name, password)."""
+        """Sign in by form (the sign-in page) or JSON with name and password (the dialog of other pages)."""
         if is_json(request):
             return await sign_in_here(request)
         name = ""
@@ -90,7 +90,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/login")
     async def login(request: Request) -> Response:
-        """For programs: ``gradio_client.Client(address, auth=(name, password))``."""
+        """Sign in programs: ``gradio_client.Client(address, auth=(name, password))``."""
         try:
             fields = await form(request)
             secret = await enter(request, fields.get("username"), fields.get("password"))
@@ -100,8 +100,8 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/sign-out")
     async def sign_out(request: Request) -> Response:
-        """303 to the sign-in page; for who sends JSON, ``{"left": true}``. The browser forgets the sign-in also
-        where the server cannot end it."""
+        """303 to the sign-in page, or ``{"left": true}`` for JSON requests. The cookie is deleted even if the server
+        cannot end the session."""
         root, as_json = _root(request), is_json(request)
         answer: Response
         try:
@@ -147,7 +147,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.get("/me")
     async def me(request: Request) -> Response:
-        """Who the page belongs to. The guard answers 401 where that is nobody."""
+        """The signed-in user of a page. AuthMiddleware answers 401 without one."""
         known = asdict(visitor_of(request))
         return JSONResponse({**known, "may": sorted(known["may"]), "pages": pages_for(known["may"])}, headers=FRESH)
 

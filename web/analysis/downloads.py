@@ -1,4 +1,4 @@
-"""A report's tables and the report itself as files to download."""
+"""Downloads of reports and their tables."""
 
 from __future__ import annotations
 

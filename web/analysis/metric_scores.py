@@ -1,4 +1,4 @@
-"""Scores of metrics for preference studies: from a file, from a method in a gallery; and which there are."""
+"""Endpoints for metric scores of preference studies: list, upload, compute with a method, remove."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _LONGEST_NAME = 200
 
 
 def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
-    """``/analysis/scores…``. Whoever may see results sees which scores there are and how a run goes; adding and
-    removing is for those who manage studies."""
+    """``/analysis/scores…``. Reading requires the permission to see results, changes the permission to manage studies.
+    """
     store = services.study_store
     runs = ScoreRuns(services.runs)
 

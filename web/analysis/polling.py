@@ -1,4 +1,4 @@
-"""How often a running study is looked at: the more its reports cost, the less often."""
+"""Adaptive polling interval for live reports: the more a report costs, the less often it is refreshed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Work = Literal["reading", "making"]
 
 @dataclass
 class _Spent:
-    """Seconds. ``since`` the last news: on reading the study, and on the report of it that took longest; ``before``:
-    both together, on the news before those."""
+    """Costs in seconds. ``since`` the last change: reading the study plus its slowest report; ``before``: the same for
+    the change before."""
 
     since: dict[Work, float] = field(default_factory=dict)
     before: float = 0.0
@@ -29,10 +29,10 @@ class _Spent:
 
 
 class PollingInterval:
-    """For each study how long a look at it counts, for many threads.
+    """Thread-safe polling interval per study.
 
-    While people answer there is news at every look, and news means that the study is read and its reports are made
-    anew. Looks that are several times as far apart as that takes leave the server to others.
+    While people answer, every poll finds changes, so the study is read and its reports are computed again. Spacing
+    polls at several times this cost leaves capacity for other requests.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -41,7 +41,7 @@ class PollingInterval:
         self._lock = threading.Lock()
 
     def seconds(self, study_id: str) -> float:
-        """How long a look counts, from when it began."""
+        """Validity of a poll in seconds, from its start."""
         with self._lock:
             spent, now = self._spent[study_id], self._clock()
             longest = max((now - began for began in spent.under_way.values()), default=0.0)
@@ -49,7 +49,7 @@ class PollingInterval:
         return min(max(OFTEN, _TIMES * cost), RARELY)
 
     def news(self, study_id: str) -> None:
-        """A look has found something new: what is spent from here on is spent on that."""
+        """Record that a poll found changes and start a new cost record."""
         with self._lock:
             spent = self._spent[study_id]
             spent.before, spent.since = spent.together(), {}

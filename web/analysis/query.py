@@ -1,4 +1,4 @@
-"""The parameters of a report, as an address carries them. Everything is checked here."""
+"""Parsing and validation of report parameters in URLs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = ("study", "select", "draws", "seed", "undefined", "resample", "names", 
 
 @dataclass(frozen=True)
 class ReportParams:
-    """``rules`` None: those the study keeps. ``plan``: a width of intervals; None: nothing is planned."""
+    """``rules`` None: the study's own rules. ``plan``: target interval width; None: no planning."""
 
     selection: Selection
     options: Options
@@ -34,8 +34,7 @@ class ReportParams:
 
 
 def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Options = Options()) -> ReportParams:
-    """``more``: names of parameters that this call takes besides; ``usual``: what goes for those that are not given.
-    Raises ``StudyError``."""
+    """``more``: names of further allowed parameters; ``usual``: defaults. Raises ``StudyError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
         raise StudyError(f"Unknown in this call: {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
@@ -90,7 +89,7 @@ def _selection(text: str) -> Selection:
 
 
 def _chosen(given: Mapping[str, Any], name: str, kind: type, words: str) -> list[Any]:
-    """Each once and in order, so that the same choice is the same report."""
+    """Sorted without duplicates, so that equal selections share a cache key."""
     values = given.get(name, [])
     if not isinstance(values, list) or len(values) > _MOST_CHOSEN or not all(type(one) is kind for one in values):
         raise StudyError(f"“{name}” must be a list of at most {_MOST_CHOSEN} {words}.")

@@ -1,4 +1,4 @@
-"""The reports that pages look at: each is made once for all who ask for the same, and follows a running study."""
+"""Cache of live study reports, shared by all readers and refreshed while a study runs."""
 
 from __future__ import annotations
 
@@ -38,25 +38,24 @@ class _Read:
 
 @dataclass(frozen=True)
 class CachedReport(Report):
-    """A report with its JSON."""
+    """A report with its serialised JSON."""
 
     @cached_property
     def _json(self) -> bytes:
-        """Written once for all who look at it."""
+        """JSON bytes, serialised once for all readers."""
         return orjson.dumps(present.report(self))
 
     def json_for(self, person: str) -> bytes:
-        """What the page of ``person`` gets."""
+        """The JSON response for ``person``."""
         mine = any(same_person(one, person) for one in self.judges)
         return b'{"you_judge":%s,' % (b"true" if mine else b"false") + self._json[1:]
 
 
 class ReportCache:
-    """Reports of the studies in ``store``, for many threads.
+    """Thread-safe cache of reports of the studies in ``store``.
 
-    What is made of a study is kept under the stamp that was there before it was read, so that nothing newer is ever
-    missed: a report may know more than its stamp says, never less. Of a study one copy is kept, and no report of an
-    older stamp.
+    Entries are keyed by the stamp read before the study itself: a report may be newer than its stamp, never older. One
+    copy of each study is kept, and no report of an older stamp.
     """
 
     def __init__(self, store: StudyStore, *, clock: Callable[[], float] = monotonic) -> None:
@@ -95,25 +94,25 @@ class ReportCache:
         self._looks.drop(lambda key: key == study_id)
 
     def made(self, name: str, asked: ReportParams) -> CachedReport:
-        """Raises ``StudyError`` for what the study does not have."""
+        """Return the report, computing it if necessary. Raises ``StudyError`` if the study lacks the requested data."""
         looked = self.looked(name)
         return self._made.get((looked.study.study_id, looked.stamp, asked), lambda: self._make(looked, asked))
 
     def at_once(self, name: str, asked: ReportParams) -> bool:
-        """Whether :meth:`made` needs no draws any more, or none at all, and need not read a large study either."""
+        """Whether :meth:`made` returns without bootstrap draws and without reading a large study."""
         looked = self.looked(name)
         if self._made.has((looked.study.study_id, looked.stamp, asked)):
             return True
         return not asked.options.draws and self._is_near(looked)
 
     def is_near(self, name: str) -> bool:
-        """Whether the study's answers are at hand, or are few."""
+        """Whether the study's answers are cached, or few."""
         return self._is_near(self.looked(name))
 
     def disputed(
         self, name: str, asked: ReportParams, a: int | None, b: int | None, key: str,
     ) -> tuple[StudySnapshot, tuple[Disputed, ...]]:
-        """Raises ``StudyError``, also for a study in which nothing can be disputed."""
+        """Disputed items of the study. Raises ``StudyError``, also for kinds of study without disputes."""
         looked = self.looked(name)
         if looked.study.kind != "validity":
             raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Only verdicts of validity studies "

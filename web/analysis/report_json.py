@@ -1,4 +1,4 @@
-"""Reports as JSON for the analysis screen. Numbers that are not there are null."""
+"""JSON of reports for the analysis screen. Missing numbers are null."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
-    """A row of the list. Nobody is waited for in an imported study, so all that was planned is there. ``you_judge``:
-    whether who asks has a seat in it, and is not to see its report by accident."""
+    """Row of the study list. Imported studies count as complete. ``you_judge``: whether the caller has a seat in the
+    study and should not open its report by accident."""
     answered = counts["done"]
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "accepting": found.accepting,
@@ -31,7 +31,8 @@ def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
 
 
 def report(made: Report) -> Json:
-    """``report`` in it is what ``cirque report --json`` prints; ``about`` says with which seed and how many draws."""
+    """JSON of a report: ``report`` is the output of ``cirque report --json``; ``about`` includes seed and number of
+    draws."""
     about = made.whole.report.about
     return {
         "stamp": made.looked.stamp, "kind": made.looked.study.kind, "accepting": about.accepting,
@@ -45,7 +46,7 @@ def scores(found: Sequence[MetricScores]) -> list[Json]:
 
 
 def disputed(study_id: str, found: Sequence[Disputed], total: int, images: Images) -> Json:
-    """Pictures by token; "" for one that is not at hand."""
+    """JSON of disputed items, with image tokens ("" for unavailable images)."""
 
     def at_hand(token: str) -> str:
         return token if token in images and images[token].width else ""
@@ -58,7 +59,7 @@ def disputed(study_id: str, found: Sequence[Disputed], total: int, images: Image
 
 
 def plain(value: Any) -> Any:
-    """Records, tuples, numbers of numpy and what is not finite as plain JSON has them."""
+    """Convert records, tuples, numpy numbers and non-finite values to plain JSON types."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if value is None or isinstance(value, str | int):

@@ -1,4 +1,4 @@
-"""What the analysis screen asks for: the studies, reports of one, its tables and files, what people differ on."""
+"""Endpoints of the analysis screen: studies, reports, tables, files and disputed items."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _MOST_DISPUTED = 50
 
 
 def analysis_routes(services: Services, analyses: ReportCache | None = None) -> APIRouter:
-    """``/analysis/…``. Reading is for those who may see results.
+    """``/analysis/…``, for users who may see results.
 
-    All but the list take the parameters of :func:`web.analysis.query.read_query`. ``/report`` with ``since``, a
-    report's stamp, tells no more than ``unchanged`` while nothing is new.
+    All but the list take the parameters of :func:`web.analysis.query.read_query`. ``/report`` with ``since`` (a
+    report's stamp) returns only ``unchanged`` if nothing has changed.
     """
     store = services.study_store
     analyses = analyses or ReportCache(store)
@@ -78,7 +78,7 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         return page() if analyses.is_near(name) else Deferred(page)
 
     def reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, ReportParams]:
-        """The study's name as it was given, and what is asked of it."""
+        """The requested study name and the report parameters."""
         check(visitor, "results")
         return input_limits.checked_study(query.get("study", "")), read_query(query, more, usual)
 
@@ -90,7 +90,7 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         return content
 
     def in_time(name: str, wanted: ReportParams, work: Callable[[], object]) -> object:
-        """Points come at once, unless a large study has to be read for them; intervals wait for one another."""
+        """Compute point estimates immediately, unless a large study must be read; queue interval computations."""
         return work() if analyses.at_once(name, wanted) else Deferred(work)
 
     routes = APIRouter()

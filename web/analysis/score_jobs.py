@@ -1,4 +1,4 @@
-"""Scores that are being computed: one computation at a time, the others wait, and a study has no more than one."""
+"""Background jobs that compute scores: one at a time, at most one per study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _KEPT = 100   # runs that are over and can still be asked for
 
 @dataclass(frozen=True)
 class ScoreRun:
-    """``done`` of ``total`` queries; 0 of 0 until that is known. ``problem``: why it ended without scores."""
+    """State of a job: ``done`` of ``total`` queries (0 of 0 while unknown). ``problem``: why it ended without scores.
+    """
 
     run_id: str
     text: str
@@ -39,7 +40,8 @@ Compute = Callable[[LiveWatch, Tell], None]
 
 @dataclass(frozen=True)
 class Computation:
-    """``key``: the same for the same scores; ``name``: of them, for people; ``text``: what is done first."""
+    """A requested computation. ``key``: equal for equal scores; ``name``: for display; ``text``: description of the
+    first step."""
 
     key: Hashable
     name: str
@@ -54,7 +56,7 @@ class _AtWork:
 
 
 class ScoreRuns:
-    """``runs`` lets the page stop one, as it stops a search, also one that waits."""
+    """Queue of score jobs. ``runs`` lets the page stop a running or waiting job."""
 
     def __init__(self, runs: Runs, threads: BackgroundPool = SCORES) -> None:
         self._runs, self._threads = runs, threads
@@ -64,9 +66,9 @@ class ScoreRuns:
         self._at_work: dict[str, _AtWork] = {}   # by study
 
     def begin(self, study_id: str, wanted: Computation) -> str:
-        """Returns the run's id at once: that of the one at work, if that computes the same.
+        """Start or queue a job and return its run id; an equal job is reused.
 
-        Raises ``StudyError`` while other scores of the study are computed, and where nothing can be begun.
+        Raises ``StudyError`` while the study has another job, or if no job can be started.
         """
         with self._lock:
             if (there := self._at_work.get(study_id)) is not None:

@@ -1,4 +1,4 @@
-"""A report of a study as it was at one moment."""
+"""Snapshots of studies and their reports."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from annotation.records import Study
 
 @dataclass(frozen=True)
 class StudySnapshot:
-    """A study as it was when its stamp was asked for, or later. ``number``: greater than that of every look before
-    that saw another stamp."""
+    """A study read at or after its stamp. ``number``: greater than that of every earlier snapshot with another stamp.
+    """
 
     study: Study
     stamp: str
@@ -23,7 +23,7 @@ class StudySnapshot:
 
 @dataclass(frozen=True)
 class Report:
-    """A report with all that is shown beside it. ``scores``: without what sets have. ``judges``: who has a seat."""
+    """A report with the data shown next to it. ``scores``: without values per set. ``judges``: people with a seat."""
 
     looked: StudySnapshot
     whole: WholeReport

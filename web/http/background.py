@@ -1,7 +1,6 @@
-"""Threads for what may take minutes, and which nobody waits for when the server stops.
+"""Background thread pools, abandoned at shutdown.
 
-So what is done in them only reads, or is kept in one transaction at its end: given up on the way it leaves nothing
-behind.
+Jobs therefore only read, or store their result in one transaction at the end: an abandoned job leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ T = TypeVar("T")
 
 
 class BackgroundPool:
-    """``workers`` threads; what they have no time for waits its turn."""
+    """Pool of ``workers`` threads with a queue."""
 
     def __init__(self, workers: int, name: str) -> None:
         self._workers = workers
@@ -25,12 +24,12 @@ class BackgroundPool:
 
     @property
     def busy(self) -> bool:
-        """Whether what is submitted now has to wait."""
+        """Whether a submitted job would have to wait."""
         with self._lock:
             return sum(not future.done() for future in self._futures) >= self._workers
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Raises ``RuntimeError`` where no thread can be had, or once :meth:`leave` was called."""
+        """Queue ``work``. Raises ``RuntimeError`` if no thread can be started, or after :meth:`leave`."""
         future = self._pool.submit(work)
         with self._lock:
             self._futures.add(future)
@@ -38,7 +37,7 @@ class BackgroundPool:
         return future
 
     def leave(self) -> bool:
-        """Let nothing more begin. Whether something is under way, which would keep the process until it ends."""
+        """Stop accepting jobs. Returns whether a job is running, which would keep the process alive."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             return any(future.running() for future in self._futures)

@@ -1,4 +1,4 @@
-"""What the named calls answer, as types: the output schemas of the MCP tools are made of them."""
+"""Result types of the API endpoints; output schemas of the MCP tools derive from them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Threads for decoding what people upload, apart from the threads that answer everything else.
+"""Thread pool for decoding uploaded images, separate from the threads that serve requests.
 
-A large image may wait a minute for the memory budget of the process. Forty of them would hold all threads of the app,
-and the guard in front of every save needs one.
+A large image may wait a minute for the memory budget of the process. Forty of them would occupy all threads of the app,
+and the authentication of every save needs one.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ _threads = ThreadPoolExecutor(_MOST, thread_name_prefix="cirque-decoding")
 
 
 async def in_decoding_thread(work: Callable[[float], T], patience: float) -> T:
-    """Run ``work`` in one of a few threads. Raises ``DecodingBusy`` where it has not begun after ``patience`` seconds.
+    """Run ``work`` in a decoding thread. Raises ``DecodingBusy`` if it has not started after ``patience`` seconds.
 
-    ``work`` is given the seconds that are left of them when it begins, to wait for memory. It is not begun when whoever
-    waits for it has gone meanwhile.
+    ``work`` receives the remaining seconds as a limit for waiting for memory. It is skipped if the caller has gone.
     """
     until = time.monotonic() + patience
     done = _threads.submit(carried(lambda: work(max(0.0, until - time.monotonic()))))

@@ -1,4 +1,4 @@
-"""The form of the calls that cirque's own pages make: JSON in, JSON out, a sentence when it does not work."""
+"""JSON endpoints of cirque's own pages: JSON in, JSON out, errors as one sentence."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ _STILL_THERE_EVERY = 1.0   # seconds
 
 
 def reply(payload: object, status: int = 200) -> Response:
-    """``payload`` as JSON that is never kept by a browser."""
+    """``payload`` as an uncacheable JSON response."""
     return Response(orjson.dumps(payload), status, _FRESH, "application/json")
 
 
 def refused(error: CirqueError) -> Response:
-    """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
+    """``{"problem": sentence, "kind"}`` with the HTTP status of the error."""
     status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
     answer = reply({"problem": public_message(error), "kind": kind}, status_of(error, status))
     answer.headers.update(retry_after(error))
@@ -74,16 +74,15 @@ def refused(error: CirqueError) -> Response:
 
 @dataclass(frozen=True)
 class Deferred:
-    """What a call comes to that takes so long that nothing else may wait behind it: ``work``, which only reads, is
-    done in threads of its own kind. It is not begun when whoever called has gone meanwhile, and given up when the
-    server stops."""
+    """A result computed in the background pool, so that nothing else waits for it: ``work`` only reads. It is skipped
+    if the caller has gone, and abandoned at shutdown."""
 
     work: Callable[[], object]
 
 
 def get_endpoint(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
-    """An endpoint for GET. ``work`` gets the visitor and the query, in a thread. What reads a whole
-    study is ``slow``: no save waits behind it. It may give back a :class:`Deferred`."""
+    """A GET endpoint. ``work`` receives the visitor and the query, in a thread. ``slow`` marks reads of a whole study,
+    which do not delay saves. ``work`` may return a :class:`Deferred`."""
 
     async def endpoint(request: Request) -> Response:
         return await _answer(request, lambda visitor: work(visitor, request.query_params),
@@ -96,9 +95,9 @@ def post_endpoint(
     work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
     slow: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
 ) -> Endpoint:
-    """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
+    """A POST endpoint. ``work`` receives the visitor and the fields of the JSON object, in a thread.
 
-    The body must say that it is JSON: a form on another site cannot say so. ``too_long``: what to say to one of more
+    The body must be declared as JSON, which forms on other sites cannot do. ``too_long``: message for bodies larger
     than ``most_bytes``.
     """
 
@@ -115,10 +114,10 @@ def post_endpoint(
 
 
 def check_opener(visitor: Visitor, opener: object) -> None:
-    """Two people may use one browser: a page of one of them neither shows nor keeps anything as the other's.
+    """Reject a request from a page opened by another user of the same browser.
 
-    ``opener`` is the name of the person whom the page was opened for; None from a script that does not say.
-    Raises ``AccessError``.
+    ``opener`` is the name of the user whom the page was opened for; None from scripts that do not send it. Raises
+    ``AccessError``.
     """
     if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
         raise AccessError(f"This page was opened by {shortened(opener, 80)}, but you are now signed in as "
@@ -127,13 +126,13 @@ def check_opener(visitor: Visitor, opener: object) -> None:
 
 
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
-    """Run ``work`` in one of the threads that these calls share."""
+    """Run ``work`` in the thread pool of these endpoints."""
     return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, carried(work))
 
 
 async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
-    """As ``in_thread``, for work on a study: neither one person nor one study gets all the threads. Raises
-    ``StorageError`` where so much waits already that one's turn does not come."""
+    """Run work on a study as ``in_thread`` does, within the per-person and per-study limits. Raises ``StorageError`` on
+    timeout."""
     shares = [ConcurrencyLimit("person", person, _OF_A_PERSON)]
     if isinstance(study, str) and study:
         shares.append(ConcurrencyLimit("study", study, _OF_A_STUDY))
@@ -142,7 +141,7 @@ async def in_shared_thread(work: Callable[[], Any], person: str, study: object) 
 
 
 def finish() -> None:
-    """Wait for the calls that have come in, at the end of the server: what they save is saved."""
+    """Wait at shutdown for running calls, so that everything is saved."""
     for threads in (_threads, _slow_threads):
         threads.shutdown()
 

@@ -1,4 +1,4 @@
-"""Long actions: run in a thread, seen while they run, stopped from the page."""
+"""Long actions: run in a thread, report progress, and can be stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SILENT = 1.0         # seconds after which a run that reports nothing is drawn a
 
 @dataclass(frozen=True)
 class Progress:
-    """What can be shown of an action that is still running."""
+    """Progress of a running action."""
 
     run_id: str
     text: str = ""
@@ -41,12 +41,12 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
+        """Elapsed time in seconds."""
         return monotonic() - self.began
 
 
 class LiveWatch(TurnObserver):
-    """Keeps the latest :class:`Progress` for whoever draws it."""
+    """Progress observer that keeps the latest :class:`Progress` for display."""
 
     def __init__(
         self, text: str = "", total: int = 0, *, planned: int = 0, looks_at: int = 0, secret: bool = False
@@ -62,7 +62,7 @@ class LiveWatch(TurnObserver):
         return self._progress
 
     def stored_in(self, session_id: str) -> None:
-        """Known before there is a turn: a page that is loaded again finds its way back."""
+        """Record the session before its turn exists, so that a reloaded page finds it."""
         self._change(session_id=session_id)
 
     def stage(self, name: str) -> None:
@@ -78,7 +78,7 @@ class LiveWatch(TurnObserver):
         self._reveal(rounds=(*self._progress.rounds, finished), partial=None)
 
     def part_done(self) -> None:
-        """One of ``total`` parts is over; the next one begins afresh."""
+        """One of ``total`` parts is done; the next one starts afresh."""
         self._change(done=self._progress.done + 1, rounds=(), hits=(), partial=None, stage="")
 
     def stop(self) -> None:
@@ -86,13 +86,13 @@ class LiveWatch(TurnObserver):
         self._change(stopping=True)
 
     def wait(self, seen: int, seconds: float) -> int:
-        """Wait for a change after number ``seen``; returns the number of the last one."""
+        """Wait for a change after number ``seen``; returns the number of the latest one."""
         with self._state:
             self._state.wait_for(lambda: self._changes != seen, seconds)
             return self._changes
 
     def over(self) -> None:
-        """Nothing more will change: whoever waits need not."""
+        """Mark the action as finished and wake all waiters."""
         self._change()
 
     def _reveal(self, **fields: Any) -> None:
@@ -107,8 +107,7 @@ class LiveWatch(TurnObserver):
 
 
 class Runs:
-    """The actions that are running, by id, so that a page can stop its own. An id is a secret
-    of the page that was shown it."""
+    """Running actions by id, so that a page can stop its own. The id is a secret of the page that received it."""
 
     def __init__(self) -> None:
         self._running: dict[str, LiveWatch] = {}
@@ -126,7 +125,7 @@ class Runs:
         return len(self._running)
 
     def stop(self, run_id: str) -> bool:
-        """Ask a run to finish early; False if it is over already."""
+        """Ask a run to finish early; False if it has already ended."""
         watch = self._running.get(run_id)
         if watch is None:
             return False
@@ -135,9 +134,9 @@ class Runs:
 
 
 def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Progress, None, T]:
-    """Run ``job`` in a thread; yields progress now and then, returns its result or raises its error.
+    """Run ``job`` in a thread; yield progress, and return its result or raise its error.
 
-    If nobody listens any more the job still ends, and what it stores is stored.
+    The job continues if nobody listens any more, and stores its result.
     """
     outcome: list[T] = []
     failure: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""What is counted while cirque runs. Whoever counts is told through this; it costs nothing where nobody does."""
+"""Metrics interface with a no-op default."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Callable
 
 
 class Meter:
-    """Hears of what happens and does nothing about it. :mod:`web.http.prometheus` has the one that counts."""
+    """No-op metrics sink; :mod:`web.http.prometheus` has the one that counts."""
 
     waited: Callable[[float], None] | None = None
     """Called with the seconds until a transaction could write; None where nobody wants to know."""
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """A request was answered. ``route`` is a template, never what somebody typed."""
+        """Count an answered request. ``route`` is a template, never user input."""
 
     def judged(self, protocol: str) -> None:
-        """A judgement was kept that is new."""
+        """Count a newly saved judgement."""
 
     def asked_model(self, role: str, outcome: str) -> None:
-        """A language model on a server was asked."""
+        """Count a request to a language-model server."""
 
     def running(self, count: Callable[[], int]) -> None:
-        """From now on ``count`` tells how many searches and other long actions are running."""
+        """Register ``count`` as the gauge of running searches and other long actions."""
 
     def unfinished(self, count: Callable[[], int]) -> None:
-        """From now on ``count`` tells how many requests and accepted calls a stop would wait for."""
+        """Register ``count`` as the gauge of requests and accepted calls that delay a shutdown."""
 
     def page(self) -> tuple[bytes, str]:
-        """All numbers and the type of this content."""
+        """All metrics in exposition format, and its content type."""
         return b"", "text/plain"

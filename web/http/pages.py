@@ -1,6 +1,6 @@
-"""All screens of the app: path, title, permission, script, in the order of the menu.
+"""Table of all screens: path, title, permission, script, in menu order.
 
-Routing, access control, the sign-in's first page and the menu in the browser (through ``/me``) all read this table.
+Routing, access control, the first page after sign-in and the browser's menu (through ``/me``) all read it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from annotation.accounts.roles import Capability
 
 @dataclass(frozen=True)
 class Page:
-    """``needs``: any one of these capabilities opens it. ``script``: the ES module under ``assets`` whose ``mount``
-    draws the screen into an empty element, or, of the search screen, looks after the panels that Gradio draws."""
+    """``needs``: any of these capabilities grants access. ``script``: the ES module under ``assets`` whose ``mount``
+    draws the screen into an empty element or, on the search screen, enhances Gradio's panels."""
 
     path: str
     title: str
@@ -38,5 +38,5 @@ SCREENS = (
 
 
 def pages_for(may: frozenset[Capability]) -> list[dict[str, str]]:
-    """The menu of a person with these capabilities, as JSON. Paths are relative to the app's root."""
+    """Menu for these capabilities, as JSON. Paths are relative to the app's root."""
     return [{"page": page.name, "title": page.title, "path": page.path[1:]} for page in SCREENS if page.needs & may]

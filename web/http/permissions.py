@@ -1,4 +1,4 @@
-"""Which addresses need what. Pure: paths in, capabilities out."""
+"""Required capabilities by URL path. Pure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "
 
 
 def plain(path: str) -> str:
-    """Without a slash at the end, or several at the beginning."""
+    """The path without a trailing slash or repeated leading ones."""
     return "/" + path.strip("/")
 
 
 def is_open(path: str) -> bool:
-    """Whether strangers may come here."""
+    """Whether the path is public."""
     match path.split("/"):
         case ["", "join", secret]:
             return bool(secret)
@@ -48,7 +48,7 @@ def is_open(path: str) -> bool:
 
 
 def is_served(path: str) -> bool:
-    """Whether there can be anything here. A path that climbs is none: nobody needs one."""
+    """Whether the path can exist. Paths with "..", "." or backslashes cannot."""
     if "\\" in path or "\0" in path or any(part in (".", "..") for part in path.split("/")):
         return False
     first, *rest = plain(path)[1:].split("/")
@@ -58,7 +58,7 @@ def is_served(path: str) -> bool:
 
 
 def needed(path: str) -> frozenset[Capability]:
-    """Any one of these is enough; none are needed where this is empty."""
+    """Capabilities of which any one grants access; empty: none required."""
     path = plain(path)
     if path == "/study/image" or path.startswith("/study/image/"):
         return _JUDGING
@@ -69,7 +69,7 @@ def needed(path: str) -> frozenset[Capability]:
 
 
 def first_page(may: frozenset[Capability]) -> str:
-    """Where a person begins."""
+    """The user's first page after sign-in."""
     return next((path for path, needs in PAGES.items() if needs & may), "/")
 
 

@@ -19,7 +19,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class PrometheusMeter(Meter):
-    """Counts in a registry of its own."""
+    """Meter with its own Prometheus registry."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()

@@ -1,7 +1,7 @@
-"""What is said of an error to a browser: the sentence, without what only the server's own people are to know.
+"""Error messages that are safe to show in a browser: server paths and URLs are removed.
 
-Sentences are written for whoever runs cirque, too, and may name folders in full. Of those a browser gets the last
-part: "/srv/cirque/demo" is "demo" there. An error of storage has a sentence of its own for browsers.
+Messages are also written for administrators and may contain full paths. Browsers get the last part: "/srv/cirque/demo"
+becomes "demo". Storage errors have separate public messages.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ _HOST = re.compile(r"""[^\s/'"“”()<>,;]*/?""")
 
 
 def public_message(error: CirqueError) -> str:
-    """The sentence of ``error`` for a browser. What keeps cirque from storing goes to the log in full: the person who
-    reads it there can do something about it."""
+    """Public message of ``error``. Storage errors are logged in full for the administrator."""
     text = str(error)
     if isinstance(error, StorageError):
         _log.warning("%s", error, exc_info=_log.isEnabledFor(logging.DEBUG))
@@ -37,21 +36,20 @@ def public_message(error: CirqueError) -> str:
 
 
 def status_of(error: CirqueError, usual: int) -> int:
-    """503 for what cannot be stored or decoded now, 429 for what is too much, ``usual`` for what was wrong with the
-    request."""
+    """HTTP status: 503 if storage or decoding is unavailable, 429 for exceeded limits, else ``usual``."""
     if isinstance(error, QuotaExceeded | TooManyRequests):
         return 429
     return 503 if isinstance(error, StorageError | TryLater) else usual
 
 
 def retry_after(error: CirqueError) -> dict[str, str]:
-    """The header that tells when to try again, where that is known."""
+    """Retry-After header, if the delay is known."""
     return {"Retry-After": str(error.seconds)} if isinstance(error, TryLater) else {}
 
 
 def _capped(text: str) -> str:
-    """At most :data:`MAX_SENTENCE` characters, and none of the word in which it was cut: half of a URL or of a path
-    would not be recognised as one."""
+    """Truncate to :data:`MAX_SENTENCE` characters at a word boundary: half a URL or path would not be recognised as
+    one."""
     if len(text) <= MAX_SENTENCE:
         return text
     end = MAX_SENTENCE
@@ -61,8 +59,8 @@ def _capped(text: str) -> str:
 
 
 def _without_credentials(word: re.Match[str]) -> str:
-    """A word without the scheme, name, password and host of a URL in it: "at sqlite://me:pw@host/db" is "at db".
-    URLs without a name stay."""
+    """Strip scheme, credentials and host of a URL in a word: "at sqlite://me:pw@host/db" becomes "at db". URLs without
+    credentials stay."""
     text = word[0]
     at = text.find("://")
     while at >= 0:

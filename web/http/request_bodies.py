@@ -1,6 +1,6 @@
-"""Request bodies: limits of their size and of the time that they take as a whole.
+"""Request-body size and time limits.
 
-web.limits.connections closes connections on which nothing, or nearly nothing, is transferred.
+web.limits.connections closes stalled connections.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _BODY_RATE = 10_000        # plus one for so many bytes of the largest body that
 
 
 class Unreadable(CirqueError):
-    """A request that is not what is taken here."""
+    """A request with an unreadable body."""
 
 
 class TooLarge(Unreadable):
-    """A body of more bytes than are read here."""
+    """A request with a body above the limit."""
 
 
 async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
     """The object in a JSON body. Raises ``Unreadable``, or ``TooLarge``.
 
-    Only what calls itself JSON is read: forms of other sites cannot say so.
+    Only bodies declared as JSON are read, which forms on other sites cannot send.
     """
     if not is_json(request):
         raise Unreadable("Send this as JSON, with Content-Type: application/json.")
@@ -45,7 +45,7 @@ async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[s
 
 
 async def form(request: Request) -> dict[str, str]:
-    """The fields of an HTML form; the last one counts where a name comes twice. Raises ``Unreadable``."""
+    """Fields of an HTML form; the last of repeated names counts. Raises ``Unreadable``."""
     try:
         body = await whole_body(request, _MOST_BYTES)
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
@@ -58,7 +58,7 @@ def is_json(request: Request) -> bool:
 
 
 async def whole_body(request: Request, most_bytes: int) -> bytes:
-    """Raises ``TooLarge``, or ``Unreadable`` for one that comes in part or too slowly."""
+    """The whole body. Raises ``TooLarge``, or ``Unreadable`` if it is incomplete or too slow."""
     if says_more_than(request, most_bytes):
         raise _too_large(most_bytes)
     body = bytearray()
@@ -76,7 +76,7 @@ async def whole_body(request: Request, most_bytes: int) -> bytes:
 
 
 def says_more_than(request: Request, most_bytes: int) -> bool:
-    """Whether the request says of itself that it is too large. One in chunks says nothing."""
+    """Whether the declared Content-Length exceeds the limit. Chunked requests declare none."""
     said = request.headers.get("content-length", "")
     return said.isascii() and said.isdigit() and int(said[:20]) > most_bytes
 

@@ -1,4 +1,4 @@
-"""Who is asking, as the guard found out. For Starlette's requests and for Gradio's."""
+"""The authenticated visitor of a Starlette or Gradio request."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def visitor_from(person: Person) -> Visitor:
 
 
 def visitor_of(request: Any) -> Visitor:
-    """The visitor that the guard put into a ``starlette.requests.Request`` or ``gr.Request``.
+    """The visitor that AuthMiddleware attached to a ``starlette.requests.Request`` or ``gr.Request``.
 
-    Raises ``AccessError`` when there is none: nothing is done for nobody.
+    Raises ``AccessError`` if there is none.
     """
     inner = getattr(request, "request", None) or request
     visitor = getattr(getattr(inner, "state", None), "visitor", None)
@@ -44,20 +44,20 @@ def visitor_of(request: Any) -> Visitor:
 
 
 def require(request: Any, *capabilities: Capability) -> Visitor:
-    """The visitor, who may do at least one of ``capabilities``. Raises ``AccessError`` otherwise."""
+    """The visitor, if they have at least one of ``capabilities``. Raises ``AccessError`` otherwise."""
     visitor = visitor_of(request)
     check(visitor, *capabilities)
     return visitor
 
 
 def check(visitor: Visitor, *capabilities: Capability) -> None:
-    """Raises ``AccessError`` for a visitor who may do none of ``capabilities``."""
+    """Raises ``AccessError`` for a visitor with none of ``capabilities``."""
     if not visitor.may.intersection(capabilities):
         raise AccessError(refusal(visitor, frozenset(capabilities)))
 
 
 def refusal(visitor: Visitor, capabilities: frozenset[Capability]) -> str:
-    """Why not, and what to do."""
+    """Message for a visitor without permission."""
     doing = " or ".join(_DOING[one] for one in sorted(capabilities))
     return (f"{visitor.name} is signed in as {visitor.role}, and {visitor.role}s may not {doing}. Ask an admin for "
             "another role.")

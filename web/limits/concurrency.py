@@ -1,4 +1,4 @@
-"""Threads that many share, so that nobody gets all of them: neither a person nor a study that has to wait."""
+"""Per-person and per-study concurrency limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CROWDED = "Too many requests of this kind are waiting for the database. Nothing
 
 @dataclass(frozen=True)
 class ConcurrencyLimit:
-    """At most ``most`` calls of one ``kind`` and ``name`` have a thread."""
+    """At most ``most`` concurrent threads for calls of one ``kind`` and ``name``."""
 
     kind: str
     name: str
@@ -24,7 +24,7 @@ class ConcurrencyLimit:
 
 
 class ConcurrencyLimits:
-    """More calls than a share allows wait in order, without a thread."""
+    """Calls above their limit wait in order, without a thread."""
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
@@ -33,7 +33,7 @@ class ConcurrencyLimits:
 
     @asynccontextmanager
     async def within(self, *shares: ConcurrencyLimit) -> AsyncIterator[None]:
-        """Raises ``StorageError`` where one's turn does not come."""
+        """Raises ``StorageError`` on timeout."""
         gates = [self._gates.setdefault(share, asyncio.Semaphore(share.most)) for share in shares]
         async with AsyncExitStack() as held:
             try:

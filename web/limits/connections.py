@@ -35,7 +35,7 @@ _ENOUGH_FILES = _WANTED + _RESERVED
 
 
 class Connections:
-    """How many connections there are, in all and from each address. ``exempt``: proxies, behind which many come."""
+    """Connection counts, in total and per address. ``exempt``: proxies, which many users share."""
 
     def __init__(self, most: int, exempt: Networks, clock: Callable[[], float] = monotonic) -> None:
         self.most, self._exempt, self._clock = most, exempt, clock
@@ -43,7 +43,7 @@ class Connections:
         self._log_after = -math.inf
 
     def enter(self, address: str) -> bool:
-        """Whether one more may come from ``address``. One address alone gets half of all."""
+        """Whether ``address`` may open one more connection. A single address may use half of all."""
         total = self._open.total()
         if total >= self.most or (self._open[address] >= self.most // 2 and address not in self._exempt):
             if self._clock() >= self._log_after:
@@ -62,7 +62,7 @@ class Connections:
 
 
 def most_connections() -> int:
-    """What the limit of open files leaves room for, which is raised as far as the system allows. At most 4,096."""
+    """Connection limit that the open-file limit allows, after raising that as far as possible. At most 4,096."""
     try:
         import resource
     except ImportError:    # Windows has no such limit
@@ -79,10 +79,10 @@ def most_connections() -> int:
 
 
 class TimeoutProtocol(H11Protocol):
-    """HTTP/1.1 that closes connections whose client stalls.
+    """HTTP/1.1 protocol that closes connections of stalled clients.
 
-    Checked every few seconds: headers that are not complete in time, and a request body or a response transferred at
-    less than 1,000 bytes a second for a minute. Streams that have nothing to send are left open.
+    Checked every few seconds: headers incomplete after their timeout, and request or response bodies slower than 1,000
+    bytes a second for a minute. Idle streams are left open.
     """
 
     def __init__(self, connections: Connections, config: Config, server_state: ServerState, app_state: dict[str, Any],
@@ -140,8 +140,8 @@ class TimeoutProtocol(H11Protocol):
         self._seen, self._unsent = self._received, self.transport.get_write_buffer_size()
 
     def _is_slow(self) -> bool:
-        """Whether the client held up its request since the last look: more of the body is to come, or of the answer
-        to be read, and little has."""
+        """Whether the client has stalled since the last check: body or response data is pending, and little was
+        transferred."""
         wanted = self.cycle.more_body and not self.flow.read_paused and not self.cycle.waiting_for_100_continue
         body = wanted and self._received - self._seen < _STALL_RATE * _LOOK
         unsent = self.transport.get_write_buffer_size()

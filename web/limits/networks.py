@@ -1,4 +1,4 @@
-"""Lists of addresses and networks, as settings name them."""
+"""Lists of IP addresses and networks from settings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 class Networks:
-    """``127.0.0.1, 10.0.0.0/8``: whether an address is among them."""
+    """Addresses and networks such as ``127.0.0.1, 10.0.0.0/8``, with a membership test."""
 
     def __init__(self, text: str) -> None:
         self._networks = [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]

@@ -20,8 +20,8 @@ _WINDOW = 60.0   # seconds
 
 @dataclass(frozen=True)
 class Limits:
-    """``begun``: new sessions of one person within a minute. ``each`` and ``in_all``: sessions that are kept of one
-    person, and of everybody. A page that is loaded is a session: twenty tabs that are reloaded are twenty."""
+    """``begun``: new sessions per person and minute. ``each`` and ``in_all``: sessions kept per person and in total.
+    Every page load is a session: reloading twenty tabs starts twenty."""
 
     begun: int = 300
     each: int = 300
@@ -29,11 +29,11 @@ class Limits:
 
 
 class TooManyRequests(TryLater):
-    """Too many sessions begun, calls unfinished, or downloads at a time. Refused with 429."""
+    """Too many new sessions, unfinished calls or concurrent downloads. Answered with 429."""
 
 
 class SessionTable:
-    """Sessions by person, the least recently used first. For one event loop."""
+    """Sessions by person in LRU order. For one event loop."""
 
     def __init__(self, limits: Limits = Limits(), clock: Callable[[], float] = monotonic) -> None:
         self._limits, self._clock = limits, clock
@@ -46,7 +46,7 @@ class SessionTable:
         return len(self._all)
 
     def use(self, person: str, session: str) -> None:
-        """Note that ``session`` is used now, the first time included. Raises ``TooManyRequests``."""
+        """Mark ``session`` as used, or register it. Raises ``TooManyRequests``."""
         if session not in self._all:
             self._begin(person)
         for kept in (self._all, self._own[person]):
@@ -54,8 +54,8 @@ class SessionTable:
         self._all[session], self._own[person][session] = person, None
 
     def surplus(self, busy: Callable[[str], bool]) -> Iterator[str]:
-        """Forget the sessions that are too many, and name them: of those that are not ``busy`` the ones that no page
-        has open, then the others, the least recently used first. The one used last stays."""
+        """Evict and return surplus sessions that are not ``busy``: those without an open page first, each in LRU order.
+        The most recent one stays."""
         if not self._all:
             return
         latest, person = next(reversed(self._all.items()))
@@ -71,7 +71,7 @@ class SessionTable:
 
     @contextmanager
     def opened(self, session: str) -> Iterator[None]:
-        """While a stream of ``session`` is open."""
+        """Context of an open stream of ``session``."""
         self._open[session] += 1
         try:
             yield

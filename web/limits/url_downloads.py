@@ -1,7 +1,7 @@
-"""Downloads of images that a call gives by URL: bounded in number, time and bytes, and counted as uploads.
+"""Downloads of images given by URL, limited in number, time and bytes, and counted as uploads.
 
-cirque fetches them itself. Gradio's own downloads go through the proxy of the environment without a look at the host,
-read each image whole into memory, and begin before anybody looks at rights and quotas, so they are turned off.
+cirque fetches them itself. Gradio's own downloads use the environment's proxy without checking the host, read each
+image whole into memory, and start before permissions and quotas are checked, so they are turned off.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TAKEN = "an image is an http or https URL, a data: URL, or the path that an upl
 
 
 class ImageRefused(CirqueError):
-    """An image that cannot be taken from its address, or does not come as it should."""
+    """An image that cannot be fetched, or is not delivered as expected."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"Invalid value: {reason}")
@@ -47,8 +47,8 @@ class ImageRefused(CirqueError):
 
 @dataclass(frozen=True)
 class FetchLimits:
-    """``seconds`` for a whole download, redirects included; ``wait``: seconds that one may wait for its turn;
-    ``in_all`` and ``each``: downloads at a time, of everybody and of one person."""
+    """``seconds`` for a whole download, redirects included; ``wait``: seconds in the queue; ``in_all`` and ``each``:
+    concurrent downloads in total and per person."""
 
     seconds: float = 60.0
     wait: float = 5.0
@@ -59,8 +59,8 @@ class FetchLimits:
 class ImageFetcher:
     """Fetches images into Gradio's upload folder. For one event loop.
 
-    ``validate`` gives a public address of a host, or raises ``ValueError``. ``kept`` collects the paths of what was
-    fetched, for whoever removes old uploads.
+    ``validate`` returns a public address of a host, or raises ``ValueError``. ``kept`` collects paths of fetched files
+    for the cleanup of old uploads.
     """
 
     def __init__(self, max_upload_mb: int, quota: UploadQuota | None = None, limits: FetchLimits = FetchLimits(),
@@ -72,10 +72,10 @@ class ImageFetcher:
         self.kept: MutableSet[str] = set()
 
     async def fetch_image(self, address: str, person: str) -> Path:
-        """The file of the image at an http or https URL, or within a data: URL; ``discard`` removes it.
+        """Fetch an http, https or data: URL into a file; ``discard`` removes it.
 
-        Every byte is counted as one that ``person`` uploads. Raises ``ImageRefused``, and ``TryLater``:
-        ``QuotaExceeded``, or ``TooManyRequests`` where too many downloads are running.
+        Every byte counts as an upload of ``person``. Raises ``ImageRefused``, and ``TryLater``: ``QuotaExceeded``, or
+        ``TooManyRequests`` for too many concurrent downloads.
         """
         if not is_remote(address):
             raise ImageRefused(_TAKEN)
@@ -89,7 +89,7 @@ class ImageFetcher:
             await run_in_threadpool(self._quota.end_bytes, person)
 
     async def discard(self, image: Path) -> None:
-        """Remove what was fetched, once nobody needs it any more."""
+        """Remove a fetched file that is no longer needed."""
         await run_in_threadpool(_remove, image)
         self.kept.discard(str(image))
 
@@ -205,10 +205,10 @@ _ENDINGS = {"image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif", "imag
 
 
 async def public_address(host: str) -> str:
-    """The first public address of ``host``. Raises ``ValueError`` where it has none.
+    """The first public address of ``host``. Raises ``ValueError`` if it has none.
 
-    Without the second look-up of ``safehttpx.async_validate_url``, which tells names of inner hosts to a public
-    service, through the proxy of the environment.
+    Unlike ``safehttpx.async_validate_url``, makes no second look-up that would send internal host names to a public
+    service through the environment's proxy.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -221,12 +221,12 @@ async def public_address(host: str) -> str:
 
 
 def is_remote(address: str) -> bool:
-    """Whether an image has to be fetched, or is given within its address."""
+    """Whether an image must be fetched or is embedded in its URL."""
     return address[:8].lower().startswith(("http://", "https://", "data:"))
 
 
 def is_upload(path: str) -> bool:
-    """Whether ``path`` names a file of Gradio's upload folder. Reads the disk."""
+    """Whether ``path`` is a file in Gradio's upload folder. Reads the disk."""
     try:
         found = Path(path).resolve()
         return found.is_relative_to(Path(get_upload_folder()).resolve()) and found.is_file()
@@ -235,13 +235,13 @@ def is_upload(path: str) -> bool:
 
 
 def check_upload(path: str) -> None:
-    """Raises ``ImageRefused`` for what is no upload. Reads the disk."""
+    """Raises ``ImageRefused`` for paths that are not uploads. Reads the disk."""
     if not is_upload(path):
         raise ImageRefused(_TAKEN)
 
 
 def turn_off_gradios_downloads() -> None:
-    """For all apps of this process: whatever Gradio would fetch is refused before any request is sent."""
+    """Make Gradio's own downloads fail before any request, for all apps of this process."""
     processing_utils.async_transport = _NoDownloads()   # type: ignore[assignment]
 
 

@@ -1,10 +1,10 @@
-"""The named calls as an MCP server (Model Context Protocol), for the setting ``CIRQUE_MCP``.
+"""The API endpoints as an MCP server (Model Context Protocol), for the setting ``CIRQUE_MCP``.
 
-Streamable HTTP at ``/gradio_api/mcp/``, without sessions: every request is its own and belongs to the person whose
-cookie it brings. The older transport, a stream with a session, is at ``/gradio_api/mcp/sse``; there each message
-belongs to who posts it, and a stream takes messages of its own person alone.
+Streamable HTTP at ``/gradio_api/mcp/`` without sessions: every request is authenticated by its cookie. The older SSE
+transport is at ``/gradio_api/mcp/sse``; each posted message is authenticated by itself, and a stream accepts messages
+of its own user only.
 
-The guard, the limits of bodies and the refusals at a stop stand in front of these addresses as of all others.
+AuthMiddleware, body limits and shutdown draining apply to these URLs as to all others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
 
 
 class McpServer:
-    """MCP over the named calls of ``demo``."""
+    """MCP server over the API endpoints of ``demo``."""
 
     def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check] = MappingProxyType({}),
                  ) -> None:
@@ -69,7 +69,7 @@ class McpServer:
         self._server.call_tool(validate_input=False)(self._call)
 
     def attach(self, app: FastAPI) -> None:
-        """Let ``app`` serve it. To be done before anything is mounted at the app's root."""
+        """Mount the server on ``app``. Call before anything is mounted at the app's root."""
         post = _Endpoint(self._manager.handle_request)
         app.router.routes += [
             *(Route(_AT + path, post, methods=["GET", "POST", "DELETE"]) for path in ("", "/", "/http", "/http/")),
@@ -94,7 +94,7 @@ class McpServer:
         ]
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        """What a tool answers; an error's sentence as an error of the tool, which models read and act on."""
+        """Result of a tool; errors become tool errors, which models can read and act on."""
         request = self._server.request_context.request
         go_on_with(id_of(request))
         try:
@@ -117,7 +117,7 @@ class McpServer:
 
 
 class _Endpoint:
-    """``handler`` for requests of one method, as an ASGI app. What is posted has to say that it is JSON."""
+    """ASGI app around ``handler`` for one method. POST bodies must be declared as JSON."""
 
     def __init__(self, handler: Handler, method: str = "POST") -> None:
         self._handler, self._method = handler, method
@@ -134,7 +134,7 @@ class _Endpoint:
 
 
 def _owned(scope: Scope) -> Scope:
-    """``scope`` with its visitor as the library's owner of a session."""
+    """``scope`` with its visitor as the session owner known to the library."""
     name = visitor_of(Request(scope)).name
     return {**scope, "user": AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))}
 

@@ -1,8 +1,8 @@
-"""The named calls as tools for language models: JSON Schemas of what they take and give, and how one is called.
+"""The API endpoints as MCP tools: JSON Schemas of input and output, and dispatch.
 
-Made of the functions themselves, their signatures and docstrings, so that a new named call is a tool at once. A tool
-calls the function for the person of its own HTTP request, in this process: no session of Gradio is needed, and no
-request to the server itself, whose address only a header of the caller could tell.
+Built from the functions' signatures and docstrings, so a new endpoint is a tool at once. A tool calls the function in
+this process as the user of its own HTTP request: without a Gradio session, and without a request to the server itself,
+whose address could only be taken from a client's header.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _PARAMETER = re.compile(r"(\w+): (.*)")
 
 
 class BadArguments(CirqueError):
-    """Arguments that do not fit a tool's input schema."""
+    """Arguments that violate a tool's input schema."""
 
 
 @dataclass(frozen=True)
 class Docstring:
-    """The sections of a docstring in Google's style, each without line ends."""
+    """Sections of a Google-style docstring, each on one line."""
 
     description: str
     parameters: Mapping[str, str]
@@ -49,7 +49,7 @@ class Docstring:
 
 @dataclass(frozen=True)
 class NamedTool:
-    """A named call with the model that its arguments are checked with."""
+    """An endpoint with the model that validates its arguments."""
 
     name: str
     description: str
@@ -63,7 +63,7 @@ class NamedTool:
         return _untitled(self.arguments.model_json_schema())
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All arguments, with their defaults. Raises ``BadArguments``."""
+        """All arguments with defaults applied. Raises ``BadArguments``."""
         try:
             found = self.arguments.model_validate(given)
         except ValidationError as error:
@@ -72,19 +72,19 @@ class NamedTool:
 
 
 class ToolCaller:
-    """Calls tools for people."""
+    """Validates and runs tool calls of users."""
 
     def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check]) -> None:
-        """``checks``, by the tool's name: what is to be refused before a file is fetched for it."""
+        """``checks``, by tool name: validations to run before an image is fetched."""
         self._demo, self._images, self._checks = demo, images, checks
         # Gradio has its own limit of the same size for its events: 32 searches at once, and docs/api.md says so.
         self._searching = CapacityLimiter(ENCODER["concurrency_limit"])
         self.tools = {tool.name: tool for tool in map(_tool_of, demo.fns.values()) if tool is not None}
 
     async def call(self, name: str, given: Mapping[str, Any], request: Request | None) -> dict[str, Any]:
-        """The answer of the named call to the visitor of ``request``.
+        """Result of the endpoint for the visitor of ``request``.
 
-        Raises ``CirqueError`` or ``gr.Error`` with a sentence, and whatever nobody foresaw.
+        Raises ``CirqueError`` or ``gr.Error`` with a message, and any unexpected error.
         """
         tool = self.tools.get(name)
         if tool is None:
@@ -107,8 +107,8 @@ class ToolCaller:
 
     async def _with_files(self, tool: NamedTool, arguments: dict[str, Any], person: str, fetched: list[Path],
                           ) -> dict[str, Any]:
-        """``arguments`` as Gradio hands them to the function: files by their path, after all that it checks of
-        uploads. What had to be fetched is noted in ``fetched``."""
+        """``arguments`` as Gradio passes them to the function: files as paths, after Gradio's upload checks. Fetched
+        files are added to ``fetched``."""
         given = dict(arguments)
         for name in tool.files:
             if image := given[name]:
@@ -124,7 +124,7 @@ class ToolCaller:
 
 
 def _tool_of(event: Any) -> NamedTool | None:
-    """The tool of a Gradio event; None for those that only pages use."""
+    """The tool of a Gradio event; None for events of pages."""
     if event.api_visibility != "public" or event.fn is None:
         return None
     said, hints = docstring_of(event.fn), get_type_hints(event.fn)
@@ -142,7 +142,7 @@ def _tool_of(event: Any) -> NamedTool | None:
 
 
 def docstring_of(function: Any) -> Docstring:
-    """What the docstring of ``function`` says."""
+    """The parsed docstring of ``function``."""
     text = inspect.getdoc(function) or ""
     description, _, rest = text.partition("\nArgs:\n")
     listed, _, returns = rest.partition("\nReturns:\n")
@@ -157,7 +157,7 @@ def docstring_of(function: Any) -> Docstring:
 
 
 def _untitled(schema: Any) -> Any:
-    """``schema`` without the titles that pydantic makes of names."""
+    """``schema`` without the titles that pydantic derives from names."""
     if isinstance(schema, dict):
         return {key: _untitled(value) for key, value in schema.items()
                 if not (key == "title" and isinstance(value, str))}
@@ -165,7 +165,7 @@ def _untitled(schema: Any) -> Any:
 
 
 def _sentence(tool: str, error: ValidationError) -> str:
-    """What is wrong first, without what was sent."""
+    """Message for the first validation error, without the sent value."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     first = found[0]
     where = shortened(str(first["loc"][0]))

@@ -1,6 +1,6 @@
-"""In front of everything: finds out who is asking, and turns away who may not.
+"""Authentication and authorisation middleware.
 
-Plain ASGI, for every picture passes here. The ``Visitor`` it found is in the request's state.
+Plain ASGI, as every image request passes through it. The ``Visitor`` is stored in the request's state.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this mac
 
 
 class AuthMiddleware:
-    """Middleware. Without any account everybody is the local person, who may do everything, if they asked
-    for this machine by a name of its own: a loopback one, or one of ``hosts``."""
+    """ASGI middleware. Without any account every request is the local user's, with all permissions, if its Host is a
+    loopback name or one of ``hosts``."""
 
     def __init__(self, app: ASGIApp, people: PeopleService, hosts: Collection[str] = ()) -> None:
         self._app, self._people = app, people
@@ -57,7 +57,7 @@ class AuthMiddleware:
             await refused(scope, receive, send)
 
     async def _let_in(self, asked: HTTPConnection) -> Response | None:
-        """None to go on, or the answer to who may not."""
+        """None to continue, or the refusal."""
         path = path_of(asked.scope)
         if from_elsewhere(asked):
             return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
@@ -82,8 +82,8 @@ class AuthMiddleware:
         return refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a ``Host`` header names this machine. Another site may let its own name lead to this address,
-        and its page would then count as ours (DNS rebinding); only the name tells."""
+        """Whether a ``Host`` header names this machine. Protects against DNS rebinding, where another site points its
+        own name to this address."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -100,7 +100,7 @@ class AuthMiddleware:
 
 
 def check_open(settings: Settings, people: PeopleService) -> None:
-    """Raises ``SettingsError`` where nobody has an account and others could come in."""
+    """Raises ``SettingsError`` for a server without accounts that is reachable from other machines."""
     if people.is_open() and not is_loopback(settings.host):
         raise SettingsError(
             "Nobody has an account yet, so cirque only opens on this machine. Create one: cirque user add NAME "
@@ -109,13 +109,13 @@ def check_open(settings: Settings, people: PeopleService) -> None:
 
 
 def greeting(people: PeopleService) -> str:
-    """What to say at the start of a server that asks nobody to sign in; empty otherwise."""
+    """Start-up message of a server without sign-in; else empty."""
     return ("No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: "
             "cirque user add NAME --role admin") if people.is_open() else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on ``host`` is only reached from this machine."""
+    """Whether a server on ``host`` is reachable from this machine only."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -123,7 +123,7 @@ def is_loopback(host: str) -> bool:
 
 
 def path_of(scope: Scope) -> str:
-    """Below the app's root."""
+    """Path relative to the app's root."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
@@ -134,7 +134,7 @@ def _is_too_long(scope: Scope) -> bool:
 
 
 def _is_page(asked: HTTPConnection, path: str) -> bool:
-    """Whether a person looks at the answer. Over plain http browsers do not say that they navigate."""
+    """Whether the response is shown to a person. Over plain http, browsers do not send Sec-Fetch-Mode."""
     looked_at = asked.scope.get("method") in ("GET", "HEAD") and (
         plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
     return looked_at or (is_open(path) and asked.headers.get("accept", "").startswith("text/html"))
@@ -155,8 +155,8 @@ def refuse(
     asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None, *,
     retry_after: int = 0,
 ) -> Response:
-    """``problem`` for a page's script or for a person, who gets a page. It asks again ``retry_after`` seconds
-    later, if any, without a script."""
+    """``problem`` as JSON for scripts or as an HTML page, which reloads after ``retry_after`` seconds, if given,
+    without a script."""
     path, root = path_of(asked.scope), asked.scope.get("root_path", "")
     wait = {"Retry-After": str(retry_after)} if retry_after else {}
     if not _is_page(asked, path):

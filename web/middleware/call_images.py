@@ -1,4 +1,4 @@
-"""Images by URL in the bodies of Gradio's calls: fetched, and replaced by their files, before Gradio sees the call."""
+"""Replacement of image URLs in Gradio calls by fetched files, before Gradio sees the call."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LONG = 1000   # characters of a path; paths of uploads have about 200
 
 
 async def with_local_images(body: Any, visitor: Visitor, images: ImageFetcher) -> Path | None:
-    """Fetch the image that ``body`` gives by URL, and put its path there. None where it gives none.
+    """``body`` with its image URL replaced by the path of the fetched file. None without a URL.
 
-    Raises ``AccessError`` for a visitor who may not search, ``ImageRefused``, and ``TryLater``.
+    Raises ``AccessError`` for visitors who may not search, ``ImageRefused``, and ``TryLater``.
     """
     files = _files_in(body)
     remote = [file for file in files if is_remote(file["path"])]
@@ -36,7 +36,7 @@ async def with_local_images(body: Any, visitor: Visitor, images: ImageFetcher) -
 
 
 def _files_in(body: Any) -> list[dict[str, Any]]:
-    """The objects that Gradio takes for files, wherever they are. ``body`` may be nested deeply."""
+    """Objects that Gradio treats as files, anywhere in ``body``, which may be nested deeply."""
     found: list[dict[str, Any]] = []
     left = [body]
     while left:

@@ -1,7 +1,7 @@
-"""Whether a request was made by a page of another site. Pure: headers in, an answer out.
+"""Detection of cross-site requests. Pure: headers in, verdict out.
 
-Browsers say where a request comes from in headers that no page can set; programs need not. ``Sec-Fetch-Site`` is the
-better one, but browsers leave it out over plain http.
+Browsers send the origin in headers that pages cannot set; programs need not. ``Sec-Fetch-Site`` is preferred, but
+browsers omit it over plain http.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _OURS = ("same-origin", "none")   # "none": typed into the address bar, a bookma
 
 
 def from_elsewhere(asked: HTTPConnection) -> bool:
-    """A change that a page of another site asks for, or something that it wants to read or show inside itself.
+    """Whether another site's page requests a change, or content to read or embed.
 
-    Another port or a neighbour below the same domain is another site too: their cookies are told apart by nobody.
-    Links from elsewhere are followed, as long as they open a page of their own.
+    Another port or a sibling domain is also another site, as cookies do not distinguish them. Links from elsewhere may
+    open pages.
     """
     site = asked.headers.get("sec-fetch-site", "")
     method = asked.scope.get("method", "")   # a websocket has none, and is no reading

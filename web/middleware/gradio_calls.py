@@ -1,4 +1,4 @@
-"""In front of Gradio's calls: how much they may bring, and whose sessions and events they may name."""
+"""Gradio API middleware: size limits and per-user session isolation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _GONE = "Unknown session or event: it may have ended or belong to another user. 
 
 
 class GradioCalls:
-    """Middleware, inside of the guard, that knows who asks."""
+    """ASGI middleware inside AuthMiddleware."""
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
                  sessions: Sessions | None = None, images: ImageFetcher | None = None) -> None:
@@ -106,7 +106,7 @@ class GradioCalls:
                 await self._images.discard(image)
 
     def _session_of(self, call: str, person: str, given: Any, until_answered: ExitStack) -> Any:
-        """Gradio's name for the session of a call; None for one that Gradio names after the call's event."""
+        """Gradio's session name of a call; None if Gradio names the session after the event."""
         if isinstance(given, str) and call == "cancel":
             return self._sessions.of(person, given)
         if isinstance(given, str) and call != "call":
@@ -146,7 +146,7 @@ class GradioCalls:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _upload(self, person: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Gradio has a limit for each file and none for their number, nor for a person's in a day."""
+        """Enforce upload limits: Gradio limits each file, but neither their number nor a person's daily total."""
         most, came = self._max_upload_mb * 2**20 + _AROUND_A_FILE, 0
         refusal = _refusal(f"The upload is larger than {self._max_upload_mb} MB. Make it smaller.", 413)
         if says_more_than(Request(scope), most):
@@ -183,7 +183,7 @@ class GradioCalls:
 
 
 def _read(body: bytes) -> Any:
-    """As Gradio will read it; None for nothing. Raises ``Unreadable``."""
+    """The body as Gradio will parse it; None if empty. Raises ``Unreadable``."""
     try:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):
@@ -200,7 +200,7 @@ def _event_in(answer: bytes) -> str:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """``receive`` that begins with ``body``, which was read from it."""
+    """``receive`` that replays the ``body`` already read from it."""
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def received() -> Message:
@@ -215,7 +215,7 @@ def _set_length(scope: Scope, length: int) -> None:
 
 
 def _refusal(problem: str, status: int, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
-    """``error`` is where Gradio's own pages look for the sentence."""
+    """JSON refusal; ``error`` is the field that Gradio's pages show."""
     refused = reply({"problem": problem, "kind": "other", "error": problem}, status)
     refused.headers.update(headers)
     return refused

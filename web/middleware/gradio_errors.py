@@ -1,4 +1,4 @@
-"""Gradio's events: an error that nobody foresaw goes into the log, and a sentence with its id to the page."""
+"""Unhandled errors in Gradio events: log them, and show a message with the request id."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _REFUSED = (ValueError, TypeError, LookupError, AttributeError, FileNotFoundErro
 
 
 class Screens(gr.Blocks):
-    """Gradio would send the text of such an error to the page, and print it, and what was sent, past the log."""
+    """Blocks whose event errors are hidden from the page. Gradio would send their text to the page, and print it with
+    the input, bypassing the log."""
 
     @property
     def unfinished(self) -> int:
-        """Events that were accepted and have not ended, those that wait for their turn included. A named call's request
-        is answered when its event has only been accepted."""
+        """Number of accepted events that have not ended, queued ones included. The request of an API call ends when its
+        event is accepted."""
         waiting = list(self._queue.event_queue_per_concurrency_id.values())   # a copy: metrics ask from a thread
         return sum(len(one.queue) for one in waiting) + self._queue.get_active_worker_count()
 
     async def process_api(self, *given: Any, **named: Any) -> dict[str, Any]:
-        """An event is worked on later than it was asked for, and elsewhere: here its request is known again."""
+        """Run an event with the id of its request, which has ended by then."""
         go_on_with(id_of(named.get("request")) or request_id())
         try:
             return await super().process_api(*given, **named)
@@ -39,7 +40,7 @@ class Screens(gr.Blocks):
             raise gr.Error(unexpected(request_id()), print_exception=False, title="That did not work") from error
 
     async def preprocess_data(self, block_fn: Any, inputs: Any, *given: Any, **named: Any) -> Any:
-        """What was sent, before anything is done with it: that it does not fit is a mistake of who sent it."""
+        """Validate the input first: invalid input is the client's error."""
         wanted = len(block_fn.inputs)
         if block_fn.fn is None:
             raise _mistake("There is no such call.", "no function")

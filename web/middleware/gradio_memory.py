@@ -1,4 +1,4 @@
-"""What Gradio keeps in memory of sessions and events: made small, and released when it is no longer needed."""
+"""Memory use of Gradio sessions and events: light states, and release of unneeded ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NEVER = 10**12
 
 
 class LightState(SessionState):
-    """The state of a session without the configuration of every component.
+    """Session state without the configuration of every component.
 
-    Gradio copies those for deep links, which cirque does not serve. They take 8 ms and 110 kB a session.
+    Gradio copies it for deep links, which cirque does not serve: 8 ms and 110 kB per session.
     """
 
     def __init__(self, blocks: gr.Blocks) -> None:
@@ -33,7 +33,7 @@ class LightState(SessionState):
 
 
 class LightStates(StateHolder):
-    """Gradio's table of sessions, each a :class:`LightState`."""
+    """Gradio's session table with :class:`LightState` entries."""
 
     def __getitem__(self, session_id: str) -> SessionState:
         if session_id not in self.session_data:
@@ -42,7 +42,7 @@ class LightStates(StateHolder):
 
 
 class GradioMemory:
-    """Sessions and events of one mounted Gradio app. For its event loop."""
+    """Sessions and events of a mounted Gradio app. For its event loop."""
 
     def __init__(self, app: App) -> None:
         self._blocks, self._queue = app.get_blocks(), app.get_blocks()._queue
@@ -55,23 +55,23 @@ class GradioMemory:
 
     @classmethod
     def of(cls, app: FastAPI) -> GradioMemory:
-        """Of the Gradio app that is mounted on ``app``."""
+        """For the Gradio app mounted on ``app``."""
         return cls(next(found for route in app.routes if isinstance(found := getattr(route, "app", None), App)))
 
     def is_running(self, event: str) -> bool:
-        """Whether ``event`` waits for its turn or is being worked on."""
+        """Whether ``event`` is queued or running."""
         return event in self._queue.event_ids_to_events
 
     def is_busy(self, session: str) -> bool:
-        """Whether an event of ``session`` is running."""
+        """Whether ``session`` has a running event."""
         return any(map(self.is_running, self._queue.pending_event_ids_session.get(session, ())))
 
     def is_delivered(self, event: str) -> bool:
-        """Whether the result of ``event``, one with a session of its own, has been sent to whoever asked for it."""
+        """Whether the result of ``event``, which has its own session, was sent to its caller."""
         return self._queue.pending_event_ids_session.get(event) == set()
 
     def release(self, session: str) -> None:
-        """Let go of everything that is kept of ``session``, which is not busy."""
+        """Drop all state of ``session``, which must not be busy."""
         self._states.delete_state(session)
         for kept in (self._states.session_data, self._states.time_last_used, self._queue.pending_messages_per_session,
                      self._queue.pending_event_ids_session, self._blocks.pending_streams,

@@ -1,4 +1,4 @@
-"""Whose Gradio's sessions and events are, and how long they are kept. Gradio gives them to anybody with their names."""
+"""Ownership and lifetime of Gradio session and event ids, which Gradio gives to anybody who knows them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _AGAIN = 10     # seconds after which to look whether some have ended
 
 
 class Sessions:
-    """What a page or a program calls its session, Gradio gets under another name, which is this person's own: under
-    the same name two people have two sessions.
+    """Maps client session names to per-user Gradio names: the same name of two users denotes two sessions.
 
     Events are named by Gradio, so those of each person are remembered, as long as they run: cachetools would let go of
     the oldest. Of one process, as Gradio's queue is. With
@@ -33,13 +32,12 @@ class Sessions:
         self.memory: GradioMemory | None = None
 
     def of(self, person: str, session: str) -> str:
-        """Gradio's name for what ``person`` calls ``session``."""
+        """Gradio's name of ``person``'s session."""
         both = f"{person}\0{session}".encode("utf-8", "surrogatepass")
         return blake2b(both, key=self._key, digest_size=16).hexdigest()
 
     def used(self, person: str, session: str) -> str:
-        """Gradio's name for a session in which something is done now. Raises ``TooManyRequests`` for one that begins
-        too soon after many others."""
+        """Gradio's name of a session in use. Raises ``TooManyRequests`` for too many new sessions."""
         name = self.of(person, session)
         self._table.use(person, name)
         if self.memory is not None:
@@ -48,12 +46,12 @@ class Sessions:
         return name
 
     def opened(self, person: str, session: str) -> AbstractContextManager[None]:
-        """While a stream of this session is open; such sessions are kept before others."""
+        """Context of an open stream of this session, which delays its eviction."""
         return self._table.opened(self.of(person, session))
 
     @contextmanager
     def for_one_call(self) -> Iterator[str]:
-        """The name of a session that nobody else has and that ends with the call."""
+        """Unique name of a session that ends with the call."""
         name = secrets.token_hex(16)
         try:
             yield name
@@ -62,7 +60,7 @@ class Sessions:
                 self.memory.release(name)
 
     def check_room(self, person: str) -> None:
-        """Raises ``TooManyRequests`` while too many calls of ``person``, or of everybody, are unfinished."""
+        """Raises ``TooManyRequests`` for too many unfinished calls of ``person``, or in total."""
         if self.memory is None:
             return
         events = self._events.get(person, ())
@@ -74,8 +72,8 @@ class Sessions:
                                   f"{_AGAIN} s.", _AGAIN)
 
     def began(self, person: str, event: str, *, own_session: bool = False) -> None:
-        """Remember ``event``, in place of the oldest finished one of this person, or of all people. ``own_session``:
-        Gradio keeps its result under the event's own name until it is fetched."""
+        """Remember ``event``, replacing the oldest finished one of this user, or of all. ``own_session``: Gradio keeps
+        its result under the event id until it is fetched."""
         events = self._events[person]
         events[event] = None
         if own_session:
@@ -96,13 +94,12 @@ class Sessions:
             self.memory.release(event)
 
     def has(self, person: str, event: str) -> bool:
-        """Whether ``person`` began this event, not too long ago."""
+        """Whether ``person`` started this event recently."""
         return person in self._events and event in self._events[person]
 
     @contextmanager
     def fetched(self, event: str) -> Iterator[None]:
-        """While the result of ``event``, which was begun without a session, is fetched. Once it has been, nothing is
-        kept of it."""
+        """Context of fetching the result of a sessionless ``event``; its state is dropped afterwards."""
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Calls whose content cannot be read at all, in the form in which cirque refuses."""
+"""Error responses for malformed requests, in cirque's format."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _NOT_FOUND = (FnIndexInferError, KeyError, TypeError, AttributeError)
 
 
 def say_what_cannot_be_read(app: FastAPI) -> None:
-    """For ``app`` and what is mounted in it.
+    """Install handlers on ``app`` and its mounted apps.
 
-    FastAPI's own answer quotes what was sent. That fails with numbers that JSON does not have (NaN) and with halves of
-    characters, so that a mistake of whoever calls would be an error of the server. Gradio has no answer at all to a
-    call of a name or with a field that it does not know, or to an upload without a file.
+    FastAPI's own response quotes the input, which fails for NaN and lone surrogates and would turn a client's mistake
+    into a server error. Gradio does not handle unknown endpoints or fields, or uploads without a file.
     """
     mounted = [inner for route in app.routes if isinstance(inner := getattr(route, "app", None), FastAPI)]
     for one in (app, *mounted):

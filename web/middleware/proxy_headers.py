@@ -1,4 +1,4 @@
-"""What a request says of its way here. Gradio and ``cross_site`` believe it, so it has to come from a trusted proxy."""
+"""Strip proxy headers from untrusted clients. Gradio and ``cross_site`` trust these headers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GRADIOS = b"x-gradio-server"   # it takes the addresses in its pages from this 
 
 
 class Forwarded:
-    """ASGI middleware in front of what reads such headers, which drops them."""
+    """ASGI middleware in front of all readers of such headers."""
 
     def __init__(self, app: ASGIApp, proxies: Networks) -> None:
         self._app, self._proxies = app, proxies

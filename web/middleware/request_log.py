@@ -1,4 +1,4 @@
-"""Around every request: its line in the log, what metrics hear of it, and the answer to an error nobody foresaw."""
+"""Request logging, metrics, and the response to unexpected errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SECRET_AFTER = frozenset({"join", "runs", "heartbeat", "call"})
 
 
 class RequestLog:
-    """Middleware, outside of the guard."""
+    """ASGI middleware outside AuthMiddleware."""
 
     def __init__(self, app: ASGIApp, meter: Meter, templates: Mapping[Any, str]) -> None:
         self._app, self._meter, self._templates = app, meter, templates
@@ -69,12 +69,12 @@ class RequestLog:
 
 
 def templates_of(routers: Iterable[APIRouter]) -> dict[Any, str]:
-    """The path of each endpoint, such as ``/join/{secret}``."""
+    """Route template of each endpoint, such as ``/join/{secret}``."""
     return {route.endpoint: route.path for router in routers for route in router.routes if isinstance(route, Route)}
 
 
 def problem(scope: Scope, identity: str) -> Response:
-    """The answer to an error that nobody foresaw."""
+    """Response to an unexpected error."""
     said = unexpected(identity)
     asked = HTTPConnection(scope)
     looks = scope["method"] in ("GET", "HEAD") and (
@@ -85,7 +85,7 @@ def problem(scope: Scope, identity: str) -> Response:
 
 
 def shown_path(path: str) -> str:
-    """A path as the log has it: nothing that lets somebody in, no file of the server, no end of the line."""
+    """Path for the log, without secrets, server files or line breaks."""
     parts = quote(path, safe="/=@:+,~").split("/")
     for number, part in enumerate(parts):
         if part in _SECRET_AFTER and number + 1 < len(parts):

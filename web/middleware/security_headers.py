@@ -27,7 +27,7 @@ ALWAYS: Mapping[str, str] = {
 
 
 class SecurityHeaders:
-    """Middleware. An answer that has one of them already keeps its own."""
+    """ASGI middleware. Headers already set are kept."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

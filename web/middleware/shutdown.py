@@ -1,4 +1,4 @@
-"""Stopping without cutting anybody off: what has begun is finished, what comes is asked to come again."""
+"""Graceful shutdown: drain in-flight requests, answer new ones with 503."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ALWAYS = ("/healthz", "/readyz", "/metrics")
 
 
 class ShutdownState:
-    """Whether new requests are let in, and how many are inside. For one event loop.
+    """Accepting flag and in-flight counter. For one event loop.
 
-    A request may leave behind what goes on without it: ``left_behind`` tells how much of that there is.
+    Requests may leave work behind: ``left_behind`` returns how much of it is unfinished.
     """
 
     def __init__(self, left_behind: Callable[[], int] = lambda: 0) -> None:
@@ -36,12 +36,12 @@ class ShutdownState:
 
     @property
     def unfinished(self) -> int:
-        """What a stop waits for."""
+        """Number of items a shutdown waits for."""
         return self.inside + self.left_behind()
 
     async def close(self, patience: float, hurry: Callable[[], bool] = lambda: False) -> bool:
-        """Let nobody in any more, and wait until nothing is unfinished: for ``patience`` seconds, or less if there is
-        ``hurry``. Whether all is finished."""
+        """Stop accepting requests and wait until nothing is unfinished: for ``patience`` seconds, or less if ``hurry``
+        is set. Returns whether all is finished."""
         self.closed = True
         until = monotonic() + patience
         while self.unfinished and monotonic() < until and not hurry():
@@ -50,7 +50,7 @@ class ShutdownState:
 
 
 class DrainMiddleware:
-    """Middleware that counts at ``doors``."""
+    """Middleware that counts requests in ``state``."""
 
     def __init__(self, app: ASGIApp, doors: ShutdownState) -> None:
         self._app, self._doors = app, doors

@@ -31,8 +31,8 @@ class Checks:
         self._threads = CapacityLimiter(max(1, len(checks)))
 
     async def look(self) -> Mapping[str, str]:
-        """By name, what is wrong. A check that does not come back counts as wrong, and is not begun again before
-        it has; the others go on."""
+        """Problems by name of check. A check that times out counts as failed, and is not started again until it ends;
+        the others continue."""
         for name in self._checks:
             if name not in self._running and monotonic() - self._at.get(name, float("-inf")) > _FRESH_SECONDS:
                 self._found.pop(name, None)

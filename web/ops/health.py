@@ -1,6 +1,6 @@
-"""``/healthz``: the process is alive. ``/readyz``: people can be sent to it. ``/metrics``: its numbers.
+"""``/healthz``: liveness. ``/readyz``: readiness. ``/metrics``: metrics.
 
-Load balancers ask without signing in, so nothing is told but which check fails; the log has the rest.
+Load balancers are not signed in, so responses only name the failed check; details are logged.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _told(name: str, reason: str) -> dict[str, object]:
 
 
 def _model(warming: Warming) -> dict[str, object]:
-    """A process that loads is not ready: others, if there are any, answer sooner. One that cannot load is: whoever
-    judges needs no model, and the others could not load it either."""
+    """Readiness of the model. A loading process is not ready, as others may answer sooner. One that cannot load the
+    model is ready: annotation needs no model, and other processes would fail as well."""
     found = warming.found
     told: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
     if found.state == "warming":
@@ -123,7 +123,7 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
 
 
 def _logged(check: Check, reason: str) -> Check:
-    """``reason`` for strangers where ``check`` cannot be made; why, for the log."""
+    """Public ``reason`` if ``check`` raises; the cause is logged."""
 
     def checked() -> str:
         try:

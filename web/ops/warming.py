@@ -1,4 +1,4 @@
-"""Loading of the default gallery's model ahead of the first search, and how far it has come."""
+"""Preloading of the default gallery's model, and its state."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ State = Literal["idle", "no gallery", "warming", "ready", "failed"]
 
 @dataclass(frozen=True)
 class ModelState:
-    """``idle``: nobody has begun to load it. ``reason`` of a failure is one for strangers: it names no path."""
+    """``idle``: loading has not started. ``reason`` of a failure is public: it contains no path."""
 
     state: State
     reason: str = ""
 
 
 class Warming:
-    """Loads the model of ``settings.gallery`` in a thread of its own, by a search in it.
+    """Loads the model of ``settings.gallery`` in a separate thread, by a search in it.
 
-    A search that comes meanwhile waits for the same load: the pool loads each model once. A load that failed is tried
-    again after a while; where there is no gallery, one is looked for.
+    Concurrent searches wait for the same load, as the pool loads each model once. Failed loads are retried after a
+    while; a missing gallery is looked up again.
     """
 
     def __init__(self, services: Services, *, clock: Callable[[], float] = monotonic) -> None:
@@ -50,13 +50,13 @@ class Warming:
 
     @property
     def delays_readiness(self) -> bool:
-        """Whether ``/readyz`` reports not ready: while the model is being loaded, but for two minutes at most, since
-        judging needs no model."""
+        """Whether ``/readyz`` reports not ready: while the model loads, for at most two minutes, since annotation needs
+        no model."""
         return self._found.state == "warming" and self._clock() - self._since < _WARMING_SECONDS
 
     @property
     def loading(self) -> bool:
-        """Whether a thread is in the middle of it, at a further try too."""
+        """Whether a load is running, retries included."""
         return self._busy.locked()
 
     def start(self) -> None:
@@ -64,7 +64,7 @@ class Warming:
         threading.Thread(target=self._run, name="cirque-warming", daemon=True).start()
 
     def stop(self) -> None:
-        """Begin no further try."""
+        """Start no further attempt."""
         self._over.set()
 
     def _run(self) -> None:
@@ -112,7 +112,7 @@ class Warming:
 
 def _first_search(settings: Settings) -> MethodSettings:
     """The search that loads the model. The default method also prepares the built-in language model, but would send a
-    gallery image to a server that the settings name: an unrequested and perhaps paid request at each start."""
+    gallery image to a configured server: an unrequested and perhaps paid request at each start."""
     return MethodSettings(base="text-only") if settings.llm_base_url.strip() else MethodSettings()
 
 

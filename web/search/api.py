@@ -1,4 +1,4 @@
-"""The named call ``/search``: a turn for a program."""
+"""The API endpoint ``/search``: one turn for programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from web.services import Services
 
 
 def wire_api(services: Services) -> None:
-    """The public call ``/search``; everything else on this screen is private."""
+    """Register ``/search``, the only public endpoint of this screen."""
 
     def search(
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
@@ -82,7 +82,7 @@ def wire_api(services: Services) -> None:
 
 
 def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
-    """What can be told of the arguments of ``/search`` before its image is there. Raises ``CirqueError``."""
+    """Validate the arguments of ``/search`` before its image is fetched. Raises ``CirqueError``."""
     marks_of({"more": given["more"] or [], "less": given["less"] or []})
     wanted = (given["session_id"] or "").strip()
     settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)

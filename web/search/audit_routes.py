@@ -1,4 +1,4 @@
-"""The live audit of a turn, asked for by the page once the results stand: nobody waits for it."""
+"""Live audit of a turn, requested by the page after it shows the results."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def audit_routes(services: Services) -> APIRouter:
 
     @routes.get("/{session_id}/{turn_id}")
     def audit(session_id: str, turn_id: str) -> Response:
-        """``{"html", "ranks"}``, or ``{"problem"}``: why it cannot be told, which is no error of the
-        page (the gallery may have changed). A hidden target is neither named nor ranked."""
+        """``{"html", "ranks"}``, or ``{"problem"}`` if no audit is possible (for example, the gallery has changed),
+        which is not an error. A hidden target is neither named nor ranked."""
         try:
             session, found = audits.of(session_id, turn_id)
             version = services.search.gallery(session.gallery).digest[:8]

@@ -1,4 +1,4 @@
-"""Events of the search screen: unpack, act, draw."""
+"""Gradio events of the search screen: unpack, act, draw."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def wire_screen(
     demo: gr.Blocks, services: Services, screen: Screen, view_state: gr.State, mine: gr.JSON,
     bus: gr.HTML, outputs: Sequence[gr.components.Component],
 ) -> None:
-    """``bus`` is the panel through which the page sends its actions."""
+    """``bus`` is the panel that carries the page's actions."""
     service = services.search
 
     def draw(view: UiState) -> list[Any]:
@@ -89,7 +89,7 @@ def wire_screen(
 
 
 def _check_searcher(request: gr.Request) -> None:
-    """Whoever may not search is shown no panel, not even one with the reason: panels name galleries."""
+    """Visitors who may not search see no panel, not even an error: panels name galleries."""
     try:
         require(request, "search")
     except CirqueError as error:
@@ -97,11 +97,11 @@ def _check_searcher(request: gr.Request) -> None:
 
 
 def _session_asked(request: gr.Request) -> str:
-    """The session in the page's address, which Gradio passes on with every event."""
+    """Session id in the page's URL, which Gradio sends with every event."""
     return str(request.query_params.get("session", ""))[:64]
 
 
 def as_error(error: CirqueError) -> gr.Error:
-    """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
+    """Toast with the error message, escaped: toasts are HTML and messages quote ids."""
     return gr.Error(escape(public_message(error), quote=False), print_exception=False, title="That did not work",
                     duration=5)

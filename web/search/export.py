@@ -1,4 +1,4 @@
-"""Sessions as files to download, in CIRCLED's public form."""
+"""Session downloads in CIRCLED's public format."""
 
 from __future__ import annotations
 

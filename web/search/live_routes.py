@@ -1,4 +1,4 @@
-"""Stopping a run over HTTP: the page sends one action at a time, and this one is still going."""
+"""Endpoint that stops a run: the page's event channel is busy with the run itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def live_routes(runs: Runs) -> APIRouter:
 
     @routes.post("/{run_id}/stop")
     def stop(run_id: str) -> Response:
-        """Ask a run to finish with what it has: 204, or 404 when it is over already."""
+        """Ask a run to finish with its current results: 204, or 404 if it has ended."""
         return Response(status_code=204 if runs.stop(run_id) else 404, headers={"Cache-Control": "no-store"})
 
     return routes

@@ -1,6 +1,6 @@
-"""Pictures over HTTP: gallery images and uploads by id, and nothing else.
+"""Image endpoints: gallery images and uploads by id.
 
-An address names a gallery and an id; which file that is, only the gallery knows.
+URLs contain a gallery and an id; only the gallery maps the id to a file.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def media_routes(services: Services) -> APIRouter:
 
     @routes.get("/find")
     def find(gallery: str, text: str = "") -> JSONResponse:
-        """Pictures for the gallery picker: the closest to ``text``, or random ones."""
+        """Images for the gallery picker: nearest to ``text``, or random."""
         try:
             images = service.gallery(gallery)
             ids = ([hit.image_id for hit in service.find_images(gallery, text, _PICKED)] if text.strip()
@@ -101,7 +101,7 @@ def media_routes(services: Services) -> APIRouter:
 
 
 async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:
-    """The body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
+    """Read the body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
     came = 0
     if says_more_than(request, most):
         raise TooLarge("too large")
@@ -114,7 +114,7 @@ async def _received(request: Request, content: IO[bytes], most: int, counted: Ca
 
 
 def _format_of(path: Path) -> str:
-    """What the file is by its content: names may lie."""
+    """Image format by content, not by file name."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(16)
@@ -130,7 +130,7 @@ def _format_of(path: Path) -> str:
 
 
 def _converted(path: Path, max_megapixels: float) -> Response:
-    """HEIC, TIFF and whatever else a browser does not show, as JPEG."""
+    """Convert HEIC, TIFF and other formats that browsers do not show to JPEG."""
     def shown(image: Image.Image) -> Image.Image:
         image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
         return image

@@ -1,4 +1,4 @@
-"""A view and the store make the screen: one HTML text per panel."""
+"""Rendering of the search screen: view and store in, one HTML string per panel out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PANELS = ("top", "strip", "rail", "results", "how", "drawers")
 
 
 class Screen:
-    """Draws views. Holds no state of anybody."""
+    """Stateless renderer of views."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -33,8 +33,8 @@ class Screen:
         self._service = services.search
 
     def draw(self, view: UiState) -> tuple[UiState, dict[str, str]]:
-        """The panels, and the view with its beat counted on. Never raises ``CirqueError``:
-        what cannot be shown is said in the results panel."""
+        """The panels, and the view with its beat incremented. Never raises ``CirqueError``: errors are shown in the
+        results panel."""
         view = replace(view, beat=view.beat + 1)
         try:
             return view, self._panels(view)
@@ -53,7 +53,7 @@ class Screen:
             progress, view.gallery, version, captions))
 
     def draw_top(self, view: UiState) -> str:
-        """The top panel alone, e.g. with the session of a search that is still running."""
+        """Only the top panel, e.g. with the session of a running search."""
         try:
             size = len(self._service.gallery(view.gallery))
         except CirqueError:
@@ -61,7 +61,7 @@ class Screen:
         return fill("search/top.html", view=view, size=size, session=None)
 
     def empty(self) -> dict[str, str]:
-        """What stands there until the page has connected."""
+        """Placeholders until the page has connected."""
         view = UiState(gallery=self._settings.gallery)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
@@ -141,7 +141,7 @@ class Screen:
         )
 
     def _gallery_changed(self, session: SearchSession, turn_id: str) -> str:
-        """Why nobody can go on from here, if the gallery was indexed anew since; else ""."""
+        """Why the session cannot be continued if the gallery was re-indexed; else ""."""
         if session.protocol.gallery_digest == self._service.gallery(session.gallery).digest:
             return ""
         try:
@@ -186,7 +186,7 @@ class Screen:
         )
 
     def _choices(self, view: UiState) -> dict[str, Any]:
-        """What the settings drawer offers."""
+        """Options of the settings drawer."""
         cannot, language_model = "", ""
         try:
             searcher = self._service.searcher(view.gallery)

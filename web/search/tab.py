@@ -1,4 +1,4 @@
-"""The search screen: six panels of HTML, drawn by :mod:`web.search.screen`, wired in ``search_events``."""
+"""The search screen: six HTML panels, rendered by :mod:`web.search.screen`, wired in :mod:`web.search.events`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.ui.static_files import in_module
 
 @dataclass(frozen=True)
 class Parts:
-    """The components of the screen. ``outputs`` is the one list every event draws to."""
+    """Components of the screen. ``outputs`` is the output list of every event."""
 
     view: gr.State
     mine: gr.JSON

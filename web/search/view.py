@@ -1,4 +1,4 @@
-"""What one browser tab looks at: ids and choices, never records. Frozen, small, no gradio."""
+"""UI state of one browser tab: ids and choices, no records. Frozen, small, no gradio."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MINE_KEPT = 200
 
 @dataclass(frozen=True)
 class UiState:
-    """Everything the screen shows follows from this and the store.
+    """State from which, with the store, the whole screen is rendered.
 
-    ``turn_id`` is the turn whose results are shown and from which the next search goes on;
-    ``branch_id`` the line of turns the strip shows (a turn may be on several).
+    ``turn_id`` is the turn whose results are shown and from which the next search continues; ``branch_id`` the branch
+    in the strip (a turn may be on several).
     """
 
     gallery: str
@@ -42,5 +42,5 @@ class UiState:
     beat: int = 0                            # counts renderings, so that the page sees each one
 
     def remember(self, session_id: str) -> tuple[str, ...]:
-        """``mine`` with ``session_id`` in front."""
+        """Move ``session_id`` to the front of ``mine``."""
         return (session_id, *(known for known in self.mine if known != session_id))[:MINE_KEPT]

@@ -1,4 +1,4 @@
-"""What the adjudication screen asks for and tells, as JSON. Nobody's name, nothing hidden."""
+"""JSON endpoints of the adjudication screen, without names or hidden data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = dict[str, object]
 
 
 def adjudicate_routes(services: Services) -> APIRouter:
-    """``/adjudicate/…``, for those who may adjudicate."""
+    """``/adjudicate/…``, for adjudicators."""
     store = services.study_store
     adjudication = Adjudication(store, {"validity": Validity()})
 
@@ -59,7 +59,7 @@ def adjudicate_routes(services: Services) -> APIRouter:
 
 
 def case_json(found: OpenCase, adjudicator: str) -> Json:
-    """A case for the browser: judges are letters."""
+    """A case as JSON; judges are letters."""
     return {
         "item": present.item(found.item, None, found.images), "number": found.number, "why": found.why,
         "judgements": [{"label": it.label, "answer": it.answer, "seconds": round(it.seconds, 1)}

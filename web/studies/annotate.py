@@ -1,4 +1,4 @@
-"""What the annotation screen asks for and tells, as JSON."""
+"""JSON endpoints of the annotation screen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from web.studies.images import study_image
 
 
 def study_routes(services: Services) -> APIRouter:
-    """``/study/…``: the visitor's own work. Plain routes: this is what people wait for all day."""
+    """``/study/…``: the visitor's own work. Plain routes, as this path must be fast."""
     studies = services.studies
 
     def mine(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -58,7 +58,7 @@ def study_routes(services: Services) -> APIRouter:
         return {"passed": passed, "desk": present.workspace(workspace)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
-        """Without an answer the draft is discarded."""
+        """Save a draft; discard it if it has no answer."""
         check_opener(visitor, sent.get("by"))
         if sent["answer"] is None:
             studies.drop_draft(sent["study"], visitor.name, sent["item"])

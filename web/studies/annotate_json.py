@@ -1,4 +1,4 @@
-"""What of a study goes to the browser of a judge. Of an item only its ``shown`` part, never more."""
+"""Study JSON for annotators: public fields (``shown``) only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 
 
 def workspace(found: Workspace) -> Json:
-    """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead.
-    Of somebody who has not joined, ``progress["total"]`` is about what they would get."""
+    """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
+    ``progress["total"]`` is an estimate."""
     parts = survey_json.parts if found.study.kind == "preference" else _validity_parts
     return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
             **parts(found)}
@@ -70,13 +70,13 @@ def saved(found: Saved) -> Json:
 
 
 def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:
-    """``begun``: items with something that is not saved."""
+    """All items of a person. ``begun``: items with unsaved changes."""
     return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun}
                        for a in found]}
 
 
 def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
-    """What a person will look at first: reference and target large, the panel small."""
+    """URLs to preload: reference and target large, the panel small."""
     shown = found.shown
     wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]
     return addresses(study_id, wanted, images)

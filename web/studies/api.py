@@ -1,4 +1,4 @@
-"""The named calls of studies: a script can judge and rate as the person it has signed in as."""
+"""API endpoints of studies: a script can annotate as the person it has signed in as."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _AT_ONCE = 8   # of each call; they share the threads of json_calls with the scr
 
 
 def wire_study_calls(services: Services) -> None:
-    """For the one who is signed in: ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and
-    ``/save_rating``, and ``/progress``. Inside a ``gr.Blocks``."""
+    """Register ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and ``/save_rating``, and
+    ``/progress``, for the signed-in user. Inside a ``gr.Blocks``."""
     studies = services.studies
 
     async def look(request: gr.Request, study: str, item: str) -> Any:

@@ -1,4 +1,4 @@
-"""A study's results as files to download."""
+"""Downloads of study results."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def download(store: StudyStore, study: Study, form: str, table: str, rule: Label
 
 
 def download_preferences(store: StudyStore, study: Study, form: str) -> Response:
-    """A preference study in one of :data:`annotation.preference.review.FORMS`. Several files, and notes on what they
-    lack, come as a zip.
+    """A preference study in one of :data:`annotation.preference.review.FORMS`. Several files are zipped, with notes on
+    what they lack.
 
     Raises ``StudyError`` for another form, and for a study that cannot be written in it.
     """

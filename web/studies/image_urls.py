@@ -1,4 +1,4 @@
-"""Where a browser finds the pictures of a study: addresses relative to the app's root, by token."""
+"""Image URLs of studies, relative to the app's root, by token."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def picture(study_id: str, token: str | None, images: Images) -> dict[str, Any]:
 
 
 def address(study_id: str, token: str, size: str) -> str:
-    """``size``: "s" or "l"."""
+    """URL of an image. ``size``: "s" or "l"."""
     return f"study/image/{study_id}/{token}-{size}.webp"
 
 
 def addresses(study_id: str, wanted: Iterable[tuple[str, str]], images: Images) -> list[str]:
-    """Of tokens with a size each, those that are not at hand left out."""
+    """URLs of tokens with a size each; unavailable images are omitted."""
     return [address(study_id, token, size) for token, size in wanted if token in images and images[token].width]

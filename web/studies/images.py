@@ -1,4 +1,4 @@
-"""Pictures of studies, as they were frozen when the study was made: for its members alone, and for browsers to keep."""
+"""Images of studies, frozen at creation: for members only, cacheable by browsers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _HEADERS = {
 
 
 def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint for ``{study_id}/{name}``. What was shown lately is answered from memory at once.
+    """Endpoint for ``{study_id}/{name}``, with an in-memory cache.
 
-    Who is no member gets the answer to a picture that is not there, so that nobody learns which studies there are.
+    Non-members get the same 404 as for a missing image, so that nobody can probe for studies.
     """
     # Of the event loop's thread alone, so without a lock.
     kept: LRUCache[tuple[str, str], Response] = LRUCache(_KEPT_BYTES, lambda answer: len(answer.body))

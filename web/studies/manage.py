@@ -1,4 +1,4 @@
-"""What the studies screen asks for and tells, as JSON; results and exports for whoever may see them."""
+"""JSON endpoints of the studies screen, with results and exports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 
 
 def studies_routes(services: Services) -> APIRouter:
-    """``/studies/…``. Reading is for those who manage studies or may see results, changing for managers."""
+    """``/studies/…``. Reading requires the permission to manage studies or see results, changes the permission to
+    manage."""
     store = services.study_store
 
     def everything(visitor: Visitor, query: Mapping[str, str]) -> object:

@@ -1,4 +1,4 @@
-"""Studies as JSON for those who run them or read their results."""
+"""Study JSON for managers and analysts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Da
 
 
 def study(found: Study, counts: Mapping[str, int]) -> Json:
-    """``survey``, of preference studies: what its owner has set; of the consent only whether there is one."""
+    """A study as JSON. ``survey``, of preference studies: its settings; of the consent only whether there is one."""
     survey = {**SETTINGS, **found.settings, "consent": bool(found.settings.get("consent"))}
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
@@ -44,7 +44,7 @@ def people(rows: Sequence[SeatProgress]) -> list[Json]:
 
 
 def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) -> Json:
-    """Table 2 of CIRCUS over this study, by the categories of its rubric."""
+    """CIRCUS's Table 2 for this study, by category of its rubric."""
     names = {rubric.valid.code: rubric.valid.name, **{flag.code: flag.name for flag in rubric.flags},
              INVALID_UNSPECIFIED: "Not valid, no common flag"}
     order = [rubric.valid.code, *rubric.severity, INVALID_UNSPECIFIED]

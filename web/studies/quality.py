@@ -1,4 +1,4 @@
-"""What the studies screen asks of preference studies: how people answered, what rules leave out, the methods."""
+"""Endpoints for the quality of preference studies: answers, exclusion rules, methods."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_RULES = 20
 
 
 def quality_routes(services: Services) -> APIRouter:
-    """``/studies/quality`` and ``/studies/methods?study=[&rules=irrelevant,failed-checks=2]``: under the study's own
-    rules, else under these (``none``: all answers count). ``POST /studies/rules {study, rules}`` keeps rules with the
-    study; exports follow them."""
+    """``/studies/quality`` and ``/studies/methods?study=[&rules=irrelevant,failed-checks=2]``: with the study's own
+    rules by default (``none``: all answers count). ``POST /studies/rules {study, rules}`` stores rules with the
+    study, which exports apply."""
     store = services.study_store
 
     def quality(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -62,7 +62,7 @@ def quality_routes(services: Services) -> APIRouter:
 
 
 def _rules(query: Mapping[str, str]) -> Rules | None:
-    """None where the study's own are meant."""
+    """The requested rules; None for the study's own."""
     text = query.get("rules")
     return None if text is None else parse_rules([part for part in text.split(",") if part.strip()])
 

@@ -1,4 +1,4 @@
-"""How carefully people answered a preference study, as JSON for those who run it or read its results."""
+"""Answer quality of a preference study as JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Json = dict[str, Any]
 
 
 def quality(found: Review, kept: Rules) -> Json:
-    """People by name, the bias of sides, and what each rule alone and all together take out. ``kept``: the
-    rules of the study itself."""
+    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own rules.
+    """
     removed = found.removed
     return {
         "people": [_person(one, found) for one in found.people],
@@ -31,7 +31,7 @@ def quality(found: Review, kept: Rules) -> Json:
 
 
 def typed(rules: Rules) -> list[str]:
-    """In the form of :func:`annotation.preference.exclusion.parse_rules`."""
+    """Rules in the syntax of :func:`annotation.preference.exclusion.parse_rules`."""
     return [shown(name) if value is True else f"{shown(name)}={value}" for name, value in rules.as_settings().items()]
 
 
@@ -55,5 +55,5 @@ def _person(one: PersonQuality, found: Review) -> Json:
 
 
 def _removal(one: Removal) -> Json:
-    """``answers`` is null where nobody recorded what the rule looks at."""
+    """What a rule removes; ``answers`` is null if its data was not recorded."""
     return {"answers": len(one.judgements) if one.recorded else None, "people": list(one.people)}

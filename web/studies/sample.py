@@ -1,4 +1,4 @@
-"""A sample study at the press of a button, so that the screens can be tried before there is a study."""
+"""Creation of a sample study on demand, for trying the screens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = "Sample study"
 
 
 def sample_routes(services: Services) -> APIRouter:
-    """``POST /studies/sample`` → ``{"name"}``: takes some seconds."""
+    """``POST /studies/sample`` → ``{"name"}``: takes several seconds."""
     at_work = threading.Lock()
 
     def make(visitor: Visitor, sent: Fields) -> object:
@@ -38,7 +38,7 @@ def sample_routes(services: Services) -> APIRouter:
 
 
 def _free(services: Services) -> str:
-    """The first of "Sample study", "Sample study 2", … that is not taken."""
+    """The first free name of "Sample study", "Sample study 2", …"""
     number = 1
     while True:
         name = _NAME if number == 1 else f"{_NAME} {number}"

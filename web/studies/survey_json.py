@@ -1,7 +1,6 @@
-"""What of a preference study goes to a participant's browser: set A and set B, as they stand for this person.
+"""Preference-study JSON for participants: sets A and B in the order shown to this person.
 
-Nothing tells which of the two is stored first, nor anything of ``Item.hidden``. What is to be loaded ahead is in
-an order of its own.
+Reveals neither the stored order nor ``Item.hidden``. Images to preload are ordered independently.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ Json = dict[str, Any]
 
 
 def parts(found: Workspace) -> Json:
-    """The fields of a desk that this kind of study has, or has in a way of its own.
+    """Workspace fields specific to preference studies.
 
-    Behind a gate there is no item yet. Raises ``StudyError`` for a question that was imported, and cannot be shown.
+    There is no item before a pending gate. Raises ``StudyError`` for imported questions, which cannot be shown.
     """
     survey = found.survey
     fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "seconds": 0, "draft": None,
@@ -56,7 +55,8 @@ def _question(found: Workspace, item: Item) -> Json:
 
 
 def _ahead(item: Item, found: Workspace) -> list[str]:
-    """The reference large, the sets small. By token: stored order would tell stored sets."""
+    """Images to preload: the reference large, the sets small. Sorted by token, as stored order would reveal the sets.
+    """
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
     wanted = [(item.shown["reference"], "l"), *((token, "s") for token in tokens)]
     return addresses(found.study.study_id, wanted, found.images)

@@ -1,4 +1,4 @@
-"""The pages before and beside the app: sign in, join, not yours. Own HTML, no script."""
+"""Standalone HTML pages without scripts: sign-in, invitation, forbidden."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN_PAGE = {
 
 
 def page(template: str, **context: Any) -> str:
-    """A page of its own, with its style inside."""
+    """A standalone page with inline style."""
     return fill(template, style=_style(), **context)
 
 
@@ -32,15 +32,15 @@ def notice(
     problem: str, visitor: Visitor | None, root: str = "", *, title: str = "Not here", again: str | None = None,
     by_itself: bool = False,
 ) -> str:
-    """A page that says why something is not shown, and where to go instead: to ``again`` if that is an address
-    ("" this one), where the page may go ``by_itself``."""
+    """A page with an error message and a link: to ``again`` if given ("" for this URL), where the page may reload
+    ``by_itself``."""
     return page("pages/notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
                 by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
 
 
 def cookie_of(scope: Scope) -> str:
-    """The name of the cookie with the sign-in, as the request came. Over https the plain name counts for nothing: a
-    neighbour below the same domain may set it, also for a longer path, and whoever looks would be signed in as them."""
+    """Name of the sign-in cookie for the request's scheme. Over https the plain name is ignored: a sibling domain could
+    set it and sign the user in as somebody else."""
     return _HTTPS_COOKIE if scope.get("scheme") in ("https", "wss") else COOKIE
 
 

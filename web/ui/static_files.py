@@ -1,7 +1,7 @@
-"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, under addresses that never change.
+"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, at versioned URLs.
 
-The version in an address is made of what the files hold, so a browser may keep them for good. Beside them stands
-``plotly.js``, as the plotly package has it: large, so it is read when somebody asks for it, and sent compressed.
+The version is a hash of the contents, so browsers may cache files forever. ``plotly.js`` comes from the plotly package;
+it is large, so it is read on first use and sent compressed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLOTLY = "plotly.js"
 
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Response]:
-    """Ready answers by path. All are read once, so that a page never mixes two versions."""
+    """Prepared responses by path. All files are read once, so that a page never mixes two versions."""
     paths = sorted([*(ASSETS / "css").glob("*.css"), *(ASSETS / "js").rglob("*.js")])
     return {path.relative_to(ASSETS).as_posix(): Response(path.read_bytes(), media_type=_TYPES[path.suffix])
             for path in paths}
@@ -42,8 +42,8 @@ def own_version() -> str:
 
 
 def asset_url(path: str, *, depth: int = 0) -> str:
-    """The address of ``js/annotate/main.js`` or ``css/study.css``, relative to a page ``depth`` folders
-    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path."""
+    """URL of ``js/annotate/main.js`` or ``css/study.css``, relative to a page ``depth`` folders below the app's root
+    (``annotate`` 0, ``join/SECRET`` 1), so that it works under a root path."""
     if path not in _files() and path != _PLOTLY:
         raise KeyError(f"assets/{path} is not a script or style of cirque's")
     return f"{'../' * depth}own/{own_version()}/{path}"
@@ -84,7 +84,7 @@ def own_routes() -> APIRouter:
 
 @lru_cache(maxsize=1)
 def _plotly() -> Response:
-    """Its body is compressed: hardly anybody takes it as it is."""
+    """plotly.js with a compressed body, as nearly all clients accept that."""
     content = files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
     return Response(gzip.compress(content, mtime=0), media_type=_TYPES[".js"])
 

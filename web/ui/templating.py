@@ -1,4 +1,4 @@
-"""Jinja templates with escaping on: every dataset text and file name is untrusted."""
+"""Jinja templates with autoescaping: dataset texts and file names are untrusted."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def _environment() -> Environment:
 
 
 def fill(template: str, **context: Any) -> str:
-    """The template as HTML."""
+    """Render the template to HTML."""
     return _environment().get_template(template).render(**context)

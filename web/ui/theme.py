@@ -1,7 +1,7 @@
-"""One look for every screen: paper and ink in light, deep neutral in dark, one accent.
+"""Theme of all screens: paper and ink in light mode, deep neutral in dark, one accent.
 
-Own panels are styled by ``assets/css/app.css``; this theme gives Gradio's components the same
-colours. Only fonts of the system: the page loads nothing from anywhere else.
+Own panels are styled by ``assets/css/app.css``; this theme gives Gradio's components the same colours. System fonts
+only: pages load nothing from other hosts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "mon
 
 
 def make_theme() -> gr.themes.Base:
-    """The theme; dark values follow the ``dark`` class that Gradio puts on the body."""
+    """The theme; dark values apply under the ``dark`` class that Gradio sets on the body."""
     accent = gr.themes.Color(
         name="vermilion", c50="#fdf3ee", c100="#fae2d6", c200="#f4c3ae", c300="#ec9d7e", c400="#e3704a",
         c500="#cf4a20", c600="#b4390f", c700="#932e0d", c800="#74260f", c900="#5c2110", c950="#330f05",
@@ -42,11 +42,11 @@ def make_theme() -> gr.themes.Base:
 
 
 def head() -> str:
-    """The style of the search screen, inline: there before any panel, without a second request. And the script of each
-    page, which is fetched while Gradio still begins.
+    """Inline style of the search screen, available before any panel without a second request, and the page's script,
+    fetched while Gradio starts.
 
-    The style goes here and not to Gradio's ``css_paths``, which puts its own container in
-    front of every selector: rules that begin at the body or at a dialog would be lost.
+    The style is inline instead of in Gradio's ``css_paths``, which prefix every selector with Gradio's container: rules
+    for the body or for dialogs would be lost.
     """
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in _STYLES)
     scripts = json.dumps({page.path[1:]: asset_url(page.script) for page in SCREENS})

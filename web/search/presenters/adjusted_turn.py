@@ -1,4 +1,4 @@
-"""The turn on the screen: as it was stored, or as a person has changed it."""
+"""The displayed turn: as stored, or with unsaved changes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ShownTurn:
 
 
 def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view: UiState) -> ShownTurn:
-    """Asks no language model. What cannot be worked out any more, e.g. because the gallery has
-    changed since, is said in ``problem``."""
+    """Apply the changes without a language model. If that is impossible, for example because the gallery has changed,
+    ``problem`` says so."""
     adjustment = view.adjustment if turn.turn_id == view.turn_id else Adjustment()
 
     def adjusted(change: Adjustment, k: int) -> TurnResult:

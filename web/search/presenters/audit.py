@@ -1,4 +1,4 @@
-"""A live audit in words and pictures."""
+"""Live audit as a plain dictionary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PICTURES = 5
 
 
 def audit(found: LiveAudit, gallery: str, version: str) -> Dict:
-    """``rows``: with both, the text alone, the image alone. ``ranks``: a result's rank by each."""
+    """``rows``: both inputs, text only, image only. ``ranks``: ranks of each result with text only and image only."""
     rows = [_row("This turn" if found.later_turn else "Both", found.best, (), found.target_rank, "", gallery, version)]
     for name, alone in (("Text only", found.text), ("Image only", found.image)):
         if alone is not None:
@@ -26,7 +26,7 @@ def audit(found: LiveAudit, gallery: str, version: str) -> Dict:
 
 
 def sentence(found: LiveAudit) -> str:
-    """What the audit means, in one plain sentence."""
+    """Conclusion of the audit in one sentence."""
     return _of_target(found) if found.target_rank is not None else _of_results(found)
 
 

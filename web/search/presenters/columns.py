@@ -1,7 +1,7 @@
-"""Comparisons of methods to plain dictionaries. No gradio, no HTML.
+"""Method comparisons as plain dictionaries. No gradio, no HTML.
 
-What a blind comparison must not tell before the vote is not in the dictionary at all:
-names, texts, scores, ledgers, times and cost would each give a method away.
+What a blind comparison must hide before the vote is not in the dictionary: names, texts, scores, ledgers, times and
+costs would reveal methods.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def columns(
     comparison: Comparison, votes: Sequence[MethodVote], annotator: str, methods: Mapping[str, Method],
     version: str, captions: Captions,
 ) -> Dict:
-    """Everything the panel shows. ``votes`` are those on this comparison."""
+    """All data of the panel. ``votes`` are those on this comparison."""
     own = next((vote for vote in votes if vote.annotator == annotator), None)
     judged = sum(not column.problem for column in comparison.columns)
     # With fewer than two results there is nothing to vote on, so nothing to hide either.
@@ -57,8 +57,8 @@ def chooser(
     view: UiState, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
     comparison: Comparison | None = None,
 ) -> Dict:
-    """The form that starts a comparison, filled in as ``comparison`` was, if there is one; else
-    the person's own method and two others are ticked. ``cannot`` is why no encoder composes."""
+    """The form that starts a comparison, filled in from ``comparison`` if given; else with the user's own method and
+    two others. ``cannot`` is why the encoder cannot compose."""
     own = name_of(view.method, methods)
     ticked = list(dict.fromkeys([own or "cirevl", "cirevl", "soft", "corr"]))[:3]
     if comparison is not None:
@@ -74,7 +74,7 @@ def chooser(
 
 
 def tally_rows(votes: Sequence[MethodVote], methods: Mapping[str, Method]) -> list[Dict]:
-    """The standing of every method over all votes here."""
+    """Wins, losses and ties of every method over all votes."""
     return [
         {"name": _title(row.method, methods), "wins": row.wins, "losses": row.losses, "ties": row.ties}
         for row in tally(votes)
@@ -82,7 +82,7 @@ def tally_rows(votes: Sequence[MethodVote], methods: Mapping[str, Method]) -> li
 
 
 def usage_text(usage: Usage) -> str:
-    """Calls, tokens and cost in one line; empty when no server was asked."""
+    """Calls, tokens and cost in one line; empty without server calls."""
     if not usage.calls and not usage.cached:
         return ""
     parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"] if usage.calls else []
@@ -135,7 +135,7 @@ def _tile(
 
 
 def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict]:
-    """overlap@10 of every pair of columns that has results."""
+    """overlap@10 of every pair of columns with results."""
     rows = []
     for a, b in combinations(range(len(tops)), 2):
         size = max(len(tops[a]), len(tops[b]))
@@ -153,7 +153,7 @@ def _warnings(column: MethodColumn) -> list[str]:
 
 
 def _marked(comparison: Comparison) -> int:
-    """How many marks counted in some column."""
+    """Number of marks used by any column."""
     marks = [column.composition.marks for column in comparison.columns if column.composition]
     return max((len(one.more_like) + len(one.less_like) for one in marks), default=0)
 

@@ -36,7 +36,7 @@ _OTHER_TEXTS = ("in black and white", "with more colour", "seen from closer", "o
 
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
-    """Address of a picture, relative to the page. ``kind`` is ``thumb`` or ``full``."""
+    """URL of an image, relative to the page. ``kind`` is ``thumb`` or ``full``."""
     query = {"gallery": gallery, "image": image_id} | ({"v": version} if version else {})
     return f"media/{kind}?{urlencode(query)}"
 
@@ -69,7 +69,7 @@ def suggestions(gallery: str) -> tuple[str, ...]:
 
 
 def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
-    """The turns of one branch as cards, and all branches as rows of dots when there are several."""
+    """Turns of one branch as cards, and the branch tree if there are several branches."""
     tip = session.tip_of(branch_id)
     path = session.path_to(tip.turn_id) if tip else ()
     viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path))
@@ -95,7 +95,7 @@ def branch_name(session: SearchSession, branch_id: str) -> str:
 
 
 def branch_rows(session: SearchSession, branch_id: str, turn_id: str) -> list[Dict]:
-    """One row per branch: its own turns stand at their depth, so forks line up."""
+    """One row per branch, with turns at their depth so that forks align."""
     rows = []
     for branch in session.branches:
         own = [turn for turn in session.turns if turn.branch_id == branch.branch_id]
@@ -118,7 +118,7 @@ def timings(turn: Turn) -> list[Dict]:
 
 
 def timing_rows(timings_ms: Mapping[str, float]) -> list[Dict]:
-    """Stages in the order they ran; ``share`` is of the whole turn, in per cent."""
+    """Stages in execution order; ``share`` is the percentage of the whole turn."""
     total = timings_ms.get("total") or sum(timings_ms.values()) or 1.0
     order = list(STAGES)
     stages = sorted(timings_ms.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
@@ -172,7 +172,7 @@ def _marks(marks: Marks, gallery: str, version: str) -> Dict | None:
 
 
 def comparison(session: SearchSession, left: str, right: str, version: str, captions: Captions) -> Dict:
-    """The best ten of two branches and how far they agree."""
+    """Top ten of two branches and their overlap."""
     tips = [tip for branch in (left, right) if (tip := session.tip_of(branch)) is not None]
     tops = [tip.hits[:COMPARED] for tip in tips]
     sets = [{hit.image_id for hit in top} for top in tops]
