@@ -36,7 +36,7 @@ test("a value that cannot be used is left out, and said", () => {
   const read = view(`study=A&draws=1e4&seed=-1&k=6&plan=2&person=Ada&block=yes&resample=${"x".repeat(60)}`);
   assert.deepEqual([read.draws, read.seed, read.k, read.plan, read.people, read.block, read.resample], ["1000", "", "5", "", [], false, "items"]);
   assert.equal(read.ignored.length, 7);
-  assert.ok(read.ignored.includes("draws=1e4 is no whole number from 0 to 10,000 and was left out."));
+  assert.ok(read.ignored.includes("draws=1e4 is not a whole number from 0 to 10,000 and was left out."));
   assert.ok(read.ignored.some((it) => it.startsWith(`resample=${"x".repeat(40)}… `)));
   assert.deepEqual([view("names=no").names, view("names=no").ignored], [true, ["names=no is neither shown nor hidden and names are hidden."]]);
 });

@@ -52,7 +52,7 @@ test("what is missing is said where it is missing", () => {
   assert.equal(at({ flags: ["VAGUE"], reasons: ["1c"], note: "why" }), null);
   assert.equal(at({ validated: true, note: "👩".repeat(10) }), null); // letters, not units
   assert.equal(at({ unsure: true, note: "👩".repeat(11) }), "note");
-  assert.equal(missing(start({ flags: ["VAGUE"] }), RUBRIC).text, "Say why: a, b or c.");
+  assert.equal(missing(start({ flags: ["VAGUE"] }), RUBRIC).text, "Give a reason: a, b or c.");
 });
 
 test("the category that counts is the most severe", () => {

@@ -55,8 +55,8 @@ def test_two_adjudicators_at_the_same_cases(meet: Meet, server: Server) -> None:
     # Petra still sees the first case open: she is told, and both decisions are kept.
     expect(heading).to_have_text("Case 1")
     decide(petra, "5", "just the one")
-    expect(petra.get_by_text("Case 1 had been decided since you opened it")).to_be_visible()
-    expect(petra.get_by_text("that one is kept as revision 1")).to_be_visible()
+    expect(petra.get_by_text("Case 1 was decided after you opened it")).to_be_visible()
+    expect(petra.get_by_text("the other one is kept as revision 1")).to_be_visible()
     expect(current[1]).to_have_attribute("data-item", second or "")
     with stores(server.home) as opened:
         kept = opened.studies.decisions(study.study_id, history=True)

@@ -76,7 +76,7 @@ def test_what_two_disagree_on_a_third_decides_with_the_keyboard(meet: Meet, serv
     press(page, "Enter")
     expect(problem(page)).to_have_text("Say what is wrong, or press 5 if nothing is.")
     press(page, "5", "Enter")
-    expect(problem(page)).to_contain_text("Say in a few words why")
+    expect(problem(page)).to_contain_text("Give a short reason")
     expect(page.get_by_label("Reason for the decision")).to_be_focused()
     page.keyboard.type("one can tell: it is a dog")
     press(page, "Enter")
@@ -96,7 +96,7 @@ def test_what_two_disagree_on_a_third_decides_with_the_keyboard(meet: Meet, serv
     # An answer of one's own: letters are reasons while a flag asks for one.
     shows(page, flags)
     press(page, "3", "c", "Enter")
-    expect(problem(page)).to_contain_text("needs a note")
+    expect(problem(page)).to_contain_text("requires a note")
     expect(page.get_by_label("Note")).to_be_focused()
     page.keyboard.type("a cat")
     press(page, "Escape", "Enter")
@@ -105,7 +105,7 @@ def test_what_two_disagree_on_a_third_decides_with_the_keyboard(meet: Meet, serv
     expect(page.get_by_role("heading", name="All decided")).to_be_visible()
 
     # A decision may be looked at again, and revised.
-    page.get_by_role("button", name="Look through the decided ones").click()
+    page.get_by_role("button", name="Review decided cases").click()
     page.get_by_role("button", name=re.compile("tie")).click()
     shows(page, tie)
     expect(page.get_by_text("Decided by you.")).to_be_visible()
@@ -150,9 +150,9 @@ def test_an_unfinished_decision_survives_a_reload_and_a_server_that_goes_away(me
     press(page, "Escape", "j")                       # to the other case and back
     expect(current).not_to_have_attribute("data-item", first or "")
     press(page, "k")
-    expect(page.get_by_text("Your unfinished decision is back.")).to_be_visible()
+    expect(page.get_by_text("Your unfinished decision was restored.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("Your unfinished decision is back.")).to_be_visible()
+    expect(page.get_by_text("Your unfinished decision was restored.")).to_be_visible()
     expect(current).to_have_attribute("data-item", first or "")
     expect(page.get_by_label("Reason for the decision")).to_have_value("hundreds of these")
 
@@ -228,11 +228,11 @@ def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server:
                    source={"form": "audit", "dataset": "sample", "retrievers": ["slerp", "cirevl"]})
     assert page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).ok     # Olga takes a seat
     page.goto(f"{server.url}/studies?study=Mine")
-    expect(page.get_by_text("You judge in this study.")).to_be_visible()
+    expect(page.get_by_text("You are a judge in this study.")).to_be_visible()
     expect(page.locator(".cq-ststack")).to_have_count(0)
     plan = page.locator(".cq-stfacts")
     expect(plan).to_contain_text("Seed")
     expect(plan).not_to_contain_text(re.compile("audit|sample|slerp|cirevl"))
-    page.get_by_role("button", name="Show them all the same").click()
+    page.get_by_role("button", name="Show them anyway").click()
     expect(page.locator(".cq-ststack")).to_have_count(1)
     expect(plan).to_contain_text("slerp, cirevl")

@@ -98,7 +98,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
         if panel.count():
             break
     expect(panel.get_by_role("heading", name="Disputed items of Ada and Bea")).to_be_visible()
-    expect(panel.locator("header")).to_contain_text("what everybody said of each, these two marked")
+    expect(panel.locator("header")).to_contain_text("all answers to each, these two highlighted")
     expect(panel.locator("[data-item]").first.locator(".marked")).to_have_count(2)
     expect(panel.get_by_role("status")).to_have_text("2 items, 2 shown")
     expect(panel.locator("[data-item]")).to_have_count(2)
@@ -244,9 +244,9 @@ def test_whoever_judges_in_a_study_is_asked_first(meet: Meet, server: Server) ->
     answer(server, made, "Olga", 0, valid())
     page = meet("Olga")
     page.goto(f"{server.url}/analysis?study={made.name}")
-    expect(page.get_by_text("You judge in this study")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("You are a judge in this study")).to_be_visible(timeout=60_000)
     expect(page.locator(".cq-an-section")).to_have_count(0)
-    page.get_by_role("button", name="Show it all the same").click()
+    page.get_by_role("button", name="Show it anyway").click()
     complete(page)
     look(page, server, study)   # nothing is covered where they do not
 

@@ -49,12 +49,12 @@ def test_a_bad_value_in_the_address_is_left_out_and_said(meet: Meet, server: Ser
     study = judged(server, "Addresses")
     look(page := meet("Nina"), server, study, "&draws=abc&person=x&k=9&names=Hidden&plan=0.2")
     said = page.locator(".cq-an-ignored")
-    expect(said).to_contain_text("draws=abc is no whole number from 0 to 10,000 and was left out.")
-    expect(said).to_contain_text("person=x is no number of a seat and was left out.")
+    expect(said).to_contain_text("draws=abc is not a whole number from 0 to 10,000 and was left out.")
+    expect(said).to_contain_text("person=x is not a seat number and was left out.")
     expect(said).to_contain_text("names=Hidden is neither shown nor hidden and names are hidden.")
     assert not re.search("abc|person|k=9", page.url) and "plan=0.2" in page.url and "names=hidden" in page.url
     page.goto(f"{server.url}/analysis?study={study.name}&category=nosuch")
-    expect(page.get_by_role("heading", name="This cannot be reported")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="No report available")).to_be_visible(timeout=60_000)
     expect(page.locator(".cq-an-main")).not_to_contain_text(re.compile("[Rr]eload"))
     page.get_by_role("button", name="Clear filters").last.click()
     complete(page)
@@ -64,7 +64,7 @@ def test_fields_are_checked_where_they_stand(meet: Meet, server: Server) -> None
     look(page := meet("Nina"), server, compared(server, "Fields"))
     asked = asked_of(page)
     page.get_by_role("search").locator("summary").filter(has_text="How numbers are computed").click()
-    for label, wrong in (("Recall at", "9"), ("Seed", "-3"), ("95 % interval no wider than", "7")):
+    for label, wrong in (("Recall at", "9"), ("Seed", "-3"), ("Maximum width of the 95 % interval", "7")):
         field = page.get_by_label(label)
         field.fill(wrong)
         field.press("Enter")
@@ -87,7 +87,7 @@ def test_no_network_keeps_what_is_there_and_asks_again(meet: Meet, server: Serve
     page.route(REPORT, lambda route: route.abort())
     page.get_by_role("group", name="Category").get_by_role("button", name="shortcut image only").click()
     trouble = page.locator(".cq-an-trouble:not(.cq-an-ignored)")
-    expect(trouble).to_contain_text("Asked again every 15 seconds. What stands here is from before")
+    expect(trouble).to_contain_text("Retrying every 15 seconds. This shows the previous report")
     expect(page.locator(".cq-an-main")).to_have_class(re.compile("stale"))
     expect(card(page, "Judged valid").locator("b")).to_have_text("50.0 %")
     page.unroute(REPORT)
@@ -98,7 +98,7 @@ def test_no_network_keeps_what_is_there_and_asks_again(meet: Meet, server: Serve
 
     page.route(REPORT, lambda route: route.abort())
     page.reload()
-    expect(page.get_by_role("heading", name="This cannot be reported")).to_be_visible()
+    expect(page.get_by_role("heading", name="No report available")).to_be_visible()
     page.unroute(REPORT)
     page.clock.fast_forward(16_000)
     complete(page)
@@ -132,12 +132,12 @@ def test_a_study_is_closed_opened_renamed_and_removed_while_it_is_looked_at(meet
     told("remove")
     after(60)
     gone = page.locator(".cq-an-trouble:not(.cq-an-ignored)")
-    expect(gone).to_contain_text("Changed is no longer there")
+    expect(gone).to_contain_text("Changed was removed")
     asked = asked_of(page)
     page.clock.fast_forward(120_000)
     page.wait_for_timeout(500)
     assert asked == []
-    gone.get_by_role("link", name="To the list of studies").click()
+    gone.get_by_role("link", name="All studies").click()
     expect(page.get_by_role("heading", level=1, name="Analysis")).to_be_visible()
 
 
@@ -159,7 +159,7 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     asks = page.get_by_role("dialog", name="Add scores")
     expect(asks.get_by_label("Name of the metric")).to_have_attribute("maxlength", "60")
     with page.expect_request(re.compile("scores/run")):
-        asks.get_by_role("button", name="Work them out").click()
+        asks.get_by_role("button", name="Compute").click()
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Analysis")).to_be_visible()
     expect(asks).to_have_count(0)

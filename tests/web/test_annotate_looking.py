@@ -147,7 +147,7 @@ def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> No
     note.click()          # scrolls to it within the sheet
     expect(note).to_be_in_viewport(ratio=1)
     page.keyboard.type("half a sentence")
-    expect(page.get_by_role("button", name="Save and go on")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Save and continue")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     max_.save()
     [saved] = history(server.home, study)

@@ -70,7 +70,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
 
     # The keys and the definitions are one key away.
     ada.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Save and go on")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Save and continue")
     ada.press("Escape", "d")
     expect(page.get_by_role("dialog", name="Definitions and examples")).to_contain_text("Wrong target")
     ada.press("d")
@@ -96,7 +96,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     page.wait_for_timeout(400)
     ada.press("1", "a", "3", "c", "Enter")
     expect(outcome).to_contain_text("Wrong target")
-    expect(complaint).to_contain_text("“Other” needs a note")
+    expect(complaint).to_contain_text("“Other” requires a note")
     expect(page.get_by_label("Note")).to_be_focused()
     page.keyboard.type("no horse, 3 dogs")
     saved(flagged(TARGET, TEXT, reasons=("1a", "3c"), note="no horse, 3 dogs"))
@@ -120,7 +120,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     saved(flagged(IMAGE, reasons=("2b", "2c"), note="glare"))
 
     # Ten equally good images: it proposes, and only Enter sets it.
-    found = page.get_by_role("listbox", name=re.compile("Found images"))
+    found = page.get_by_role("listbox", name=re.compile("Retrieved images"))
     expect(found).to_be_hidden()
     ada.press("p")
     tiles = found.get_by_role("option")
@@ -144,7 +144,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     saved(valid(alternatives=sorted(marked), panel_opened=True))
 
     ada.press("u")
-    expect(outcome).to_contain_text("an adjudicator decides")
+    expect(outcome).to_contain_text("an adjudicator will decide")
     saved(valid(validated=None, unsure=True))
 
     ada.press("5", "n")
@@ -238,9 +238,9 @@ def test_looking_closely_and_being_unsure(meet: Meet, server: Server) -> None:
     expect(page.locator(".st-pictures.zoomed")).to_have_count(1)
     hal.press("Shift+ArrowRight", "z")
     expect(page.locator(".st-pictures.zoomed")).to_have_count(0)
-    page.get_by_role("button", name="Target picture: show it large").hover()
+    page.get_by_role("button", name="Target: enlarge").hover()
     expect(page.locator(".st-lens:visible")).to_have_count(2)
-    page.get_by_role("button", name="Target picture: show it large").click()
+    page.get_by_role("button", name="Target: enlarge").click()
     large = page.get_by_role("dialog", name="Picture")
     expect(large.get_by_role("paragraph")).to_have_text("Target")
     hal.press("ArrowRight")
@@ -248,10 +248,10 @@ def test_looking_closely_and_being_unsure(meet: Meet, server: Server) -> None:
     hal.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     # Offered once it takes long, not set, and taken back by a verdict.
-    expect(page.get_by_text("Still open? You may leave it to an adjudicator.")).to_be_visible()
+    expect(page.get_by_text("Not sure? You can leave it to an adjudicator.")).to_be_visible()
     assert pressed(page) == []
     unsure.click()
-    expect(page.locator(".st-outcome")).to_contain_text("an adjudicator decides")
+    expect(page.locator(".st-outcome")).to_contain_text("an adjudicator will decide")
     hal.press("5")
     expect(page.locator(".st-outcome")).to_contain_text("Will be saved as Valid")
     page.locator(TITLE).focus()
@@ -266,13 +266,13 @@ def test_finished_and_more(meet: Meet, server: Server) -> None:
     ida.press("5")
     ida.save()
     expect(page.get_by_role("heading", name="That was the last one. Thank you.")).to_be_visible()
-    ida.tab_to(page.get_by_role("button", name="Take more"))
+    ida.tab_to(page.get_by_role("button", name="Get more"))
     ida.press("Enter")  # of the seat that nobody has taken
     item(page, 2)
     ida.press("4")
     ida.save()
-    page.get_by_role("button", name="Take more").click()
-    expect(page.get_by_text("There is nothing more to take at the moment.")).to_be_visible()
+    page.get_by_role("button", name="Get more").click()
+    expect(page.get_by_text("No more items are available at the moment.")).to_be_visible()
     ida.press("ArrowLeft")
     item(page, 2)
     assert sorted(answers(server.home, study).values(), key=str) == sorted([valid(), flagged(BROAD)], key=str)

@@ -51,7 +51,7 @@ def test_a_double_click_is_one_press(meet: Meet, server: Server) -> None:
     page = bea.open(study)
     bea.press("5")
     page.wait_for_timeout(400)
-    page.get_by_role("button", name="Save and go on").dblclick()
+    page.get_by_role("button", name="Save and continue").dblclick()
     item(page, 2)
     bea.press("5")
     page.wait_for_timeout(400)
@@ -103,7 +103,7 @@ def test_the_server_goes_away_and_comes_back(meet: Meet, server: Server) -> None
 
     eva.page = eva.tab()
     eva.open(leaves)
-    expect(eva.page.get_by_text("An answer from before was still waiting here; it is saved now.")).to_be_visible()
+    expect(eva.page.get_by_text("An earlier answer was still pending here; it is now saved.")).to_be_visible()
     item(eva.page, 2)
     assert [one.answer for one in history(server.home, leaves)] == [valid()]
 
@@ -183,7 +183,7 @@ def test_not_now_and_stepping_away(meet: Meet, server: Server) -> None:
     page.keyboard.type(PASSWORD)
     noa.press("Enter")
     item(page, 2)
-    expect(page.get_by_text("The answer of before is saved.")).to_be_visible()
+    expect(page.get_by_text("The previous answer is saved.")).to_be_visible()
     expect(page.locator(".st-pace")).to_contain_text("1 of 3")
     noa.press("4")
     noa.save()
@@ -226,7 +226,7 @@ def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server)
     elsewhere.save()
 
     page = here.open(study)
-    expect(page.get_by_text("Item 1: you have answered this elsewhere since.")).to_be_visible()
+    expect(page.get_by_text("Item 1: you have since answered this elsewhere.")).to_be_visible()
     # A busy machine may have shown the next item before it was known.
     offered = page.get_by_role("button", name="Open it")
     expect(offered.or_(page.locator(".st-number", has_text="Item 1"))).to_be_visible()
@@ -264,7 +264,7 @@ def test_what_turns_out_late_to_be_overtaken_leaves_the_person_where_they_are(me
     page.keyboard.type("of item 2")
     assert len(held) == 1
     let_go(page, held)
-    told = page.get_by_role("status").filter(has_text="Item 1: you have answered this elsewhere since.")
+    told = page.get_by_role("status").filter(has_text="Item 1: you have since answered this elsewhere.")
     expect(told).to_be_visible()
     page.keyboard.type(", to its end")
     item(page, 2)
@@ -293,7 +293,7 @@ def test_what_is_saved_late_is_shown_as_saved_under_what_was_changed_since(meet:
     oda.press("n")
     page.keyboard.type("and a note")
     let_go(page, held)
-    expect(page.get_by_text("An answer from before was still waiting here; it is saved now.")).to_be_visible()
+    expect(page.get_by_text("An earlier answer was still pending here; it is now saved.")).to_be_visible()
     expect(page.locator(".st-state")).to_have_text("Answered")
     expect(page.locator(".st-pace")).to_contain_text("1 of 3")
     page.keyboard.type(", longer")
@@ -426,7 +426,8 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
     # Open again: the next Enter finds out, without a reload.
     page.wait_for_timeout(400)
     gus.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="This study is closed: answers are no longer")).to_be_visible()
+    said = "This study is closed: it no longer accepts answers"
+    expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
     with stores(server.home) as opened:
         opened.studies.set_accepting(study.study_id, True)
     gus.press("Enter")

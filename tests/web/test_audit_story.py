@@ -78,7 +78,7 @@ def test_why_there_is_no_audit_is_said_in_the_panel(open_page: Open) -> None:
     page.route("**/audit/**", lambda route: route.fulfill(body="<h1>a proxy's own page</h1>"))
     start_from(page, "a plain red dress")
     screen.search(page, "in blue", 1)
-    expect(panel(page)).to_contain_text("The server cannot be reached just now.")
+    expect(panel(page)).to_contain_text("The server cannot be reached.")
     page.unroute("**/audit/**")
     page.route("**/audit/**", lambda route: route.fulfill(json={"problem": "The gallery <b>has changed</b>."}))
     screen.search(page, "in green", 2)

@@ -176,7 +176,7 @@ def go_through(ida: Person, stage: Stage) -> str:
 
 def check_names(page: Page) -> None:
     """What a screen reader says of pictures, and their addresses."""
-    neutral = re.compile(r"|Reference picture|Target picture|Reference|Target|Found image \d+( of \d+)?")
+    neutral = re.compile(r"|Reference image|Target image|Reference|Target|Retrieved image \d+( of \d+)?")
     for picture in page.locator("#annotate-root img").all():
         assert neutral.fullmatch(picture.get_attribute("alt") or ""), picture.get_attribute("alt")
         assert not picture.get_attribute("title")

@@ -141,7 +141,7 @@ def go_through(ida: Person) -> str:
             held.append(all_of(page))
             past_the_check(page)
     expect(page.get_by_label("Completion code")).to_be_visible()
-    page.get_by_role("button", name="Look back").click()
+    page.get_by_role("button", name="Review").click()
     question(page, QUESTIONS)
     page.reload()
     question(page, QUESTIONS)
@@ -154,11 +154,11 @@ def go_through(ida: Person) -> str:
 def check_names(page: Page) -> None:
     """What a screen reader says of pictures, and their addresses: a set and a place in it, nothing else."""
     for picture in page.locator("#annotate-root img").all():
-        assert (picture.get_attribute("alt") or "") in ("", "Reference picture")
+        assert (picture.get_attribute("alt") or "") in ("", "Reference image")
         assert not picture.get_attribute("title")
         assert re.search(r"/study/image/\w+/[0-9a-f]{24}-[sl]\.webp$", picture.get_attribute("src") or "")
     labels = page.locator(".sv-row > *").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
-    assert labels == [f"Set {side}, picture {place} of 5: show it large" for side in "AB" for place in range(1, 6)]
+    assert labels == [f"Set {side}, image {place} of 5: enlarge" for side in "AB" for place in range(1, 6)]
 
 
 def ask_for_everything(stage: Stage) -> None:

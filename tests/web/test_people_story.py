@@ -41,7 +41,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     adding = ada.get_by_role("region", name="Add a person")
     adding.get_by_label("Name").fill("Ada", timeout=60_000)
     adding.get_by_label("Password").fill(PASSWORD)
-    adding.get_by_role("button", name="Make the admin’s account").click()
+    adding.get_by_role("button", name="Create the admin account").click()
 
     ada.wait_for_url("**/sign-in?next=%2Fpeople")
     sign_in(ada, "Ada", "wrong horse")
@@ -51,11 +51,11 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     ada.wait_for_url("**/people")
 
     inviting = ada.get_by_role("region", name="Invite")
-    inviting.get_by_role("button", name="Make a link").click(timeout=60_000)
+    inviting.get_by_role("button", name="Create link").click(timeout=60_000)
     link = inviting.get_by_label("Invitation link").input_value()
     assert link.startswith(f"{address}/join/")
 
-    inviting.get_by_role("button", name="Make a link").click()
+    inviting.get_by_role("button", name="Create link").click()
     expect(inviting.get_by_role("button", name="Withdraw the invitation")).to_have_count(2)
     inviting.get_by_role("button", name="Withdraw the invitation").first.click()   # the latest
     ada.get_by_role("dialog").get_by_role("button", name="Withdraw it").click()

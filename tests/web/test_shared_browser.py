@@ -61,7 +61,7 @@ def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server)
 
     sign_in_as(hal, "Hal")
     page.reload()
-    expect(page.get_by_text("An answer from before was still waiting here; it is saved now.")).to_be_visible()
+    expect(page.get_by_text("An earlier answer was still pending here; it is now saved.")).to_be_visible()
     item(page, 2)
     assert [(one.annotator, one.answer) for one in history(server.home, study)] == [
         ("Hal", flagged("QUERY_TOO_BROAD"))]

@@ -121,7 +121,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     first = the_sum(page)
     page.keyboard.type(str(first + 1))
     enter(page)
-    expect(page.locator(".sv-check .cq-lead")).to_contain_text("That was not it.")
+    expect(page.locator(".sv-check .cq-lead")).to_contain_text("That was not correct.")
     task = page.locator(".sv-question").inner_text()
     assert the_sum(page) != first
     page.reload()
@@ -190,7 +190,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
     # The end: a code that is hers, and answers of the last form to look back at.
     expect(page.get_by_role("heading", name="That was the last one. Thank you.")).to_be_focused()
-    expect(page.get_by_text("You can still look back, and change answers of the last form.")).to_be_visible()
+    expect(page.get_by_text("You can still review, and change answers of the last form.")).to_be_visible()
     code = page.get_by_label("Completion code").inner_text()
     assert code == completion_code(study, "Ada") and code.startswith("LAB-")
     there.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -211,7 +211,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 def answer_everything(person: Person, page: Page) -> None:
     """With the mouse: the second set a little better, always."""
     page.get_by_role("button", name="I have read this").click(delay=300)
-    page.get_by_label("I have read this and agree to take part.").check()
+    page.get_by_label("I have read this and agree to participate.").check()
     page.get_by_role("button", name="Go on").click(delay=300)
     for number in range(1, 6):
         question(page, number)
@@ -223,7 +223,7 @@ def answer_everything(person: Person, page: Page) -> None:
             reason.fill("b")
         page.wait_for_timeout(300)
         with page.expect_response(lambda answer: "study/save" in answer.url and answer.ok):
-            page.get_by_role("button", name="Save and go on").click()
+            page.get_by_role("button", name="Save and continue").click()
         if number in (2, 3, 5):
             past_the_check(page)
 
@@ -273,11 +273,11 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     rule.get_by_role("checkbox").check()
     expect(rule).to_contain_text("1 answer out")
     expect(page.get_by_text("All together: 1 answer out, 9 of 10 left.")).to_be_visible()
-    page.get_by_role("button", name="Keep these rules").click()
-    expect(page.get_by_role("button", name="Keep these rules")).to_be_hidden()
+    page.get_by_role("button", name="Save these rules").click()
+    expect(page.get_by_role("button", name="Save these rules")).to_be_hidden()
     expect(page.get_by_role("rowheader", name="text-only", exact=True)).to_be_visible()
     # Sides and methods are of what is left, and each answer is one that one of its two methods led.
-    expect(page.get_by_text("Of the 9 answers that the rules leave.")).to_be_visible()
+    expect(page.get_by_text("Of the 9 answers left by the rules.")).to_be_visible()
     sides = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="Adjusted"))
     led = sides.locator("tbody tr").evaluate_all(
         "rows => rows.map((row) => [1, 2].map((place) => parseInt(row.cells[place].textContent)))")
@@ -301,7 +301,7 @@ def test_what_a_released_file_lacks_is_not_shown_as_nought(meet: Meet, server: S
     cells = page.locator(".cq-stquality tbody tr").nth(0).get_by_role("cell")
     for place in (1, 7):   # wrong checks, flagged
         expect(cells.nth(place)).to_have_text("–")
-        expect(cells.nth(place)).to_have_attribute("title", "Nobody recorded it")
+        expect(cells.nth(place)).to_have_attribute("title", "Not recorded")
     rule = page.get_by_role("listitem").filter(has_text="flag the results as irrelevant")
     rule.get_by_role("checkbox").check()
     expect(rule).to_contain_text("not recorded")
@@ -324,7 +324,7 @@ def test_ties_and_instructions(meet: Meet, server: Server) -> None:
         if key == "wrong":
             page.keyboard.press(str(wanted % 5 + 1))
             enter(page)
-            expect(page.locator(".sv-check .cq-lead")).to_contain_text("That was not it.")
+            expect(page.locator(".sv-check .cq-lead")).to_contain_text("That was not correct.")
             wanted = int(page.locator(".sv-question").inner_text()[-2])
         page.keyboard.press(str(wanted))
         enter(page)
@@ -381,11 +381,11 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     drawn = page.locator(".cq-who").evaluate(
         "who => [getComputedStyle(who, '::before').content, getComputedStyle(who.firstElementChild).display]")
     assert drawn == ['"☰"', "none"], "one sign in the bar, not two in one place"
-    expect(page.get_by_text("On this screen the two sets stand one below the other.")).to_be_visible()
+    expect(page.get_by_text("On this screen the two sets are shown one below the other.")).to_be_visible()
     begin(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
     page.wait_for_timeout(300)
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save and continue").click()
     expect(page.locator("#sv-lacks-A")).to_be_in_viewport()
     for mall, rating in (("Set A", "2:"), ("Set B", "5:")):
         page.get_by_role("radiogroup", name=f"How well does {mall} fit").get_by_role("radio", name=rating).click()
@@ -396,7 +396,7 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     # Whether it was meant: a question that takes no more room than the foot had, and nothing lies over the marks.
     page.get_by_role("radio", name="Set A", exact=True).click()
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
-    foot, save = page.locator(".st-foot"), page.get_by_role("button", name="Save and go on")
+    foot, save = page.locator(".st-foot"), page.get_by_role("button", name="Save and continue")
     before = foot.bounding_box()
     save.click()
     expect(page.locator(".sv-doubt")).to_be_in_viewport(ratio=1)

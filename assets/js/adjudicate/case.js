@@ -32,7 +32,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   const draft = drafts.read(item.id);
   if (draft) form.fill(draft.answer, draft.reason);
   else if (decision) form.fill(decision.answer, decision.reason);
-  if (draft) state.textContent = "Your unfinished decision is back.";
+  if (draft) state.textContent = "Your unfinished decision was restored.";
   else if (decision) state.textContent = `Decided${decision.by_you ? " by you" : ""}${decision.revision > 1 ? ` · revision ${decision.revision}` : ""}. Change it and save to revise.`;
   hints();
 
@@ -40,14 +40,14 @@ export function caseView({ name, rubric, found, number, decided }) {
   const elements = [
     h("div", { class: "cq-aditem" },
       h("header", {}, h("h1", {}, `Case ${number}`), why ? h("span", { class: `cq-chip ${found.why}`, text: why, title: explained }) : null,
-        h("p", { class: "cq-quiet", text: explained || "Nothing is left to settle here." })),
+        h("p", { class: "cq-quiet", text: explained || "Nothing left to decide here." })),
       h("p", { class: "cq-adtext", text: item.text, dir: "auto" }),
       pictures.element, judges, panel?.element ?? null),
     h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: "Your decision" }), state, form.element, problem, button),
   ];
 
   function hints() {
-    button.replaceChildren(saving ? "Saving…" : decision ? "Save the revision" : "Decide and go on", kbd("Enter"));
+    button.replaceChildren(saving ? "Saving…" : decision ? "Save the revision" : "Decide and continue", kbd("Enter"));
     button.setAttribute("aria-disabled", String(saving));
     for (const hint of judges.querySelectorAll("kbd[data-letter]")) {
       const letter = hint.getAttribute("data-letter") ?? "";
@@ -80,7 +80,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     form.complain(lacks);
     if (lacks) return;
     const reason = form.reason.value.trim();
-    if (reason.length < LEAST_REASON) return complain("Say in a few words why: the reason is kept with the decision.", form.reason);
+    if (reason.length < LEAST_REASON) return complain("Give a short reason: it is stored with the decision.", form.reason);
     const sent = { study: name, item: item.id, answer: form.settled(panelOpened), reason, seen_revision: decision?.revision ?? 0 };
     const what = JSON.stringify(sent);
     if (press?.what !== what) press = { what, token: token() }; // sent again after a failure, it stays the same press
@@ -89,8 +89,8 @@ export function caseView({ name, rubric, found, number, decided }) {
     try {
       const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
       drafts.drop(item.id);
-      await decided(item.id, overtook ? `Case ${number} had been decided since you opened it, by somebody else or in another window. `
-        + `Your decision counts now; that one is kept as revision ${revision - 1}.` : "Decided");
+      await decided(item.id, overtook ? `Case ${number} was decided after you opened it, by somebody else or in another window. `
+        + `Your decision now counts; the other one is kept as revision ${revision - 1}.` : "Decided");
     } catch (error) {
       const away = error instanceof ApiProblem && error.kind === "away";
       complain(away ? `${error.message} Your decision is still here: press Enter to send it again.` : messageOf(error));

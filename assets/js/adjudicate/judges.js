@@ -31,7 +31,7 @@ function card(rubric, categories, judgement, item, take, direct) {
   const verdict = answer.unsure ? h("p", { class: "cq-adv unsure", text: "Unsure" })
     : answer.validated ? h("p", { class: "cq-adv valid", text: rubric.valid.name })
       : answer.flags.length ? null
-        : h("p", { class: "cq-adv", text: answer.validated === false ? "Not valid, no flag" : "No verdict" });
+        : h("p", { class: "cq-adv", text: answer.validated === false ? "Not valid, no flags" : "No verdict" });
   const flags = categories.filter(({ code }) => answer.flags.includes(code)).toSorted((a, b) => (a.severity ?? 0) - (b.severity ?? 0));
   return h("article", { class: "cq-adcard", "aria-label": label },
     h("header", {}, h("h3", { text: label }), h("small", { class: "num", text: seconds ? lasting(seconds) : "" })),
@@ -54,14 +54,14 @@ export function panelPart({ item, judgements }, marked, mark, opened) {
     const name = `Image ${place + 1}${by.length ? `, marked by ${by.join(", ")}` : ""}`;
     const tile = h("button", { class: "cq-adtile", type: "button", title: name, "aria-label": name, "data-image": image.token,
       "aria-pressed": String(marked().includes(image.token)), onmousedown: stay, onclick: () => mark(image.token) },
-    image.missing ? h("span", { class: "cq-adgone", text: "not at hand" })
+    image.missing ? h("span", { class: "cq-adgone", text: "unavailable" })
       : h("img", { src: at(image.small), alt: "", loading: "lazy", width: image.width, height: image.height }),
     by.length ? h("em", { text: by.join(" "), "aria-hidden": "true" }) : null);
     return tile;
   });
   const grid = h("div", { class: "cq-adpanel", role: "group", "aria-label": "Other images" }, tiles);
   const fold = h("details", { class: "cq-adfold", ontoggle: () => { if (fold.open) opened(); } },
-    h("summary", {}, `Images that searches found (${item.panel.length})`, kbd("P")), grid);
+    h("summary", {}, `Retrieved images (${item.panel.length})`, kbd("P")), grid);
   return {
     element: fold,
     draw: () => { for (const tile of tiles) tile.setAttribute("aria-pressed", String(marked().includes(tile.dataset.image ?? ""))); },

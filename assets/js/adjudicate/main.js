@@ -10,7 +10,7 @@ const STALE_MS = 60000;
 setKeys([
   ["A  B  C", "Take that judge’s answer (with Shift while a flag asks for its reason)"], ["1  2  3  4  5", "Answer yourself"],
   ["a  b  c", "The reason of the flag set last"], ["n", "Note on the item"], ["r", "Reason for the decision"],
-  ["Enter", "Decide and go on"], ["j  k", "Next, previous case; so do the arrows"], ["p", "Images that searches found"],
+  ["Enter", "Decide and continue"], ["j  k", "Next, previous case; so do the arrows"], ["p", "Retrieved images"],
   ["z", "Zoom; the arrows move it"], ["Esc", "Out of a text field"], ["?", "These keys"],
 ]);
 
@@ -26,7 +26,7 @@ async function chooseStudy(body) {
   body.classList.add("cq-adchoose");
   if (!studies.length) {
     return body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
-      h("p", { text: "What judges were unsure of, or do not agree on, will wait here for a decision." })));
+      h("p", { text: "Items that judges are unsure about or disagree on will appear here." })));
   }
   body.replaceChildren(h("h1", { text: "Adjudicate" }), h("ul", { class: "cq-stlist" }, studies.map(({ name, done, decisions }) =>
     h("li", { class: "cq-stcard" }, h("h2", {}, h("a", { href: at(`adjudicate?study=${encodeURIComponent(name)}`), text: name, dir: "auto" })),
@@ -109,12 +109,12 @@ async function studyView(body, slot, name) {
     view = null;
     asked += 1;
     queue.at("");
-    const again = some || queue.first() ? h("button", { class: "cq-btn", type: "button", text: "Look through the decided ones", onclick: () => queue.only("decided") }) : null;
+    const again = some || queue.first() ? h("button", { class: "cq-btn", type: "button", text: "Review decided cases", onclick: () => queue.only("decided") }) : null;
     stage.replaceChildren(h("div", { class: "cq-none cq-adend" },
       h("h2", { text: again ? "All decided" : "Nothing to adjudicate" }),
       h("p", { text: again ? "Every case of this study has a decision. You can still revise one: choose it on the left."
-        : "No judge was unsure so far, and where several judged the same item they agree. Come back when more is answered." }),
-      h("div", { class: "cq-row" }, again, h("a", { class: "cq-btn", href: `${at("studies")}?${query}`, text: "To the study" }))));
+        : "No judge was unsure, and judges of the same item agree so far. Come back when there are more answers." }),
+      h("div", { class: "cq-row" }, again, h("a", { class: "cq-btn", href: `${at("studies")}?${query}`, text: "Go to the study" }))));
     blur();
     say(again ? "All decided" : "Nothing to adjudicate");
   }

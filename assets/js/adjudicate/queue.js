@@ -4,7 +4,7 @@ import { h } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */
 export const WHY = {
-  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "As many say valid as not"],
+  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many valid as not valid"],
   split: ["split", "A majority, but not all agree"], flags: ["flags", "All say not valid, for different reasons"],
 };
 

@@ -8,7 +8,7 @@ import { createRubric } from "../annotate/rubric.js";
 export function verdictForm(rubric, changed) {
   let answer = start(), active = "";
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision",
-    placeholder: "A few words are enough", oninput: () => changed() });
+    placeholder: "A few words suffice", oninput: () => changed() });
   const rows = createRubric(rubric, act);
 
   /** @param {string} name @param {string} [value] */

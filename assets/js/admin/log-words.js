@@ -3,15 +3,15 @@
 const SAID = {
   "sign-in": "signed in", "sign-in.failed": "wrong name or password", "sign-in.throttled": "had to wait before trying again",
   "sign-out": "signed out",
-  "account.made": "made an account", "account.role": "changed a role", "account.password": "set a password",
-  "account.deactivated": "deactivated an account", "account.activated": "let somebody in again",
-  "invitation.made": "made an invitation", "invitation.used": "used an invitation", "invitation.withdrawn": "withdrew an invitation",
-  "study.made": "made a study", "study.imported": "imported a study", "study.opened": "opened a study", "study.closed": "closed a study",
-  "study.released": "handed on somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
+  "account.made": "created an account", "account.role": "changed a role", "account.password": "set a password",
+  "account.deactivated": "deactivated an account", "account.activated": "reactivated an account",
+  "invitation.made": "created an invitation", "invitation.used": "used an invitation", "invitation.withdrawn": "withdrew an invitation",
+  "study.made": "created a study", "study.imported": "imported a study", "study.opened": "opened a study", "study.closed": "closed a study",
+  "study.released": "reassigned somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
   "study.settings": "changed a study’s settings", "study.exported": "exported a study",
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
-  "database.backed-up": "backed the database up", "database.restored": "restored a backup",
+  "database.backed-up": "backed up the database", "database.restored": "restored a backup",
 };
 /** @type {Record<string, string>} */
 const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",

@@ -30,7 +30,7 @@ const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
 /** @param {HTMLElement} body @param {Record<string, string>} wanted @param {Acts} first @param {string} problem */
 function screen(body, wanted, first, problem) {
   const rows = h("tbody", {});
-  const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
+  const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "No matching events" }), h("p", { text: "Try another person, all kinds, or a longer period." }));
   const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
     h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
   const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => { more(); } });
@@ -81,7 +81,7 @@ function screen(body, wanted, first, problem) {
     older.hidden = !left;
     table.hidden = !rows.childElementCount;
     none.hidden = Boolean(rows.childElementCount);
-    say(rows.childElementCount === 1 ? "1 act" : `${rows.childElementCount} acts${left ? " and more" : ""}`);
+    say(rows.childElementCount === 1 ? "1 act" : `${rows.childElementCount} events${left ? " and more" : ""}`);
     return drawn;
   }
 
@@ -100,8 +100,8 @@ function screen(body, wanted, first, problem) {
   const file = (kind, what) => ({ address: () => at(`log/file?${query({ ...shown, form: kind })}`), what, kind: `.${kind}` });
   body.replaceChildren(
     h("header", { class: "cq-lohead" }, h("div", {}, h("h1", { text: "Log" }),
-      h("p", { class: "cq-quiet", text: "Who signed in, who may, and what was done to studies. What people wrote is not in it, and cirque takes nothing out of it but by restoring a backup." })),
-    fileMenu("Download", [file("csv", "A table"), file("jsonl", "JSON, an act a line")], toast)),
+      h("p", { class: "cq-quiet", text: "Sign-ins, account changes and changes to studies. It contains no texts that people wrote, and entries disappear only when a backup is restored." })),
+    fileMenu("Download", [file("csv", "A table"), file("jsonl", "JSON lines, one event per line")], toast)),
     form, said, table, none, older);
   draw(first, true);
 }

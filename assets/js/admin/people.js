@@ -46,7 +46,7 @@ function screen(body, me, first) {
     } }, person.role);
     const shut = person.active
       ? h("button", { class: "cq-btn small", type: "button", text: "Deactivate", "aria-label": `Deactivate ${person.name}`, onclick: () => deactivate(person) })
-      : h("button", { class: "cq-btn small", type: "button", text: "Let in again", "aria-label": `Let ${person.name} in again`,
+      : h("button", { class: "cq-btn small", type: "button", text: "Reactivate", "aria-label": `Reactivate ${person.name}`,
         onclick: () => change("active", { name: person.name, active: true }, `${person.name} may sign in again.`) });
     return h("tr", { class: person.active ? null : "off" },
       h("th", { scope: "row" }, h("b", { text: person.name, dir: "auto" }), mine(person) ? h("span", { class: "cq-quiet", text: " you" }) : null,
@@ -60,7 +60,7 @@ function screen(body, me, first) {
   /** @param {Account} person */
   async function deactivate(person) {
     const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
-      `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. What was judged stays, and an admin can undo this.`, "Deactivate");
+      `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. Their judgements are kept, and an admin can undo this.`, "Deactivate");
     if (yes && await change("active", { name: person.name, active: false }, `${person.name} cannot sign in any more.`) && mine(person)) {
       window.location.assign(at("sign-in"));
     }
@@ -69,7 +69,7 @@ function screen(body, me, first) {
   /** @param {Invitation} invited */
   async function withdraw({ invitation, role }) {
     const yes = await confirm("Withdraw this invitation?",
-      `Nobody can make an account with the link of ${invitation} (${role}) any more. Who has done so stays.`, "Withdraw it");
+      `The link of ${invitation} (${role}) can no longer be used. Accounts created with it stay.`, "Withdraw it");
     if (yes) await change("withdraw", { invitation }, "The invitation is withdrawn.");
   }
 
@@ -84,7 +84,7 @@ function screen(body, me, first) {
         ...shownOnce("The new password", password.input.value), h("div", { class: "cq-row" }, done));
       done.focus();
     } }, h("header", {}, h("h2", {}, "New password for ", h("bdi", { text: person.name }))),
-    h("p", { text: mine(person) ? "You are signed out everywhere, and sign in again with the new one." : "It ends their sign-ins. Tell it to them yourself." }),
+    h("p", { text: mine(person) ? "You are signed out everywhere; sign in again with the new password." : "This ends their sign-ins. Pass the password on yourself." }),
     password.element,
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", text: "Set it" }),
       h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close() })));
@@ -108,11 +108,11 @@ function screen(body, me, first) {
       toast(`${added.added} may sign in now.`);
       form.reset();
       name.focus();
-    } }, field("Name", name), field("Role", role), password.element, h("button", { class: "cq-btn primary", text: me.open ? "Make the admin’s account" : "Add" }));
-    return h("section", { "aria-label": "Add a person" }, h("h2", { text: me.open ? "Make the first account" : "Add a person" }),
+    } }, field("Name", name), field("Role", role), password.element, h("button", { class: "cq-btn primary", text: me.open ? "Create the admin account" : "Add" }));
+    return h("section", { "aria-label": "Add a person" }, h("h2", { text: me.open ? "Create the first account" : "Add a person" }),
       h("p", { class: "cq-quiet", text: me.open
-        ? "Nobody has an account: cirque is open without a sign-in, on this machine only. The first account is an admin’s. From then on everybody signs in, you too."
-        : "You choose the name and the password and tell them. With an invitation people choose their own." }), form, made);
+        ? "No accounts yet: no sign-in is needed, and cirque is reachable from this machine only. The first account must be an admin. From then on everyone has to sign in, including you."
+        : "You choose the name and password and pass them on. With an invitation, people choose their own." }), form, made);
   }
 
   function inviteForm() {
@@ -124,9 +124,9 @@ function screen(body, me, first) {
       event.preventDefault();
       const answer = await change("invite", { role: role.value, days: Number(days.value), uses: Number(uses.value) });
       if (answer?.path) made.replaceChildren(...shownOnce("Invitation link", at(answer.path)));
-    } }, field("Role", role), field("Days it holds", days), field("People who may use it", uses), h("button", { class: "cq-btn primary", text: "Make a link" }));
+    } }, field("Role", role), field("Valid for (days)", days), field("Number of uses", uses), h("button", { class: "cq-btn primary", text: "Create link" }));
     return h("section", { "aria-label": "Invite" }, h("h2", { text: "Invite" }),
-      h("p", { class: "cq-quiet", text: "Whoever has the link chooses a name and a password, and is in." }), form, made, links);
+      h("p", { class: "cq-quiet", text: "Anyone with the link can create an account." }), form, made, links);
   }
 
   /** @param {People} now */
@@ -135,7 +135,7 @@ function screen(body, me, first) {
       ? h("div", { class: "cq-pescroll" }, h("table", { class: "cq-petable" },
         h("thead", { class: "sr" }, h("tr", {}, ["Name", "Role", "Since", "Change"].map((text) => h("th", { scope: "col", text })))),
         h("tbody", {}, people.map(row))))
-      : h("p", { class: "cq-quiet", text: "Nobody yet." }));
+      : h("p", { class: "cq-quiet", text: "No accounts yet." }));
     links.replaceChildren(...(invitations.length ? [h("h3", { class: "cq-label", text: "Open invitations" }),
       h("ul", { class: "cq-quiet cq-peopen" }, invitations.map((one) => h("li", {}, h("code", { text: one.invitation }),
         h("span", {}, `${one.role}, ${one.uses_left === 1 ? "one person" : `${one.uses_left} people`}, until ${day(one.expires_at)}, by `, h("bdi", { text: one.created_by })),
@@ -160,8 +160,8 @@ const day = (at) => new Date(at).toLocaleDateString("en", { year: "numeric", mon
 // In plain sight: an admin has to pass it on.
 function passwordField() {
   const input = h("input", { name: "password", required: true, minlength: LEAST, maxlength: 1024, autocomplete: "off", spellcheck: "false" });
-  const invent = h("button", { class: "cq-btn", type: "button", text: "Invent one", onclick: () => { input.value = invented(); input.focus(); } });
-  return { input, element: h("div", { class: "cq-pepassword" }, field(`Password, ${LEAST} characters or more`, input), invent) };
+  const invent = h("button", { class: "cq-btn", type: "button", text: "Generate", onclick: () => { input.value = invented(); input.focus(); } });
+  return { input, element: h("div", { class: "cq-pepassword" }, field(`Password (at least ${LEAST} characters)`, input), invent) };
 }
 
 // Twelve of 32 letters and digits that are not mistaken for each other: 60 bits.
@@ -175,5 +175,5 @@ function invented() {
 function shownOnce(label, value) {
   const shown = h("input", { readonly: true, value, onfocus: () => { shown.select(); } });
   return [h("div", { class: "cq-peonce" }, field(label, shown),
-    h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
+    h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Copy it now: it is shown only once." })];
 }

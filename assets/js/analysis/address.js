@@ -17,13 +17,13 @@ const whole = (text, most) => /^\d{1,16}$/.test(text.trim()) && Number(text) <= 
 // Whether a value of the address can be used, and what it is not otherwise.
 /** @type {Record<string, [(text: string) => boolean, string]>} */
 const CHECKED = {
-  draws: [(text) => whole(text, MOST_DRAWS), "is no whole number from 0 to 10,000"],
-  seed: [(text) => text === "" || whole(text, LATEST_SEED), "is no whole number from 0 to 10¹⁵"],
+  draws: [(text) => whole(text, MOST_DRAWS), "is not a whole number from 0 to 10,000"],
+  seed: [(text) => text === "" || whole(text, LATEST_SEED), "is not a whole number from 0 to 10¹⁵"],
   undefined: [(text) => ["null", "one"].includes(text), "is neither null nor one"],
   resample: [(text) => ["items", "people"].includes(text), "is neither items nor people"],
-  k: [(text) => new RegExp(`^${CUTOFFS}$`).test(text), "is no list of numbers from 1 to 5"],
-  plan: [(text) => text === "" || (Number(text) >= WIDTHS.min && Number(text) <= WIDTHS.max), "is no width from 0.005 to 1"],
-  person: [(text) => whole(text, MOST_DRAWS), "is no number of a seat"],
+  k: [(text) => new RegExp(`^${CUTOFFS}$`).test(text), "is not a list of numbers from 1 to 5"],
+  plan: [(text) => text === "" || (Number(text) >= WIDTHS.min && Number(text) <= WIDTHS.max), "is not a width from 0.005 to 1"],
+  person: [(text) => whole(text, MOST_DRAWS), "is not a seat number"],
   block: [(text) => ["", "0", "1"].includes(text), "is neither 0 nor 1"],
 };
 const SHOWN = 40; // characters of a value that is left out

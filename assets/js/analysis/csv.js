@@ -2,7 +2,7 @@
 
 // In bytes, as the server has it.
 const MOST_BYTES = 8 * 2 ** 20;
-const TOO_LARGE = "This file is larger than 8 MB. Leave out the columns that are no scores, or add it with the command: cirque report scores STUDY --add FILE.csv";
+const TOO_LARGE = "This file is larger than 8 MB. Remove columns without scores, or add it with the command: cirque report scores STUDY --add FILE.csv";
 const SHOWN_FAULTS = 5;
 
 // Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
@@ -13,7 +13,7 @@ export async function csvText(file) {
   try {
     bytes = new Uint8Array(await file.arrayBuffer());
   } catch {
-    throw new Error(`${file.name} cannot be read (any more). Choose it again.`);
+    throw new Error(`${file.name} could not be read. Choose it again.`);
   }
   const mark = [...bytes.subarray(0, 2)].join(" ");
   /** @type {Record<string, string>} */

@@ -12,7 +12,7 @@ import { plural } from "../studies/words.js";
  * @typedef {{ view(): View, change(part: Partial<View>): void }} Looking
  */
 
-const DRAWS = [["0", "None", "Wilson’s alone, which need no draws"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
+const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";
 
 /** @param {Looking & { kind: Kind }} of */
@@ -24,7 +24,7 @@ export function createFilters({ kind, view, change }) {
   const block = chipRow({ label: "Items", unit, chosen: () => (view().block ? ["block"] : []), change: (on) => change({ block: on.length > 0 }) });
   const clear = h("button", { class: "cq-btn small", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) });
   const made = howMade({ kind, view, change });
-  const element = h("div", { class: "cq-an-filters", role: "search", "aria-label": "What to look at" },
+  const element = h("div", { class: "cq-an-filters", role: "search", "aria-label": "Filters" },
     datasets.element, categories.element, people.element, block.element, clear, made.element);
   return {
     element,
@@ -33,7 +33,7 @@ export function createFilters({ kind, view, change }) {
       datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
       categories.put(choices.categories.map(([name, number]) => [name, name.replaceAll("_", " "), number]));
       people.put(choices.people.map(({ seat, name, judgements }) => [seat, name, judgements]));
-      block.put(choices.block ? [["block", "Agreement block only", choices.block]] : []);
+      block.put(choices.block ? [["block", "Only the agreement block", choices.block]] : []);
       block.element.hidden = !choices.block;
       clear.hidden = !filtered(view());
       made.put(report, about);
@@ -62,19 +62,19 @@ function howMade({ kind, view, change }) {
     choosing.push([name, made]);
     return made.element;
   };
-  const [seed, seedField] = field("Seed", "seed", { type: "number", ...SEEDS, placeholder: "cirque’s own", inputmode: "numeric" }, "The same seed gives the same intervals");
-  const parts = [oneOf("Draws for intervals", "draws", DRAWS), seedField];
+  const [seed, seedField] = field("Seed", "seed", { type: "number", ...SEEDS, placeholder: "Default", inputmode: "numeric" }, "The same seed reproduces the intervals");
+  const parts = [oneOf("Bootstrap draws", "draws", DRAWS), seedField];
   if (kind === "validity") {
-    parts.push(oneOf("κ where all say one and the same", "undefined",
-      [["null", "No number", "Chance alone would agree as well: left out of means, with the reason"], ["one", "1.0", "As CIRCUS’s released report counts it"]]));
+    parts.push(oneOf("Undefined κ", "undefined",
+      [["null", "leave out", "Chance agreement is complete: left out of means, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
   } else {
     parts.push(
-      oneOf("Drawn whole", "resample", [["items", "Questions", "Intervals for other questions of the same kind"], ["people", "People", "Intervals for other people"]]),
-      field("Recall at", "k", { type: "text", size: 6, placeholder: USUAL.k, pattern: CUTOFFS }, "One or more of 1 to 5, with commas between")[1]);
+      oneOf("Bootstrap unit", "resample", [["items", "Questions", "Generalise to other questions of the same kind"], ["people", "People", "Generalise to other people"]]),
+      field("Recall at", "k", { type: "text", size: 6, placeholder: USUAL.k, pattern: CUTOFFS }, "One or more of 1 to 5, separated by commas")[1]);
   }
   const rules = kind === "preference" ? ruleList({ view, change }) : null;
   return {
-    element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are made" }),
+    element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are computed" }),
       h("div", { class: "cq-an-options" }, parts), rules?.element ?? null),
     /** @type {(report: Report["report"], about: Report["about"]) => void} */
     put(report, about) {
@@ -95,9 +95,9 @@ function ruleList({ view, change }) {
   const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
   const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
   for (const input of lines.flatMap((it) => limits(it.element))) input.required = true;
-  const back = h("button", { class: "cq-btn small", type: "button", text: "Back to the rules the study keeps", onclick: () => change({ rules: null }) });
+  const back = h("button", { class: "cq-btn small", type: "button", text: "Back to the study’s rules", onclick: () => change({ rules: null }) });
   const said = h("p", { class: "cq-quiet", role: "status" });
-  const element = h("fieldset", { class: "cq-an-rules" }, h("legend", { class: "cq-label", text: "Left out" }),
+  const element = h("fieldset", { class: "cq-an-rules" }, h("legend", { class: "cq-label", text: "Excluded" }),
     h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, said, back));
   return {
     element,
@@ -109,8 +109,8 @@ function ruleList({ view, change }) {
       }
       const own = view().rules !== null;
       back.hidden = !own;
-      said.textContent = own ? "Rules of this look alone: the study’s own stay as they are."
-        : Object.keys(inForce).length ? `The study keeps ${plural(Object.keys(inForce).length, "rule")}.` : "The study keeps no rule: all answers count.";
+      said.textContent = own ? "These rules apply to this view only; the study’s own are unchanged."
+        : Object.keys(inForce).length ? `The study has ${plural(Object.keys(inForce).length, "rule")}.` : "The study has no rules: all answers count.";
     },
   };
 }

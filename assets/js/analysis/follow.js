@@ -6,13 +6,13 @@ const POLL_MS = 5000, CLOSED_MS = 30000; // a closed study may be opened again
 const AGAIN_MS = 15000; // where no answer came
 const PATIENCE_MS = 10 * 60000; // many draws over a large study take long
 const REST = 5; // a report that took a second is made again after five at the earliest
-const QUIET_MS = 700; // an answer that "nothing is new" comes sooner
+const QUIET_MS = 700; // an answer that "no changes" comes sooner
 
 // Whether the same may work a moment later: nobody answered, or not as they should.
 /** @param {unknown} problem */
 export const passing = (problem) => problem instanceof ApiProblem && (["away", "storage"].includes(problem.kind) || problem.status >= 500);
 const unknown = (/** @type {unknown} */ problem) => problem instanceof ApiProblem && problem.kind === "unknown";
-export const AGAIN = `Asked again every ${AGAIN_MS / 1000} seconds.`;
+export const AGAIN = `Retrying every ${AGAIN_MS / 1000} seconds.`;
 
 // ``query(draws)``: what to ask, as URLSearchParams; without draws as many as are wanted. Calls back:
 // show(answer, {final, fresh}), busy(text or ""), problem(error), trouble(sentence or ""), news(answers since),
@@ -29,7 +29,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
   /** @type {(params: URLSearchParams, options?: CallOptions) => Promise<import("../shared/types.js").AnswerOf<"analysis/report">>} */
   const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
   /** @param {number} number */
-  const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Counting…");
+  const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
 
   /** @type {(answer: Report, final: boolean, fresh: boolean) => void} */
   function take(answer, final, fresh) {
@@ -63,7 +63,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     due = Infinity;
     let counted = false, failed = /** @type {unknown} */ (null);
     try {
-      busy("Counting…");
+      busy("Computing…");
       const points = /** @type {Report} */ (await ask(query(0)));
       if (mine !== round) return;
       take(points, !wanted, true);

@@ -5,8 +5,8 @@ import { fileMenu } from "../shared/files.js";
 import { answersWord } from "./sections/cards.js";
 import { ago, chip, count, plural } from "../studies/words.js";
 
-const FORMS = [["html", "One page, with figures to look at", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "All numbers, for scripts", "JSON"],
-  ["zip", "Everything, tables and figures too", "ZIP"]];
+const FORMS = [["html", "HTML report", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "JSON", "JSON"],
+  ["zip", "Everything, with tables and figures", "ZIP"]];
 const KINDS = { validity: "Validity", preference: "Preference" };
 const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
@@ -20,17 +20,17 @@ export function createHead({ study, query, view, change, toggleLive }) {
   const title = h("h1", { text: study.name, dir: "auto" }), kind = chip(KINDS[study.kind] ?? study.kind);
   const state = h("span", { class: "cq-row" }), facts = h("p", { class: "cq-quiet num" });
   const news = h("span", { class: "cq-an-news", hidden: true });
-  const follow = h("button", { class: "cq-btn small cq-an-live", type: "button", hidden: true, title: "Follows the study while people answer", onclick: () => {
+  const follow = h("button", { class: "cq-btn small cq-an-live", type: "button", hidden: true, title: "Updates while people answer", onclick: () => {
     live = !live;
     kept.write(KEPT, live);
     mark();
-    say(live ? "Following the study" : "Not following the study");
+    say(live ? "Live updates on" : "Live updates off");
     if (live) toggleLive();
   } }, h("i", { "aria-hidden": "true" }), "Live");
-  const names = h("button", { class: "cq-btn small", type: "button", text: "Hide names", title: "Codes such as P03 in place of names, also in what is downloaded",
+  const names = h("button", { class: "cq-btn small", type: "button", text: "Hide names", title: "Codes such as P03 instead of names, also in downloads",
     onclick: () => change({ names: !view().names }) });
   const menu = fileMenu("Report", FORMS.map(([form, what, of]) => ({ what, kind: of, address: () => `${at("analysis/file")}?${query()}&form=${form}` })), toast,
-    { busy: "The report is being made…" });
+    { busy: "Preparing the report…" });
   const mark = () => {
     toggle(follow, live);
     toggle(names, view().names);

@@ -27,7 +27,7 @@ export async function listView(screen) {
   return {
     element: h("div", {},
       h("header", { class: "cq-sthead" }, h("h1", { text: "Analysis" }),
-        h("p", { class: "cq-quiet", text: studies.length ? "Choose a study: agreement and validity, or preferences and metrics, with intervals." : "" })),
+        h("p", { class: "cq-quiet", text: studies.length ? "Choose a study: agreement and validity, or preferences and metrics, with confidence intervals." : "" })),
       studies.length ? list : empty(screen)),
     leave: () => clearInterval(timer),
   };
@@ -35,11 +35,11 @@ export async function listView(screen) {
 
 /** @param {Screen} screen */
 const empty = (screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
-  h("p", { text: "Numbers come from a study’s answers, and there is no study yet." }),
+  h("p", { text: "There is no study yet." }),
   screen.may("manage")
-    ? [h("p", {}, "One is made from the command line, from an audit, from query files or from search sessions; ",
-      h("a", { href: at("studies"), text: "plan it first" }), ". Or begin with a sample:"), sampleStudy()]
-    : h("p", { text: "Whoever runs this cirque makes one. It will stand here as soon as there is one." }));
+    ? [h("p", {}, "Create one from the command line, from an audit, query files or search sessions; ",
+      h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
+    : h("p", { text: "A researcher can create one; it will appear here." }));
 
 /** @type {(screen: Screen, study: Listed) => HTMLElement} */
 function row(screen, { name, kind, accepting, items, answered, planned, people }) {

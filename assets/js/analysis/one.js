@@ -12,7 +12,7 @@ import { createSections } from "./sections/main.js";
 /** @import { Screen, Shown } from "./main.js" */
 
 const WAIT_MS = 250; // several filters are pressed in a row
-const BEFORE = "What stands here is from before, without what was chosen since.";
+const BEFORE = "This shows the previous report, without your latest choices.";
 
 /** @type {(screen: Screen, view: View & { ignored: string[] }) => Promise<Shown>} */
 export async function oneView(screen, { ignored, ...first }) {
@@ -72,17 +72,17 @@ export async function oneView(screen, { ignored, ...first }) {
       const again = passing(error);
       if (again && latest) return tell(`${messageOf(error)} ${AGAIN}${main.classList.contains("stale") ? ` ${BEFORE}` : ""}`);
       tell("");
-      empty("This cannot be reported", again ? `${messageOf(error)} ${AGAIN}` : messageOf(error),
+      empty("No report available", again ? `${messageOf(error)} ${AGAIN}` : messageOf(error),
         h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => reports.load() }),
         filtered(view) ? h("button", { class: "cq-btn", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) }) : null,
-        unusual(view) ? h("button", { class: "cq-btn", type: "button", text: "Make numbers as usual", onclick: () => change(AS_USUAL) }) : null);
+        unusual(view) ? h("button", { class: "cq-btn", type: "button", text: "Reset to defaults", onclick: () => change(AS_USUAL) }) : null);
     },
     trouble: tell,
     news: (number) => head.news(number),
     gone() {
-      const text = `${view.study} is no longer there: it was removed.`, list = h("a", { href: at("analysis"), text: "To the list of studies" });
-      if (!latest) return empty("This study is gone", text, list);
-      tell(`${text} What stands here is the last of it. `);
+      const text = `${view.study} was removed.`, list = h("a", { href: at("analysis"), text: "All studies" });
+      if (!latest) return empty("This study was removed", text, list);
+      tell(`${text} This is its last report. `);
       trouble.append(list);
     },
   });
@@ -107,7 +107,7 @@ export async function oneView(screen, { ignored, ...first }) {
   // Somebody has given it another name meanwhile. It is asked for by its id.
   /** @param {string} name */
   function renamed(name) {
-    say(`${view.study} is called ${name} now`);
+    say(`${view.study} is now called ${name}`);
     view = { ...view, study: name };
     screen.put(view);
   }
@@ -140,14 +140,14 @@ export async function oneView(screen, { ignored, ...first }) {
   function disputed({ a, b, key }, from) {
     const people = latest?.choices.people ?? [];
     const called = (/** @type {number} */ of) => people.find(({ seat }) => seat === of)?.name ?? "?";
-    const asked = key === "binary" ? "valid or not" : key === "signature" ? "the whole signature" : spoken(key).toLowerCase();
+    const asked = key === "binary" ? "valid or not" : key === "signature" ? "identical flags" : spoken(key).toLowerCase();
     panel = showDisputed({ query: wanted(view, { id, kind }), of: { a, b, key }, from, asked, both: [a, b].map(called) });
   }
 
   // Somebody who judges in the study sees nothing of it before they ask to.
   function covered() {
-    const cover = h("div", { class: "cq-stcovered" }, h("p", { text: "You judge in this study. Its report shows what judges should not know." }),
-      h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => {
+    const cover = h("div", { class: "cq-stcovered" }, h("p", { text: "You are a judge in this study. Its report shows what judges should not see." }),
+      h("button", { class: "cq-btn small", type: "button", text: "Show it anyway", onclick: () => {
         cover.replaceWith(...report);
         reports.load();
       } }));
@@ -172,6 +172,6 @@ export async function oneView(screen, { ignored, ...first }) {
 
 /** @param {boolean} accepting */
 const nobodyYet = (accepting) => h("div", { class: "cq-none" }, h("h2", { text: "No answer yet" }),
-  h("p", { text: accepting ? "Agreement and rates need answers. They appear here by themselves as people answer."
-    : "The study is closed and nobody has answered. Open it again, or look at another one." }),
-  h("a", { class: "cq-btn", href: at("studies"), text: "To the studies" }));
+  h("p", { text: accepting ? "Agreement and rates appear here as people answer."
+    : "The study is closed without answers. Reopen it, or choose another one." }),
+  h("a", { class: "cq-btn", href: at("studies"), text: "All studies" }));

@@ -9,22 +9,22 @@ export function planPart({ view, change, shown }) {
   let asked = false;
   const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });
   const ask = h("button", { class: "cq-btn" });
-  const drop = h("button", { class: "cq-btn", type: "button", text: "Leave it out", onclick: () => change({ plan: "" }) });
+  const drop = h("button", { class: "cq-btn", type: "button", text: "No planning", onclick: () => change({ plan: "" }) });
   const form = h("form", { class: "cq-an-plan", onsubmit: (event) => {
     event.preventDefault();
     if (!width.reportValidity()) return;
     asked = true;
     change({ plan: width.value });
-  } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "95 % interval no wider than" }), width), ask,
+  } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "Maximum width of the 95 % interval" }), width), ask,
   drop);
-  const element = h("section", { class: "cq-an-section cq-an-planning", hidden: true, "aria-label": "Planning" }, h("h2", { text: "How many more?" }),
-    h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items and people it takes until κ, or the preference rate, is known so closely." }), form);
+  const element = h("section", { class: "cq-an-section cq-an-planning", hidden: true, "aria-label": "Planning" }, h("h2", { text: "How many more are needed?" }),
+    h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items and people are needed for this precision of κ or the preference rate." }), form);
   return {
     element,
     /** @param {{ nothing: boolean, final: boolean }} what */
     put({ nothing, final }) {
       element.hidden = nothing || !Number(view().draws);
-      ask.textContent = view().plan ? "Plan again" : "Work it out";
+      ask.textContent = view().plan ? "Plan again" : "Compute";
       drop.hidden = !view().plan;
       if (view().plan && document.activeElement !== width) width.value = view().plan;
       if (asked && final) {

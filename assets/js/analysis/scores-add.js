@@ -16,8 +16,8 @@ export function addScores({ study, changed, from }) {
   const file = h("input", { type: "file", accept: ".csv,text/csv", "aria-label": "CSV file" });
   const send = h("button", { class: "cq-btn primary", text: "Add the file" });
   const method = h("select", { "aria-label": "Method" }), gallery = h("select", { "aria-label": "Gallery" });
-  const named = h("input", { type: "text", placeholder: "as the method and the gallery are called" });
-  const compute = h("button", { class: "cq-btn primary", text: "Work them out", disabled: true });
+  const named = h("input", { type: "text", placeholder: "default: names of method and gallery" });
+  const compute = h("button", { class: "cq-btn primary", text: "Compute", disabled: true });
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), said = h("p", { class: "cq-quiet", role: "status" });
 
   const byFile = part("From a file", send, async () => {
@@ -26,13 +26,13 @@ export function addScores({ study, changed, from }) {
     const content = await csvText(chosen);
     await ask("POST", "analysis/scores", { study, content, name: chosen.name }, { patience: UPLOAD_MS });
   }, h("p", {}, "A row for each set, with the columns ", h("code", { text: "item" }), ", ", h("code", { text: "set" }), " (1 or 2) and one column of numbers for each metric. ",
-    "The judgements’ CSV of this study has the first two already: add a column to its ", h("code", { text: "sets.csv" }), "."),
+    "The judgements CSV of this study already has the first two: add a column to its ", h("code", { text: "sets.csv" }), "."),
   h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" }), h("div", { class: "cq-row" }, file, send));
 
   const byMethod = part("By a method, in a gallery", compute, async () => {
     const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, method: method.value, name: named.value.trim() });
     await watch(run);
-  }, h("p", { text: "How much the images of each set resemble the composed query, on the mean: the cosine that the method itself ranks by." }),
+  }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by." }),
   h("label", { class: "cq-field" }, h("span", { text: "Method" }), method), h("label", { class: "cq-field" }, h("span", { text: "Gallery" }), gallery),
   h("label", { class: "cq-field" }, h("span", { text: "Name of the metric" }), named), h("div", { class: "cq-row" }, compute), bar, said);
 
@@ -115,7 +115,7 @@ export function addScores({ study, changed, from }) {
           throw error;
         }
         wait = AGAIN_MS;
-        said.textContent = `${messageOf(error)} The computation goes on; asked again every ${wait / 1000} seconds.`;
+        said.textContent = `${messageOf(error)} The computation continues; retrying every ${wait / 1000} seconds.`;
       }
       await new Promise((resolve) => setTimeout(resolve, wait));
       signal.throwIfAborted();

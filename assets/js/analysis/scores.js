@@ -27,7 +27,7 @@ export function scoresPart({ screen, study, changed }) {
 
   /** @param {string} name */
   async function drop(name) {
-    if (!(await confirm(`Remove the scores ${name}?`, "The report goes on without this metric. The study’s answers stay as they are.", "Remove them"))) return;
+    if (!(await confirm(`Remove the scores ${name}?`, "The report will no longer have this metric. The study’s answers are unchanged.", "Remove them"))) return;
     try {
       await api("POST", "analysis/scores/drop", { study, name });
       toast("Removed");

@@ -87,17 +87,17 @@ export function missing(answer, rubric) {
   for (const code of answer.flags) {
     const flag = flagOf(rubric, code);
     if (flag?.reasons.length && !flag.reasons.some((reason) => answer.reasons.includes(reason.code))) {
-      return { at: code, text: `Say why: ${orList(flag.reasons.map(({ key }) => key))}.` };
+      return { at: code, text: `Give a reason: ${orList(flag.reasons.map(({ key }) => key))}.` };
     }
   }
-  if (needsNote(answer, rubric) && !answer.note.trim()) return { at: "note", text: "“Other” needs a note: what is it?" };
+  if (needsNote(answer, rubric) && !answer.note.trim()) return { at: "note", text: "“Other” requires a note." };
   return null;
 }
 
 // The one category that counts: the most severe of the flags.
 /** @type {(answer: Validity, rubric: Rubric) => { code: string, name: string } | null} */
 export function primary(answer, rubric) {
-  if (answer.unsure) return { code: "UNSURE", name: "Unsure: an adjudicator decides" };
+  if (answer.unsure) return { code: "UNSURE", name: "Unsure: an adjudicator will decide" };
   if (answer.validated === true) return { code: "VALIDATED", name: rubric.valid.name };
   const [worst] = settled(answer, rubric).flags;
   return (worst && flagOf(rubric, worst)) || null;

@@ -43,8 +43,8 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: rubric.intro }),
-    h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You may stop at any time and go on later: every answer is kept."),
-    h("p", { class: "cq-quiet st-forkeys" }, "Everything can be done with the keyboard: ", kbd("?"), " lists the keys."),
+    h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
+    h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
   return { element, rubric, focus: () => begin.focus({ preventScroll: true }) };
 }

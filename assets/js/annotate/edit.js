@@ -28,12 +28,12 @@ export function createEditing(rubric, changed) {
     valid() {
       const some = answer.flags.length;
       become(flipValid(answer));
-      return some ? "Valid goes without flags: they were taken back. Ctrl+Z brings them back." : "";
+      return some ? "A valid item has no flags: they were removed. Ctrl+Z restores them." : "";
     },
     flag(code) {
       const was = answer.validated === true;
       become(flipFlag(answer, rubric, code), { flag: flagOf(rubric, code)?.reasons.length ? code : active });
-      return was ? "A flag takes “valid” back. Ctrl+Z undoes it." : "";
+      return was ? "A flag removes “valid”. Ctrl+Z restores it." : "";
     },
     // A code such as "1a".
     reason(code) {

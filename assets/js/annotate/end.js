@@ -18,22 +18,22 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
   /** @type {(string | number)[][]} */
   const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : [],
     pace === null ? [] : [`${Math.round(pace)} s`, "each, about"]].filter(({ length }) => length);
-  const take = h("button", { class: "cq-btn primary", type: "button", text: "Take more", onclick: async () => {
+  const take = h("button", { class: "cq-btn primary", type: "button", text: "Get more", onclick: async () => {
     take.disabled = true;
     said.textContent = (await more()) || "";
     take.disabled = false;
   } });
-  const title = h("h1", { tabindex: -1, text: total ? "That was the last one. Thank you." : "There is nothing here for you yet" });
+  const title = h("h1", { tabindex: -1, text: total ? "That was the last one. Thank you." : "Nothing to annotate yet" });
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
-      ? `Everything you were given is answered and kept. You can still ${study.accepting ? change : "look at your answers"}.`
-      : `Others have taken all ${one}s of this study. Ask for more below, or come back later.` }),
+      ? `All your items are answered and saved. You can still ${study.accepting ? change : "look at your answers"}.`
+      : `All ${one}s of this study are assigned to others. Ask for more below, or come back later.` }),
     total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
     unsaved(changed, go),
     below,
     h("div", { class: "cq-row" },
       study.accepting ? take : null,
-      total ? h("button", { class: "cq-btn", type: "button", text: "Look back", onclick: back }) : null,
+      total ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null,
       h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })), said);
   return { element, title };
 }

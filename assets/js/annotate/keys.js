@@ -6,11 +6,11 @@ import { byKey } from "./answer.js";
 // Flags and reasons have the keys of the study's own rubric.
 /** @type {(rubric: Rubric) => string[][]} */
 export const keysOf = (rubric) => [
-  [rubric.flags.map((flag) => flag.key).join("  "), "Set a flag, or take it back"],
-  [letters(rubric).join("  "), "Why: for the flag set last"], [rubric.valid.key, "Valid: nothing is wrong"],
-  ["Enter", "Save and go on"], ["←  →", "Back and forth, without saving"], ["n", "To the note; Esc leaves it"],
-  ["z", "Zoom both pictures: tap or hold; Shift and arrows move"], ["p", "Found images: unfold, fold"],
-  ["Space", "Mark a found image as equally good; arrows move"], ["u", "Unsure: leave it to an adjudicator"],
+  [rubric.flags.map((flag) => flag.key).join("  "), "Set or remove a flag"],
+  [letters(rubric).join("  "), "Reason for the last flag"], [rubric.valid.key, "Valid: nothing is wrong"],
+  ["Enter", "Save and continue"], ["←  →", "Previous and next, without saving"], ["n", "Go to the note; Esc leaves it"],
+  ["z", "Zoom both images: tap or hold; Shift and arrows pan"], ["p", "Show or hide retrieved images"],
+  ["Space", "Mark a retrieved image as equally good; arrows move"], ["u", "Unsure: leave it to an adjudicator"],
   ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
 ];
 

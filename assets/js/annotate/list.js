@@ -7,15 +7,15 @@ import { sampleStudy } from "../studies/sample-study.js";
 export function studyList(studies, me, open) {
   if (!studies.length) {
     return h("section", { class: "st-page st-none" }, h("h1", { text: "No study is open" }),
-      h("p", { class: "cq-lead", text: "As soon as somebody opens a study, it stands here. Come back later, or ask whoever invited you." }),
+      h("p", { class: "cq-lead", text: "Open studies appear here. Come back later, or ask whoever invited you." }),
       me.may.includes("manage") ? [sampleStudy(),
-        h("p", { class: "cq-quiet" }, "To make one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
+        h("p", { class: "cq-quiet" }, "To create one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
   }
   /** @param {AnswerOf<"study/mine">["studies"][number]} study */
   const card = ({ name, accepting, joined, done, total }) => {
     const finished = joined && total > 0 && done >= total;
-    const begin = !joined ? "Begin" : finished || !accepting ? "Look back" : "Go on";
-    const words = !joined ? "You have not begun yet" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} done`;
+    const begin = !joined ? "Begin" : finished || !accepting ? "Review" : "Go on";
+    const words = !joined ? "Not started" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} done`;
     return h("li", { class: "st-card" },
       h("h2", { text: name, dir: "auto" }),
       h("progress", { class: "st-bar", max: Math.max(1, total), value: joined ? done : 0, "aria-label": `Done in ${name}` }),

@@ -13,13 +13,13 @@ const stay = (event) => event.preventDefault();
 export function createPanel(rubric, act) {
   const count = h("span", { class: "st-count" });
   const fold = h("button", { class: "st-fold", type: "button", "aria-expanded": "false", "aria-controls": "st-found", onclick: () => open() },
-    icon("grid"), h("b", { text: "Found images" }), kbd("p"), h("small", { text: "Do others fit just as well?" }), count);
-  const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": "Found images: mark those that fit as well", hidden: true });
+    icon("grid"), h("b", { text: "Retrieved images" }), kbd("p"), h("small", { text: "Do other images fit equally well?" }), count);
+  const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": "Retrieved images: mark those that fit equally well", hidden: true });
   const words = h("span", {}), proposed = flagOf(rubric, BROAD);
   const proposal = h("div", { class: "st-proposal", role: "status", hidden: true }, words,
     h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", proposed ? kbd(proposed.key) : null),
     h("button", { class: "cq-btn small", type: "button", onmousedown: stay, text: "Not now", onclick: () => { dismissed = true; proposal.hidden = true; } }));
-  const element = h("section", { class: "st-panel", "aria-label": "Found images" }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
+  const element = h("section", { class: "st-panel", "aria-label": "Retrieved images" }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
   let panel = /** @type {Picture[]} */ ([]), tiles = /** @type {HTMLElement[]} */ ([]), drawn = false, dismissed = false;
 
   const accept = () => {
@@ -44,13 +44,13 @@ export function createPanel(rubric, act) {
   function draw() {
     drawn = true;
     tiles = panel.map((image, number) => {
-      const name = `Found image ${number + 1} of ${panel.length}`;
-      const tile = h("div", { class: "st-tile", role: "option", tabindex: number ? -1 : 0, "aria-label": image.missing ? `${name}: not at hand` : name,
+      const name = `Retrieved image ${number + 1} of ${panel.length}`;
+      const tile = h("div", { class: "st-tile", role: "option", tabindex: number ? -1 : 0, "aria-label": image.missing ? `${name}: unavailable` : name,
         "aria-selected": "false", "data-token": image.token, onclick: () => { point(tile); act("mark", image.token); } },
-      image.missing ? h("span", { class: "st-missing", text: "Not at hand" }) : imageOf(image.small),
+      image.missing ? h("span", { class: "st-missing", text: "Image unavailable" }) : imageOf(image.small),
       h("i", { class: "st-tick", "aria-hidden": "true" }, icon("check")),
       // For the mouse; an option can hold no button.
-      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: "Show it large (z)",
+      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: "Enlarge (z)",
         onclick: (event) => { event.stopPropagation(); large(number); } }, icon("loupe")));
       return tile;
     });
@@ -64,7 +64,7 @@ export function createPanel(rubric, act) {
   };
   /** @param {number} number */
   const large = (number) => {
-    const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: `Found image ${place + 1}`, large: image.large }]));
+    const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: `Retrieved image ${place + 1}`, large: image.large }]));
     return enlarge(there, there.findIndex(({ image }) => image === panel[number])).then(() => point(tiles[number]));
   };
 

@@ -25,7 +25,7 @@ export function createWhere({ keys, step, discard }) {
  * what stands above the button, and before it
  */
 export function createFoot({ save, retry, above = null, beside = null }) {
-  const words = h("span", {}, "Save and go on");
+  const words = h("span", {}, "Save and continue");
   const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: (event) => event.preventDefault(),
     onclick: (event) => { if (event.detail <= 1) save(); } }, words, kbd("Enter"));
   const problem = h("p", { class: "cq-inline st-problem", role: "alert", hidden: true });
@@ -43,10 +43,10 @@ export function createFoot({ save, retry, above = null, beside = null }) {
     /** @param {{ accepting: boolean }} study */
     show({ accepting }) {
       saves.classList.toggle("closed", !accepting); // pressed, it asks whether that is still so
-      say(accepting ? "" : "This study is closed. You can look, but answers are no longer taken.");
+      say(accepting ? "" : "This study is closed: you can view it, but no longer answer.");
     },
     /** @param {boolean} unchanged */
-    draw: (unchanged) => { words.textContent = unchanged ? "Go on" : "Save and go on"; },
+    draw: (unchanged) => { words.textContent = unchanged ? "Go on" : "Save and continue"; },
     /** @param {{ state: string, text: string }} what */
     sending({ state: now, text }) {
       clearTimeout(slow);

@@ -32,7 +32,7 @@ export function createRubric(rubric, act) {
 
   const inOrder = [...rubric.flags].sort((one, other) => one.key.localeCompare(other.key));
   const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
-    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "Yes to every question: nothing is wrong with it." })),
+    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "All four answers are yes." })),
     h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
   const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => { act("note", note.value); } });
   const noteLabel = h("span", { text: "Note" });
@@ -40,7 +40,7 @@ export function createRubric(rubric, act) {
   const problem = h("p", { class: "cq-inline", hidden: true });
   const outcome = h("b", {});
   const severity = h("p", { class: "st-severity cq-quiet", hidden: true, text: rubric.about_severity });
-  const why = h("button", { class: "st-why", type: "button", "aria-label": "How the category follows", "aria-expanded": "false", title: "How the category follows", text: "?",
+  const why = h("button", { class: "st-why", type: "button", "aria-label": "How the category is derived", "aria-expanded": "false", title: "How the category is derived", text: "?",
     onclick: () => {
       severity.hidden = !severity.hidden;
       why.setAttribute("aria-expanded", String(!severity.hidden));

@@ -22,7 +22,7 @@ export function openSheet(rubric, code) {
     h("ol", {}, one.examples.map(example)))]));
   const body = h("div", { class: "st-sheetbody", tabindex: 0 },
     h("p", { class: "st-intro", text: rubric.intro }), [...sections.values()],
-    h("section", {}, h("h3", { text: "Several at once" }), h("p", { text: rubric.about_severity })),
+    h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
     h("section", {}, h("h3", {}, kbd("u"), "Unsure" ), h("p", { text: rubric.about_unsure })));
   const sheet = dialog({ class: "cq-sheet", "aria-label": "Definitions and examples" },
     h("header", {}, h("h2", { text: "Definitions and examples" }), closer()),

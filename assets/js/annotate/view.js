@@ -11,7 +11,7 @@ export function createView({ form, pictures, panel, save, unsure, sheet, step, d
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });
   const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, "Unsure", kbd("u"));
-  const offer = h("p", { class: "cq-quiet st-offer", hidden: true, text: "Still open? You may leave it to an adjudicator." });
+  const offer = h("p", { class: "cq-quiet st-offer", hidden: true, text: "Not sure? You can leave it to an adjudicator." });
   const foot = createFoot({ save, retry, above: offer, beside: doubt });
   const element = h("div", { class: "st-desk" },
     h("div", { class: "st-stage" },

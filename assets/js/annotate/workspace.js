@@ -148,7 +148,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   async function reopened() {
     const item = desk?.item, accepting = await work.reopened();
     if (accepting === null || !desk || desk.item?.id !== item?.id) return false;
-    if (!accepting) view.problem("This study is closed: answers are no longer taken.");
+    if (!accepting) view.problem("This study is closed: it no longer accepts answers.");
     if (!accepting) return false;
     desk = { ...desk, study: { ...desk.study, accepting } };
     view.accepting(desk.study);

@@ -28,7 +28,7 @@ const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
 /** @type {(name: string, data?: object) => boolean} */
 export function act(name, data = {}) {
   if (busy()) {
-    if ($(".cq-live")) toast("Still at it. Esc stops it and keeps what has been found.");
+    if ($(".cq-live")) toast("Still searching. Esc stops and keeps the results so far.");
     return false;
   }
   const { turn, reference } = shown(); // lets a restarted server pick up where we are

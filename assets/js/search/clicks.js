@@ -45,8 +45,8 @@ on("change", ({ target: box }) => {
 });
 
 const copyLink = () => copy(window.location.href.split("&__theme")[0], { said: $("[data-unkept]")
-  ? "Link copied. It opens the turn without your changes: keep them as a turn first."
-  : "Link copied. Whoever opens it continues this session." });
+  ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
+  : "Link copied. Anyone with the link can continue this session." });
 
 /** @type {(branch: string, before: string) => Promise<void>} */
 async function nameBranch(branch, before) {

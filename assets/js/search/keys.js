@@ -12,12 +12,12 @@ import { enlargeTile } from "./results/picture.js";
 import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
 setKeys([
-  ["/", "Go to the text"], ["Enter", "Search (in the text), open large (on a result)"], ["Shift Enter", "New line in the text"],
-  ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Open the selected result large, close it"],
+  ["/", "Go to the text"], ["Enter", "Search (in the text field), enlarge (on a result)"], ["Shift Enter", "New line in the text"],
+  ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Enlarge the selected result, or close it"],
   ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"],
   ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
-  ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste a picture as reference"], ["Esc", "Stop a search, from the text to the results, close what is open"],
-  ["Delete", "Remove the chip in focus; Enter edits it"],
+  ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste an image as reference"], ["Esc", "Stop a search, leave the text field, close a dialog"],
+  ["Delete", "Remove the focused chip; Enter edits it"],
   ["?", "These keys"],
 ]);
 

@@ -12,7 +12,7 @@ const heading = h("h2", {});
 const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words", "aria-label": "Search the gallery by words",
   maxlength: 300, autocomplete: "off" });
 const answer = h("p", { class: "cq-quiet", role: "status" });
-const grid = h("div", { class: "cq-pickgrid", role: "group", "aria-label": "Gallery pictures" });
+const grid = h("div", { class: "cq-pickgrid", role: "group", "aria-label": "Gallery images" });
 const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
   h("header", {}, heading, closer()), h("div", { class: "cq-find" }, field), answer, grid);
 let purpose = "reference", timer = 0, asked = 0;
@@ -34,7 +34,7 @@ async function find() {
     const response = await fetch(`media/find?${query}`);
     const found = await response.json();
     if (mine !== asked) return;
-    answer.textContent = found.error || (field.value.trim() ? `The closest ${found.images.length}` : "A random handful. Type to search.");
+    answer.textContent = found.error || (field.value.trim() ? `Closest ${found.images.length}` : "Random images. Type to search.");
     grid.replaceChildren(.../** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).map((item) => h("button", {
       class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); act(purpose, { image: item.id }); },
     }, h("span", { class: "pic" }, h("img", { src: item.thumb, alt: "", loading: "lazy", width: 160, height: 160 })))));
@@ -64,10 +64,10 @@ grid.addEventListener("keydown", (event) => {
 // --- find a target: how to begin ---------------------------------------------------------
 
 const aim = h("button", { class: "cq-btn", id: "cq-aim", text: "The selected result", onclick: () => { begin.close(); act("target", { image: selected()?.dataset.image }); } });
-const deal = h("button", { class: "cq-btn primary", text: "Deal me one", onclick: () => { begin.close(); act("deal"); } });
+const deal = h("button", { class: "cq-btn primary", text: "Give me a target", onclick: () => { begin.close(); act("deal"); } });
 const begin = dialog({ class: "cq-small", "aria-label": "Find a target" },
   h("header", {}, h("h2", { text: "Find a target" }), closer()),
-  h("p", { text: "You see a picture and a starting point some way off. Get there with words and picks; every turn's rank is kept and shown when you end." }),
+  h("p", { text: "You get a target and a starting image that differs from it. Refine your way to the target. Its rank is recorded after every turn and shown at the end." }),
   h("div", { class: "cq-row" },
     deal,
     h("button", { class: "cq-btn", text: "Choose from the gallery", onclick: () => { begin.close(); pick("target"); } }),

@@ -4,7 +4,7 @@ import { act } from "./actions.js";
 import { $ } from "./page.js";
 
 const chooser = h("input", { type: "file", accept: "image/*,.heic,.heif,.avif", hidden: true, id: "cq-file",
-  "aria-label": "Picture to upload" });
+  "aria-label": "Image to upload" });
 document.body.append(chooser);
 export const browse = () => chooser.click();
 chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0]); chooser.value = ""; });
@@ -19,10 +19,10 @@ async function send(file) {
       method: "POST", body: file, headers: { "Content-Type": "application/octet-stream", "X-File-Name": encodeURIComponent(file.name || "") },
     });
     const answer = await response.json();
-    if (!response.ok) complain(answer.error || "The picture was not accepted.");
+    if (!response.ok) complain(answer.error || "The image was not accepted.");
     else act("reference", { image: answer.reference_id });
   } catch {
-    complain("The upload broke off. Check the connection and try again.");
+    complain("The upload was interrupted. Check the connection and try again.");
   } finally {
     frame?.classList.remove("cq-shimmer");
   }
@@ -39,7 +39,7 @@ function complain(text) {
 on("paste", (event) => {
   const files = [...(event.clipboardData?.files || [])];
   const file = files.find((item) => item.type.startsWith("image/"));
-  if (!file && files.length) complain("What you pasted is not a picture. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
+  if (!file && files.length) complain("This is not an image. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
   if (!file) return;
   event.preventDefault();
   send(file);

@@ -69,7 +69,7 @@ async function once(method, path, body, { keepalive, patience, signal }) {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
   }
-  if (answer.type === "opaqueredirect") throw new ApiProblem(401, "Your sign-in has ended.", "signed-out");
+  if (answer.type === "opaqueredirect") throw new ApiProblem(401, "Your sign-in has expired.", "signed-out");
   let value = null;
   try {
     value = JSON.parse(read);

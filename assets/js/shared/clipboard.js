@@ -8,10 +8,10 @@ export async function copy(text, { said = "Copied", shown } = {}) {
     await navigator.clipboard.writeText(text);
     toast(said);
   } catch { // plain http on another host has no clipboard
-    if (!shown) return toast(copyByHand(text) ? said : "This browser lets no page copy.");
+    if (!shown) return toast(copyByHand(text) ? said : "This browser does not allow copying.");
     if (shown instanceof HTMLInputElement) shown.select();
     else window.getSelection()?.selectAllChildren(shown);
-    toast("This browser lets no page copy here. It is marked: press Ctrl+C.");
+    toast("This browser does not allow copying here. The text is selected: press Ctrl+C.");
   }
 }
 

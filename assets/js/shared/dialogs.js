@@ -95,7 +95,7 @@ const ask = () => new Promise((resolve) => {
   const enter = h("button", { class: "cq-btn primary", text: "Sign in" });
   const form = h("form", {},
     h("header", {}, h("h2", { text: "Sign in again" })),
-    h("p", { text: "Your sign-in has ended. Nothing on this page is lost: sign in and it goes on by itself." }),
+    h("p", { text: "Your sign-in has expired. Nothing on this page is lost: sign in to continue." }),
     h("label", { class: "cq-field" }, h("span", { text: "Name" }), name),
     h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
     problem,

@@ -15,7 +15,7 @@ export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
     onclick: () => step(by) });
   const light = dialog({ class: "cq-light cq-lightstudy", "aria-label": "Picture" }, closer(),
-    arrow("‹", "Previous picture", -1), h("figure", {}, picture, h("figcaption", {}, caption)), arrow("›", "Next picture", 1));
+    arrow("‹", "Previous image", -1), h("figure", {}, picture, h("figcaption", {}, caption)), arrow("›", "Next image", 1));
 
   function show() {
     picture.src = at(pictures[now].large);

@@ -13,7 +13,7 @@ async function go() {
   } catch (problem) {
     if (!(problem instanceof ApiProblem)) throw problem;
     // 401: signed out already is as good. "left-here": this browser is, and the server is not.
-    if (problem.kind === "left-here") await tell("Signed out here only", problem.message, "To the sign-in");
+    if (problem.kind === "left-here") await tell("Signed out here only", problem.message, "Sign in again");
     else if (problem.status !== 401) return tell("Not signed out", `${problem.message} You are still signed in here: try again.`, "Close");
   }
   window.location.assign(at("sign-in"));

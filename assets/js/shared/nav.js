@@ -61,7 +61,7 @@ export function screens(me, page) {
     h("div", { class: "cq-menubox" },
       h("nav", { "aria-label": "Screens" }, links()),
       me.open
-        ? h("p", { class: "cq-quiet", text: "Open on this machine, no sign-in. The first account closes it: cirque user add NAME --role admin" })
+        ? h("p", { class: "cq-quiet", text: "No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: cirque user add NAME --role admin" })
         : [h("p", { class: "cq-quiet" }, "Signed in as ", h("b", { text: me.name, dir: "auto" })),
           h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: leave })]));
   return me.pages.length > 1 ? [h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()), menu] : [menu];

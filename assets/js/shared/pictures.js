@@ -113,10 +113,10 @@ export function createPictures() {
         own.image = given.missing ? null : imageOf(given.large, { alt: `${own.name} picture`, // blur shows nothing more
           style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
-        own.frame.setAttribute("aria-label", own.image ? `${own.name} picture: show it large` : `${own.name}: the picture is not at hand`);
+        own.frame.setAttribute("aria-label", own.image ? `${own.name}: enlarge` : `${own.name}: image unavailable`);
         own.lens.style.backgroundImage = given.missing ? "none" : `url("${at(given.large)}")`;
         own.lens.hidden = true;
-        const missing = h("span", { class: "st-missing", text: "This picture is not at hand." });
+        const missing = h("span", { class: "st-missing", text: "Image unavailable." });
         own.frame.replaceChildren(own.image ?? missing, own.lens);
         const shown = own.image;
         shown?.addEventListener("error", () => {

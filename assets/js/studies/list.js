@@ -19,8 +19,8 @@ export async function listView(screen) {
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "A study is made from the command line: from an audit, from query files or from search sessions. Plan it here first; the command is below the plan."
-          : "Whoever runs this cirque has not made a study yet. It will stand here as soon as there is one." }),
+          ? "Create a study from the command line: from an audit, query files or search sessions. Plan it here first; the command is shown below the plan."
+          : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
   return {
@@ -43,7 +43,7 @@ function row(screen, first) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
     facts.textContent = [plural(items, first.kind === "preference" ? "question" : "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
-      `made ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
+      `created ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
     const done_of = `${count(done)} of ${plural(assignments, "answer")}`;
     progress.replaceChildren(bar(done, unsure, assignments, `${done_of}${unsure ? `, ${count(unsure)} unsure` : ""}`),
       h("b", { class: "num", text: `${percent(done, assignments)} %` }),

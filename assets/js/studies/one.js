@@ -12,7 +12,7 @@ const AFRESH_MS = 60000; // people and results are read again at most this often
 
 /** @type {Record<string, string[][]>} */
 const EXPORTS = { validity: [
-  ["circus", "", "CIRCUS, one JSON for each annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
+  ["circus", "", "CIRCUS, one JSON per annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
   ["csv", "items", "Items with their final labels", "CSV"], ["csv", "judgements", "Judgements", "CSV"],
   ["parquet", "items", "Items with their final labels", "Parquet"], ["parquet", "judgements", "Judgements", "Parquet"],
   ["results", "", "Counts, and the label of every item", "JSON"],
@@ -41,10 +41,10 @@ export async function oneView(screen, name) {
   /** @param {SeatProgress} person */
   const release = async (person) => {
     const { name: who, open, done: answered } = person;
-    const block = known.study.plan.agreement_items ? " Those of the agreement block, which everybody judges, are no longer waited for." : "";
-    const sure = await confirm(`Hand on ${who}’s open work?`, answered
-      ? `What is open can go to whoever joins next or asks for more.${block} What ${who} has answered stays, and a late answer is kept too.`
-      : `${who} has answered nothing: the seat becomes free, with ${plural(open, `open ${asks}`)}.`, "Hand it on");
+    const block = known.study.plan.agreement_items ? " Items of the agreement block, which everyone judges, are no longer expected." : "";
+    const sure = await confirm(`Reassign ${who}’s open work?`, answered
+      ? `Open items go to whoever joins next or asks for more.${block} Answers of ${who} are kept, including late ones.`
+      : `${who} has no answers: the seat becomes free, with ${plural(open, `open ${asks}`)}.`, "Reassign");
     if (!sure) return;
     const done = await screen.does("POST", "studies/release", { study: known.study.name, annotator: person.name },
       ({ released, block: left, freed }) => (freed ? `The seat is free, with ${plural(released, asks)}`
@@ -68,7 +68,7 @@ export async function oneView(screen, name) {
           menu,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
-              ["Close the study?", `Answers are no longer taken. What has been answered stays${asks === "item" ? ", and adjudication goes on" : ""}. You can open it again.`, "Close it"], "Closed") })
+              ["Close the study?", `It will no longer accept answers. Existing answers are kept${asks === "item" ? ", and adjudication goes on" : ""}. You can reopen it.`, "Close it"], "Closed") })
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
@@ -131,9 +131,9 @@ function planPart(study, secret) {
   const of = study.kind === "preference" ? ofSurvey(study) : [["Rubric", study.protocol], ["People planned for", count(plan.seats)],
     ["People per item", count(plan.overlap)], ["Agreement items", count(plan.agreement_items)]];
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
-    of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Away after", plural(Math.round(plan.lease_hours), "hour")),
+    of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Inactive after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),
-    secret ? fact("Made from", "Shown with the results, for you judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
+    secret ? fact("Made from", "Shown with the results, as you are a judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
 }
 
 /** @type {(study: Study) => [string, string][]} */

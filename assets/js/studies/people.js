@@ -13,14 +13,14 @@ export function peopleTable(screen, { study, people }, release) {
   const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
     free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
       screen.may("people")
-        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), "; whoever opens the study takes the next one."]
-        : "Whoever opens the study takes the next one.") : null);
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), "; the next person to open the study gets one."]
+        : "The next person to open the study gets one.") : null);
   if (!taken.length) {
-    return [title, h("p", { class: "cq-quiet", text: "Nobody has begun yet." })];
+    return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];
   }
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
-    study.kind === "preference" ? null : h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Each, about" }),
-    h("th", { scope: "col", class: "num", text: "Seen" }), study.kind === "preference" ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
+    study.kind === "preference" ? null : h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Median time" }),
+    h("th", { scope: "col", class: "num", text: "Last seen" }), study.kind === "preference" ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
   return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
 }
@@ -36,5 +36,5 @@ function line(screen, study, person, release) {
     h("td", { class: "num", text: ago(person.seen_at) }),
     study.kind === "preference" ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
-      text: "Hand on open work", "aria-label": `Hand on ${name}’s open work`, onclick: () => release(person) }) : null) : null);
+      text: "Reassign open work", "aria-label": `Reassign ${name}’s open work`, onclick: () => release(person) }) : null) : null);
 }

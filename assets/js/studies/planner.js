@@ -12,8 +12,8 @@ const FIELDS = [
 ];
 /** @type {Record<string, string>} */
 const EXPLAINED = {
-  overlap: "How many people judge each item on its own.",
-  block: "Items that everybody judges, to compare all people with each other.",
+  overlap: "How many people judge each item independently.",
+  block: "Items for everyone, to compare all people with each other.",
 };
 
 /** @param {Screen} screen @param {{ open: boolean }} how */
@@ -34,7 +34,7 @@ export function planner(screen, { open }) {
     const mine = ++asked, sent = values();
     command.textContent = `cirque study create validity NAME --from-audit FOLDER --sample ${sent.items} --people ${sent.people} `
       + `--overlap ${sent.overlap} --agreement-items ${sent.block} --seconds-per-item ${sent.seconds}`;
-    if (!answer.childElementCount) answer.replaceChildren(h("p", { class: "cq-quiet", text: "Working it out…" }));
+    if (!answer.childElementCount) answer.replaceChildren(h("p", { class: "cq-quiet", text: "Computing…" }));
     try {
       const forecast = await api("GET", `studies/plan?${new URLSearchParams(sent)}`);
       if (mine === asked) answer.replaceChildren(...shown(forecast));
@@ -45,9 +45,9 @@ export function planner(screen, { open }) {
   const form = h("form", { class: "cq-stplan", oninput: () => { clearTimeout(timer); timer = setTimeout(ask, WAIT_MS); },
     onsubmit: (event) => { event.preventDefault(); clearTimeout(timer); ask(); } }, fields);
   const box = h("details", { class: "cq-stbox", open, ontoggle: () => { if (box.open && !asked) ask(); } },
-    h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "How many people and hours for how sure a result" })),
+    h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "Estimate effort and precision" })),
     form, answer,
-    h("p", { class: "cq-quiet", text: "The command that makes it, from an audit (cirque study create --help tells of other sources):" }),
+    h("p", { class: "cq-quiet", text: "Command to create it from an audit (see cirque study create --help for other sources):" }),
     h("div", { class: "cq-stcopy" }, command, h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command.textContent, { shown: command }) })));
   return box;
 }
@@ -59,12 +59,12 @@ function shown(it) {
   /** @param {number} width */
   const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
   return [h("dl", {},
-    fact(lasting(3600 * it.hours_per_person), "for each person", `up to ${plural(it.items_per_person, "item")}`),
-    fact(lasting(3600 * it.hours_total), "of work in all", plural(it.judgements, "judgement")),
+    fact(lasting(3600 * it.hours_per_person), "per person", `up to ${plural(it.items_per_person, "item")}`),
+    fact(lasting(3600 * it.hours_total), "of work in total", plural(it.judgements, "judgement")),
     fact(half(it.rate_width), "share of valid items", `if about ${Math.round(100 * it.valid_rate)} % are`),
     it.kappa_width === null
       ? fact("–", "Cohen’s κ", "nothing to compare")
       : fact(half(it.kappa_width), "Cohen’s κ", `if about ${it.kappa.toFixed(2)}, from ${plural(it.doubly_judged, "item")}`)),
   h("p", { class: "cq-quiet", text: it.kappa_reason || `${plural(it.doubly_judged, "item")} of ${count(it.items)} will be judged by more than one person. `
-    + "Widths are those of 95 % intervals." })];
+    + "Widths of 95 % intervals." })];
 }

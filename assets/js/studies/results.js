@@ -6,8 +6,8 @@ import { count, percent, plural } from "./words.js";
 
 /** @type {Record<string, [string, string]>} */
 const RULES = {
-  majority: ["Majority", "Valid is what more than half of the votes call valid; a tie is undecided until somebody adjudicates it."],
-  single_kept: ["One kept", "One judgement counts for each item, the first by seat, as in the code of CIRCUS’s release."],
+  majority: ["Majority", "Valid if more than half of the votes say so; a tie is undecided until it is adjudicated."],
+  single_kept: ["First answer only", "One judgement per item counts, the first by seat, as in CIRCUS’s released code."],
 };
 /** @typedef {(row: SubsetRow, key: string) => number} Of how many of a category a row has */
 /** @type {["undecided" | "unlabelled", string][]} */
@@ -23,15 +23,15 @@ export function resultsPart(screen, query, rule, secret) {
     onclick: () => { rule.value = value; again(); } }));
   const explained = h("p", { class: "cq-quiet" });
   const element = h("section", { "aria-label": "Results" },
-    h("div", { class: "cq-sttitle" }, h("h2", { text: "Results" }), h("div", { class: "cq-adfilter", role: "group", "aria-label": "Whose word counts" }, buttons)),
+    h("div", { class: "cq-sttitle" }, h("h2", { text: "Results" }), h("div", { class: "cq-adfilter", role: "group", "aria-label": "Label of an item" }, buttons)),
     explained, body);
   async function again() {
     for (const button of buttons) toggle(button, button.dataset.rule === rule.value);
     explained.textContent = RULES[rule.value][1];
     if (secret.kept) {
       return body.replaceChildren(h("div", { class: "cq-stcovered" },
-        h("p", { text: "You judge in this study. Its results show what judges should not know." }),
-        h("button", { class: "cq-btn small", type: "button", text: "Show them all the same", onclick: () => { secret.tell(); again(); } })));
+        h("p", { text: "You are a judge in this study. Its results show what judges should not see." }),
+        h("button", { class: "cq-btn small", type: "button", text: "Show them anyway", onclick: () => { secret.tell(); again(); } })));
     }
     try {
       body.replaceChildren(...shown(await api("GET", `studies/results?${query}&rule=${rule.value}`)));
@@ -98,6 +98,6 @@ function reasonPart(reasons, flags, total) {
   const lines = flags.flatMap((flag) => [line(flag, flag.name, "flag"),
     ...reasons.filter((it) => it.flag === flag.name).map((it) => line(it, it.name, "reason"))]);
   return [h("h3", { text: "Flags and reasons" }),
-    h("p", { class: "cq-quiet", text: `An item may carry several.${total.adjudicated ? ` ${plural(total.adjudicated, "label comes", "labels come")} from an adjudicator.` : ""}` }),
+    h("p", { class: "cq-quiet", text: `An item can have several.${total.adjudicated ? ` ${plural(total.adjudicated, "label comes", "labels come")} from an adjudicator.` : ""}` }),
     h("table", { class: "cq-sttable cq-streasons" }, h("tbody", {}, lines))];
 }

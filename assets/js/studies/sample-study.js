@@ -3,10 +3,10 @@ import { api, h, messageOf } from "../shared/common.js";
 
 export function sampleStudy() {
   const said = h("span", { class: "cq-quiet", role: "status" });
-  const button = h("button", { class: "cq-btn primary", type: "button", text: "Make a sample study", onclick: make });
+  const button = h("button", { class: "cq-btn primary", type: "button", text: "Create a sample study", onclick: make });
   async function make() {
     button.disabled = true;
-    said.textContent = "Auditing sixty queries and freezing their pictures: about ten seconds…";
+    said.textContent = "Auditing sixty queries and copying their images: about ten seconds…";
     try {
       const { name } = await api("POST", "studies/sample", {});
       window.location.href = `annotate?study=${encodeURIComponent(name)}`;

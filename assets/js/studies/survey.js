@@ -18,9 +18,9 @@ export function surveyPart(screen, query, name, secret) {
   const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const lines = ruleLines(() => again());
-  const keep = h("button", { class: "cq-btn small", type: "button", text: "Keep these rules", hidden: true, title: "Exports follow the rules that a study keeps",
+  const keep = h("button", { class: "cq-btn small", type: "button", text: "Save these rules", hidden: true, title: "Exports apply the study’s saved rules",
     onclick: async () => {
-      const done = await screen.does("POST", "studies/rules", { study: name, rules: chosen() }, "Kept: exports follow these rules");
+      const done = await screen.does("POST", "studies/rules", { study: name, rules: chosen() }, "Saved: exports apply these rules");
       if (done) await again();
     } });
   const element = h("section", { "aria-label": "Quality and methods" });
@@ -28,8 +28,8 @@ export function surveyPart(screen, query, name, secret) {
 
   const chosen = () => lines.filter(({ on }) => on.checked).map((it) => it.text);
   const fresh = () => {
-    element.replaceChildren(h("div", { class: "cq-sttitle" }, h("h2", { text: "Quality" })), people, h("h3", { text: "What to leave out" }),
-      h("p", { class: "cq-quiet", text: "Nothing is left out by itself. Switch rules on to see what each of them takes out." }),
+    element.replaceChildren(h("div", { class: "cq-sttitle" }, h("h2", { text: "Quality" })), people, h("h3", { text: "What to exclude" }),
+      h("p", { class: "cq-quiet", text: "Nothing is excluded automatically. Turn rules on to see what each excludes." }),
       h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), problem, h("p", { class: "cq-row" }, effect, keep),
       h("h3", { text: "Sides" }), sides, h("h3", { text: "Methods" }), methods);
   };
@@ -37,8 +37,8 @@ export function surveyPart(screen, query, name, secret) {
   async function again() {
     if (secret.kept) {
       return element.replaceChildren(h("h2", { text: "Quality and methods" }), h("div", { class: "cq-stcovered" },
-        h("p", { text: "You answer in this study. This shows what participants should not know." }),
-        h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => { secret.tell(); again(); } })));
+        h("p", { text: "You are a participant in this study. This shows what participants should not see." }),
+        h("button", { class: "cq-btn small", type: "button", text: "Show it anyway", onclick: () => { secret.tell(); again(); } })));
     }
     if (!people.isConnected) fresh();
     const mine = ++asked;
@@ -62,9 +62,9 @@ export function surveyPart(screen, query, name, secret) {
     people.replaceChildren(qualityTable(found.people));
     for (const it of lines) it.takes.textContent = taken(found.removed.find(({ rule }) => rule === it.rule), it.on.checked);
     const { together, left, answers } = found;
-    effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} out, ${count(left)} of ${count(answers)} left.` : `No rule: all ${plural(answers, "answer")} count.`;
+    effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} excluded, ${count(left)} of ${count(answers)} left.` : `No rule: all ${plural(answers, "answer")} count.`;
     keep.hidden = !screen.may("manage") || JSON.stringify(found.rules) === JSON.stringify(found.kept_rules);
-    sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} that the rules leave.` })] : []), sideTable(found.sides));
+    sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} left by the rules.` })] : []), sideTable(found.sides));
     methods.replaceChildren(...methodTables(of));
   }
   return { element, again };
@@ -72,22 +72,22 @@ export function surveyPart(screen, query, name, secret) {
 
 /** @type {(removal: Removal | undefined, on: boolean) => string} */
 const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
-  ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "nothing out");
+  ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "none excluded");
 
 /** @param {string} text */
 const number = (text) => h("td", { class: "num", text });
 /** @type {(value: number | null, told: (value: number) => string) => HTMLElement} */
-const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Nobody recorded it", text: "–" }) : number(told(value)));
+const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Not recorded", text: "–" }) : number(told(value)));
 /** @type {(heads: string[][], rows: Child, kind?: string) => HTMLElement} */
 const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
 /** @param {PersonQuality[]} people */
 function qualityTable(people) {
-  if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has begun yet." });
-  return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds a question"],
+  if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has started yet." });
+  return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds per question"],
     ["Longest run", "Questions in a row with the same two ratings"], ["Contradictions", "The preferred set has the lower rating"],
-    ["First side", "How often what stood first is preferred, with a 95 % interval"], ["Agrees", "With others, on questions that several people got"],
+    ["First side", "How often the set shown first is preferred, with a 95 % interval"], ["Agrees", "With others, on shared questions"],
     ["Flagged", "Results flagged as irrelevant"]],
   people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
     it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " out" }) : null),
@@ -102,19 +102,19 @@ function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: 
   /** @type {(name: string, it: Share) => HTMLElement} */
   const row = (name, it) => h("tr", {}, h("th", { scope: "row", text: name }), number(it.n ? `${count(it.count)} of ${count(it.n)}` : "–"), number(share(it.value)),
     number(range(it)), number(it.p === null ? "" : it.p < 0.001 ? "< 0.001" : it.p.toFixed(3)));
-  return table([["Preferred"], ["Answers"], ["Share"], ["95 %"], ["p", "Against one half, exact binomial"]], [
-    row("What stood first", first), row("What stood first, both rated the same", equal),
-    row("What is stored first: about half, if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
+  return table([["Preferred"], ["Answers"], ["Share"], ["95 %"], ["p", "Versus 50 %, exact binomial"]], [
+    row("Shown first", first), row("Shown first, both rated the same", equal),
+    row("Stored first: about half if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
 }
 
 /** @param {Methods} of */
 function methodTables({ methods, pairs }) {
-  if (!methods.length) return [h("p", { class: "cq-quiet", text: "No answer yet, or the methods are not known." })];
+  if (!methods.length) return [h("p", { class: "cq-quiet", text: "No answers yet, or the methods are unknown." })];
   return [table([["Method"], ["Rated sets"], ["Mean rating"], ["Preferred"], ["95 %"], ["Ties"]],
     methods.map((it) => h("tr", {}, h("th", { scope: "row", text: it.method, dir: "auto" }), number(count(it.rated)), number(it.mean_rating.toFixed(2)),
       number(share(it.preferred.value)), number(range(it.preferred)), number(count(it.ties))))),
-  h("p", { class: "cq-quiet", text: "Intervals take answers as independent, though one person gives many: a first look." }),
-  table([["Pair"], ["Answers"], ["First preferred"], ["95 %"], ["Ties"], ["Rating difference", "Of the first less that of the second, in one answer"]],
+  h("p", { class: "cq-quiet", text: "Intervals treat answers as independent, although one person gives many: a first impression only." }),
+  table([["Pair"], ["Answers"], ["First preferred"], ["95 %"], ["Ties"], ["Rating difference", "First minus second, within an answer"]],
     pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), number(count(it.answers)),
       number(share(it.first_preferred.value)), number(range(it.first_preferred)), number(count(it.ties)), number(`${it.mean_difference > 0 ? "+" : ""}${it.mean_difference.toFixed(2)}`)))),
   ...adjustedTable(pairs)];
@@ -127,9 +127,9 @@ function adjustedTable(pairs) {
   const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
   const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
   return [h("h3", { text: "Methods, adjusted for sides" }),
-    table([["Pair"], ["First method led", "Answers in which the first method of the pair stood first, and the share of these that prefer it"],
-      ["Second method led", "Answers in which the second one stood first, and the share of these that prefer the first method"],
-      ["First preferred", "Of all answers that prefer one of the two"], ["Adjusted", "Mean of both shares: as if each had stood first equally often"]],
+    table([["Pair"], ["First method led", "Answers with the first method shown first, and the share of these that prefer it"],
+      ["Second method led", "Answers with the second method shown first, and the share of these that prefer the first method"],
+      ["First preferred", "Of all answers that prefer one of the two"], ["Adjusted", "Mean of both shares, as if each had been shown first equally often"]],
     pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), led(it.first_led, it.first_leading),
       led(it.second_led, it.second_leading), number(share(it.first_preferred.value)),
       h("td", { class: "num", text: share(it.adjusted), title: it.unadjusted || null })))),

@@ -48,7 +48,7 @@ export function missing(answer, page, asksReason) {
   if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
   if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
-  if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question asks for a reason: a few words are enough." };
+  if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question needs a reason: a few words suffice." };
   return null;
 }
 

@@ -4,7 +4,7 @@ import { checkPage, consentPage, guidelinesPage } from "./pages.js";
 /** @import { Gate, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for this page
-const WRONG = "That was not it. Take your time: here is another one.";
+const WRONG = "That was not correct. Take your time: here is another one.";
 
 // ``joined``: whether the person has a seat; if not, going past the first gate takes one.
 // ``show(desk, {said})`` shows what comes next; ``back`` leads to the answer before.

@@ -9,12 +9,12 @@ export const keysOf = (page) => [
   ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
   ["←  →", `${page.set_names[0]} is better, ${page.set_names[1]} is better`],
   ...(page.allow_tie ? [["=", page.questions.tie]] : []),
-  ["i  t", "The results have nothing to do with the image, the text"],
-  ["r", "To the reason, where one is asked for; Esc leaves it"],
-  ["Enter", "Save and go on"],
-  ["y  n", "Where you are asked whether you meant it: keep it, change it"],
-  ["Backspace", "Back; with Shift forward. Nothing is saved by it"],
-  ["z", "The pictures large; arrows lead from one to the next"],
+  ["i  t", "The results are unrelated to the image, the text"],
+  ["r", "Go to the reason, if one is needed; Esc leaves it"],
+  ["Enter", "Save and continue"],
+  ["y  n", "When asked for confirmation: keep or change"],
+  ["Backspace", "Back; with Shift forward. Does not save"],
+  ["z", "Enlarge images; arrows go through them"],
   ["o", "All questions"], ["d", "Guidelines"], ["?", "These keys"],
 ];
 

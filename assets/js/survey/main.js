@@ -85,7 +85,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   function finished(desk, gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
-      change: several ? "look back, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
+      change: several ? "review, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -163,7 +163,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (!desk.study.accepting) {
       const { id } = desk.item, accepting = await work.reopened();
       if (accepting) return work.go(id);
-      return accepting === false && view.problem("This study is closed: answers are no longer taken.");
+      return accepting === false && view.problem("This study is closed: it no longer accepts answers.");
     }
     if (view.locked) return work.go();
     if (asks) return say("Press y to keep it, n to change it.");
@@ -223,7 +223,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
     meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
-    reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
+    reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question needs no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
   });
   await work.begin(first.joined ? first : { ...first, gate: { kind: "guidelines" } });

@@ -45,7 +45,7 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
 /** @type {(page: Survey, pass: Pass) => { element: HTMLElement, focus(): void }} */
 export function guidelinesPage(page, pass) {
   const form = formOf("Before you begin", pass, { button: "I have read this ", content: [
-    h("p", { class: "sv-hint", text: "On this screen the two sets stand one below the other. A large screen makes it easier to compare them: you can go on there at any time." }),
+    h("p", { class: "sv-hint", text: "On this screen the two sets are shown one below the other. A larger screen makes comparing easier: you can continue there at any time." }),
     guide(page)] });
   return { element: form.element, focus: () => form.heading.focus() };
 }
@@ -55,8 +55,8 @@ export function consentPage(text, pass, others) {
   const agree = h("input", { type: "checkbox", id: "sv-agree" });
   const form = formOf("Your consent", pass, { button: "Go on ", value: () => agree.checked, content: [
     h("div", { class: "sv-consent", tabindex: 0, role: "region", "aria-label": "What you agree to" }, paragraphs(text)),
-    h("label", { class: "sv-agree" }, agree, h("span", { text: "I have read this and agree to take part." }))],
-  more: h("button", { class: "cq-btn", type: "button", text: "Rather not", onclick: others }) });
+    h("label", { class: "sv-agree" }, agree, h("span", { text: "I have read this and agree to participate." }))],
+  more: h("button", { class: "cq-btn", type: "button", text: "I do not agree", onclick: others }) });
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
@@ -74,10 +74,10 @@ export function checkPage(gate, pass, { said, back }) {
   const choice = sum ? null : createChoice({ class: "sv-scale sv-options", label, options: options.map((value) =>
     ({ value, label: String(value), content: h("b", { text: value }) })), pick: (value) => { chosen = value; choice?.draw(value); } });
   choice?.draw(null);
-  const form = formOf(said ? "One more" : "A short pause", pass, { button: "Go on ", value: () => (sum ? input.value : chosen), content: [
-    h("p", { class: "cq-lead", text: said || "A small task in between, to show that somebody is reading. It says nothing about you." }),
+  const form = formOf(said ? "One more" : "Attention check", pass, { button: "Go on ", value: () => (sum ? input.value : chosen), content: [
+    h("p", { class: "cq-lead", text: said || "A small task to confirm that you are reading. It says nothing about you." }),
     h("div", { class: "sv-task" }, h("p", { class: "sv-question", text: label, id: "sv-task" }), choice?.element ?? input)],
-  more: back ? h("button", { class: "cq-btn", type: "button", text: "Look back", onclick: back }) : null });
+  more: back ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null });
   form.element.classList.add("sv-check");
   if (!sum) {
     form.element.addEventListener("keydown", (event) => {

@@ -6,7 +6,7 @@ import { h } from "../shared/elements.js";
 const RULES = [
   ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
   ["failed-checks", 2, "People with more than", "wrong answers to checks", { min: 0, step: 1 }],
-  ["median-seconds", 5, "People with a median of less than", "seconds a question", { min: 0.5, step: "any" }],
+  ["median-seconds", 5, "People with a median below", "seconds a question", { min: 0.5, step: "any" }],
   ["straight-lining", 12, "People with", "questions in a row rated the same, or more", { min: 2, step: 1 }],
   ["one-side", 90, "People who chose the same side in", "% of their answers, or more", { min: 51, max: 100, step: "any", unit: 100 }],
 ];

@@ -31,10 +31,10 @@ export function createSet(side, page, act, large) {
     /** @param {Picture[]} images */
     show(images) {
       row.replaceChildren(...images.map((image, number) => {
-        const label = `${name}, picture ${number + 1} of ${images.length}`;
-        if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: not at hand` }, missing());
+        const label = `${name}, image ${number + 1} of ${images.length}`;
+        if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: unavailable` }, missing());
         const shown = imageOf(sharp(image.small), { width: image.width, height: image.height });
-        const button = h("button", { class: "sv-picture", type: "button", "aria-label": `${label}: show it large`, "data-token": image.token,
+        const button = h("button", { class: "sv-picture", type: "button", "aria-label": `${label}: enlarge`, "data-token": image.token,
           onclick: () => large(image) }, shown);
         shown.addEventListener("error", () => { button.replaceChildren(missing()); button.disabled = true; }, { once: true });
         return button;
@@ -54,4 +54,4 @@ export function createSet(side, page, act, large) {
 // The address of a picture, or of its larger file where this screen shows more than the small one has.
 /** @type {(small: string) => string} */
 export const sharp = (small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
-const missing = () => h("span", { class: "st-missing", text: "Not at hand" });
+const missing = () => h("span", { class: "st-missing", text: "Image unavailable" });

@@ -54,7 +54,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
     if (!item) return;
     const { reference, sets: shown } = item;
     const all = [{ it: reference, name: "Reference" }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
-      ({ it, name: `${page.set_names[SIDES.indexOf(side)]}, picture ${number + 1}` })))]
+      ({ it, name: `${page.set_names[SIDES.indexOf(side)]}, image ${number + 1}` })))]
       .flatMap(({ it, name }) => (it.missing ? [] : [{ it, name, large: it.large }]));
     const at = all.findIndex(({ it }) => it === image);
     if (!all.length) return;
@@ -73,16 +73,16 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       locked = finished || !study.accepting;
       title.textContent = item.text;
       title.classList.toggle("long", item.text.length > 90);
-      const shown = item.reference.missing ? null : imageOf(item.reference.large, { alt: "Reference picture" });
-      const none = h("span", { class: "st-missing", text: "This picture is not at hand." });
+      const shown = item.reference.missing ? null : imageOf(item.reference.large, { alt: "Reference image" });
+      const none = h("span", { class: "st-missing", text: "Image unavailable." });
       frame.disabled = !shown;
-      frame.setAttribute("aria-label", shown ? "Reference picture: show it large" : "Reference: the picture is not at hand");
+      frame.setAttribute("aria-label", shown ? "Reference image: enlarge" : "Reference: image unavailable");
       frame.replaceChildren(shown ?? none);
       shown?.addEventListener("error", () => { frame.replaceChildren(none); frame.disabled = true; }, { once: true });
       for (const side of SIDES) sets[side].show(item.sets[side]);
       where.show({ name, revision, restored });
       foot.show(study);
-      if (study.accepting && finished) foot.problem("This form is finished: you can look at your answer, and it stays as it is.");
+      if (study.accepting && finished) foot.problem("This form is finished: you can view your answer, but not change it.");
       element.scrollTop = 0;
     },
     /** @param {{ answer: Preference, active: Side, unchanged: boolean, lacks: Lacks | null, asks: boolean, asksReason: boolean }} what */

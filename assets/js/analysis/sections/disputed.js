@@ -13,8 +13,8 @@ const PAGE = 20;
  */
 export function showDisputed({ query, both, asked, of, from }) {
   const title = both.length ? `Disputed items of ${both.join(" and ")}` : "Disputed items";
-  const about = [asked, both.length ? "what everybody said of each, these two marked" : "what everybody said of each"].filter(Boolean).join(" · ");
-  const list = h("ol", { class: "cq-an-disputes", role: "list" }), said = h("p", { class: "cq-quiet", role: "status", text: "Looking…" });
+  const about = [asked, both.length ? "all answers to each, these two highlighted" : "all answers to each"].filter(Boolean).join(" · ");
+  const list = h("ol", { class: "cq-an-disputes", role: "list" }), said = h("p", { class: "cq-quiet", role: "status", text: "Loading…" });
   const more = h("button", { class: "cq-btn", type: "button", hidden: true, onclick: () => next(true) });
   const body = h("div", { class: "st-sheetbody", tabindex: "-1" }, list, more);
   const panel = dialog({ class: "cq-sheet cq-an-sheet", "aria-label": title },
@@ -32,7 +32,7 @@ export function showDisputed({ query, both, asked, of, from }) {
       const { total, items, study } = await api("GET", `analysis/disputed?${params}`);
       const cards = items.map((it) => card(it, study, both));
       list.append(...cards);
-      said.textContent = total ? `${plural(total, "item")}, ${count(list.childElementCount)} shown` : "They agree on every item that both judged.";
+      said.textContent = total ? `${plural(total, "item")}, ${count(list.childElementCount)} shown` : "They agree on every item they both judged.";
       more.hidden = list.childElementCount >= total || !items.length;
       more.textContent = `Show ${count(Math.min(PAGE, total - list.childElementCount))} more`;
       if (focus) cards[0]?.focus({ preventScroll: true });
@@ -63,10 +63,10 @@ function card({ item, key, dataset, category, text, reference, target, answers, 
   const address = (token, size) => `study/image/${study}/${token}-${size}.webp`;
   const pictures = [["Reference", reference], ["Target", target]], there = pictures.filter(([, token]) => token);
   const large = there.map(([name, token]) => ({ name, large: address(token, "l") }));
-  const gone = () => h("span", { class: "st-missing", text: "Not at hand" });
+  const gone = () => h("span", { class: "st-missing", text: "Image unavailable" });
   const frames = pictures.map(([name, token]) => {
     /** @type {HTMLButtonElement} */
-    const frame = h("button", { type: "button", class: "cq-an-picture", disabled: !token, "aria-label": `${name} picture: show it large`,
+    const frame = h("button", { type: "button", class: "cq-an-picture", disabled: !token, "aria-label": `${name}: enlarge`,
       onclick: () => enlarge(large, there.findIndex(([of]) => of === name)).then(() => { frame.focus(); }) },
     token ? h("img", { src: at(address(token, "s")), alt: "", loading: "lazy", onerror: (event) => {
       event.target.replaceWith(gone());

@@ -11,7 +11,7 @@ export function plotly() {
     const script = h("script", { src: new URL("plotly.js", OWN).href, onload: () => resolve(window.Plotly), onerror: () => {
       fetching = null;
       script.remove();
-      reject(new Error("What draws figures could not be fetched. The numbers are in the tables."));
+      reject(new Error("The chart library could not be loaded. The numbers are in the tables."));
     } });
     document.head.append(script);
   });

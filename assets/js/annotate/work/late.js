@@ -17,7 +17,7 @@ const plain = (answer) => JSON.stringify(answer, (_, value) => (typeof value ===
 class Overtaken extends ApiProblem {
   /** @param {number} revision */
   constructor(revision) {
-    super(409, "You have answered it elsewhere since.", "overtaken");
+    super(409, "You have since answered it elsewhere.", "overtaken");
     this.revision = revision;
   }
 }
@@ -68,9 +68,9 @@ export function createLate({ name, drafts, sending, places }) {
       if (sent.study === name) places.note(sent.item, now?.unsure ? "unsure" : "done", more);
     }
     const words = [];
-    if (saved.length) words.push(saved.length === 1 ? "An answer from before was still waiting here; it is saved now." : `${saved.length} answers from before were still waiting here; they are saved now.`);
-    for (const { sent } of overtaken) words.push(`${nameOf(sent)}: you have answered this elsewhere since. That answer counts; the one that was waiting here is a draft.`);
-    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An answer from before was not taken: ${problem?.message}`);
+    if (saved.length) words.push(saved.length === 1 ? "An earlier answer was still pending here; it is now saved." : `${saved.length} earlier answers were still pending here; they are now saved.`);
+    for (const { sent } of overtaken) words.push(`${nameOf(sent)}: you have since answered this elsewhere. That answer counts; the pending one became a draft.`);
+    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An earlier answer was not accepted: ${problem?.message}`);
     const open = overtaken.find(({ sent }) => sent.study === name)?.sent.item;
     const elsewhere = page && open && page.item() !== open;
     if (words.length) toast(words.join(" "), elsewhere ? { text: "Open it", act: () => page.go(open) } : null);

@@ -66,7 +66,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     if (there) stayed(saved, sent, next);
     else progress.draw(next.study.name, next.progress);
     const changed = there && !same(sent.answer);
-    toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
+    toast(`${changed ? "Saved. Your latest changes are not saved yet." : "The previous answer is saved."} ${overtook}`);
   }
 
   // The server does not take an answer: on its own item that is said there, else it is a draft again.
@@ -74,7 +74,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
   function refused({ message, sent }) {
     if (now()?.item?.id === sent.item) return problem(message);
     late.hold(sent);
-    toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
+    toast(`${late.nameOf(sent)}: the answer was not accepted and is a draft again. ${message}`);
   }
 
   const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
@@ -110,7 +110,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         const { added, desk } = await api("POST", "study/more", { study: name });
         if (added) await places.load();
         if (added) show(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
-        return added ? "" : "There is nothing more to take at the moment.";
+        return added ? "" : "No more items are available at the moment.";
       } catch (error) {
         return messageOf(error);
       }

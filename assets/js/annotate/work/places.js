@@ -7,7 +7,7 @@ import { h, kbd } from "../../shared/elements.js";
 /** @typedef {{ id: string, position: number }} At */
 
 const CHANGED = "not saved";
-const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "handed on" };
+const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "reassigned" };
 
 /**
  * What is before and behind an item, in the person's own order.
@@ -72,7 +72,7 @@ function map(sorted, now, one) {
     let chosen = /** @type {string | null} */ (null);
     const changes = sorted.filter((place) => place.draft).length;
     /** @param {Place} place */
-    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "begun, not saved" : `${STATES[place.state]}, a change is not saved`);
+    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
     const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
       "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
       onclick: () => { chosen = place.item; map.close(); } }));

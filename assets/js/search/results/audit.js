@@ -17,7 +17,7 @@ function answer(key, address) {
   const before = known.get(key);
   if (before) return before;
   const asked = fetch(address).then((reply) => reply.json())
-    .catch(() => ({ problem: "The server cannot be reached just now.", again: true }));
+    .catch(() => ({ problem: "The server cannot be reached.", again: true }));
   known.set(key, asked);
   asked.then((found) => { if (found.again) known.delete(key); });
   for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
@@ -46,7 +46,7 @@ function showAlone() {
   if (!place || !ranks) return;
   const [text, image] = ranks.map((rank) => rank && rank.toLocaleString("en"));
   place.append(h("p", { class: "cq-quiet cq-alonerank" },
-    text ? `By the text alone rank ${text}, ` : "", `${text ? "by" : "By"} the image alone rank ${image}.`));
+    text ? `Rank ${text} with the text only, ` : "", `${text ? "rank" : "Rank"} ${image} with the image only.`));
 }
 onSelect(showAlone);
 

@@ -26,7 +26,7 @@ on("submit", (event) => {
   const data = new FormData(form);
   const methods = data.getAll("methods");
   const line = $("[data-columns-problem]", form);
-  const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose six methods at most." : "";
+  const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose at most six methods." : "";
   line?.replaceChildren(problem);
   line?.toggleAttribute("hidden", !problem);
   if (problem) return;

@@ -41,7 +41,7 @@ function ledger(tile) {
     h("td", { class: "num", text: number(value) })));
   const sum = h("tr", { class: "total" }, h("th", { scope: "row", text: "Score" }),
     h("td", { class: "num", text: (parts.length ? total : Number(tile.dataset.value)).toFixed(3).replace("-", "−") }));
-  const picture = h("button", { class: "thumb", "aria-label": "See it large", onclick: () => enlargeTile(tile) },
+  const picture = h("button", { class: "thumb", "aria-label": "Enlarge", onclick: () => enlargeTile(tile) },
     h("img", { src: tile.dataset.thumb, alt: "", width: 96, height: 96 }));
   place.replaceChildren(
     h("div", { class: "cq-picked" }, picture, h("div", {},

@@ -40,11 +40,11 @@ export const marks = () => (counts() ? { more: [...own().more.keys()], less: [..
 /** @type {(tile: Tile, side: Side) => void} */
 function toggle(tile, side) {
   const image = tile.dataset.image;
-  if (!counts()) return toast("Marks do not count with this method.");
-  if (image === reference()) return toast("This is the reference already.");
+  if (!counts()) return toast("This method ignores marks.");
+  if (image === reference()) return toast("This is already the reference.");
   const sides = own();
   if (sides[side].has(image)) sides[side].delete(image);
-  else if (sides[side].size >= MOST) return toast(`${MOST} marks are the most.`);
+  else if (sides[side].size >= MOST) return toast(`At most ${MOST} marks are allowed.`);
   else {
     sides[side].set(image, tile.dataset.thumb);
     sides[OTHER[side]].delete(image);
@@ -52,7 +52,7 @@ function toggle(tile, side) {
   byTurn.set(turn(), sides);
   store();
   draw();
-  say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark taken off rank ${tile.dataset.rank}`);
+  say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark removed from rank ${tile.dataset.rank}`);
 }
 /** @param {Side} side */
 export function mark(side) {
@@ -119,7 +119,7 @@ function summary() {
   /** @param {Side} side */
   const row = (side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
     h("span", { text: `${SIGNS[side][0]} ${side}`, "data-sign": side }),
-    ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Take this mark off", "aria-label": `Take the mark off ${image}` },
+    ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Remove this mark", "aria-label": `Remove the mark from ${image}` },
       h("img", { src: thumb, alt: "", width: 34, height: 34 })))) : null);
   place.replaceChildren(h("div", { class: "head" }, h("span", { class: "cq-label", text: "Marked, for the next search" }),
     h("button", { class: "cq-link", "data-unmark-all": true, text: "Clear" })), row("more") ?? "", row("less") ?? "");
