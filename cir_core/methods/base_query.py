@@ -29,7 +29,7 @@ from cir_core.types.records import Matrix, Vector
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
 """Name of a base's term in a later turn's score parts."""
 
-BASE_SECTION = Section("Slerp", "base", declare(MethodSettings, Label("text_weight", "text against image")), "slerp")
+BASE_SECTION = Section("Slerp", "base", declare(MethodSettings, Label("text_weight", "text versus image")), "slerp")
 
 
 @dataclass(frozen=True)

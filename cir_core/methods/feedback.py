@@ -28,7 +28,7 @@ BOTH = "image and text"
 
 FEEDBACK_SECTION = Section("Feedback weights, from turn 2 on", "history", declare(
     MethodSettings, Label("alpha", "towards the picked image", "α", most=1),
-    Label("beta", "away from those not picked", "β", most=1), Label("gamma", "towards the new text", "γ", most=1),
+    Label("beta", "away from images not picked", "β", most=1), Label("gamma", "towards the new text", "γ", most=1),
 ), "feedback")
 
 

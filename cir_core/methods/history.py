@@ -17,7 +17,7 @@ from cir_core.types.methods import History, MethodSettings
 from cir_core.types.records import Vector
 
 HISTORY_SECTION = Section(
-    "Turns", "history", declare(MethodSettings, Label("decay", "weight of each turn before", "a")), "weighted")
+    "Turns", "history", declare(MethodSettings, Label("decay", "weight of each earlier turn", "a")), "weighted")
 
 
 def aggregate(

@@ -46,9 +46,9 @@ class ReflectionStep(Step[Reflection]):
     settings = Reflection
     moves_query = ("rounds",)
     parameters = declare(
-        Reflection, Label("rounds", "rounds", "T"), Label("images", "pictures looked at", "K"),
-        Label("captions", "captions read", "N"),
-        Label("history_weight", "how much of the query before stays", "α", "reflection alpha"),
+        Reflection, Label("rounds", "rounds", "T"), Label("images", "images shown to the model", "K"),
+        Label("captions", "captions used", "N"),
+        Label("history_weight", "weight of the previous query", "α", "reflection alpha"),
         Label("fusion", "Fusion", choices=FUSIONS),
     )
 

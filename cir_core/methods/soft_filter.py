@@ -38,8 +38,8 @@ MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
 class SoftFilterStep(Step[SoftFilter]):
     name, label, title, bare = "soft_filter", "SoFT", "Soft filter (SoFT)", True
     settings = SoftFilter
-    parameters = declare(SoftFilter, Label("weight", "how strict", "λ", "lambda", step=0.05),
-                         Label("mode", "Counts", choices=MODES))
+    parameters = declare(SoftFilter, Label("weight", "strictness", "λ", "lambda", step=0.05),
+                         Label("mode", "Use", choices=MODES))
 
     @property
     def keeps(self) -> Mapping[str, type[Any]]:

@@ -55,7 +55,7 @@ class SoftFilterPresenter(StepPresenter):
     def offer(self, shown: Turn) -> Dict | None:
         if shown.composition is None or shown.composition.soft_filter is not None:
             return None
-        return {"act": "filter", "text": "Filter softly",
+        return {"act": "filter", "text": "Add a soft filter",
                 "title": "Say what must and what must not be there (SoFT), on this turn"}
 
     def change(self, made: Composition, before: Adjustment, data: Data) -> Adjustment:
