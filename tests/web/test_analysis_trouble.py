@@ -146,7 +146,7 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     page = meet("Olga")
     page.goto(f"{server.url}/analysis")
     late: list[Route] = []
-    page.route(re.compile(r"/plotly\.js"), lambda route: late.append(route))
+    page.route(re.compile(r"/own/[^/]+/plotly\.js"), lambda route: late.append(route))
     page.route(re.compile("scores/choices"), lambda route: route.fulfill(json={
         "galleries": [{"name": "atelier", "size": 24}], "methods": [{"name": "slerp", "title": "Slerp"}],
         "gallery": None, "name_limit": 60}))
