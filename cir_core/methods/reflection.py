@@ -70,7 +70,7 @@ class ReflectionStep(Step[Reflection]):
         if settings.fusion == PSEUDO_FEEDBACK:
             return "Reflection", f"mean of the best {settings.images}, {rounds}, {history}"
         seen = ", sees its query" if settings.show_query else ""
-        return "Reflection", (f"{self.label}, {rounds}, {settings.images} pictures, {settings.captions} captions, "
+        return "Reflection", (f"{self.label}, {rounds}, {settings.images} images, {settings.captions} captions, "
                               f"{settings.fusion}, {history}{seen}")
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ def composed(text: str, most: int) -> str | None:
 
 
 def _too_long(text: str) -> SearchError:
-    return SearchError(f"The text has {len(text)} characters; the limit is {MAX_TEXT}. Shorten it.")
+    return SearchError(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}. Shorten it.")
 
 
 def shortened(text: object, most: int = MAX_QUOTED) -> str:

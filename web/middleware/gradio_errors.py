@@ -45,7 +45,7 @@ class Screens(gr.Blocks):
         if block_fn.fn is None:
             raise _mistake("There is no such call.", "no function")
         if len(inputs) < wanted:
-            raise _mistake(f"This call takes {wanted} values, but {len(inputs)} were sent.", "too few values")
+            raise _mistake(f"This call takes {wanted} values and got {len(inputs)}.", "too few values")
         try:
             return await super().preprocess_data(block_fn, inputs, *given, **named)
         except gr.Error:

@@ -75,7 +75,7 @@ def test_what_cannot_be_adjusted_says_why():
     one_side = [a_judgement(0, "Ada", an_answer(first=1)), a_judgement(0, "Bea", an_answer(3, 3, 0, first=2))]
     _, (pair,) = method_results(ITEMS, one_side)
     assert (pair.first_led, pair.second_led, pair.adjusted) == (1, 1, None)
-    assert pair.unadjusted == "no answer prefers one of the two with text shown first"
+    assert pair.unadjusted == "no answer without a tie where text was shown first"
     _, (pair,) = method_results(ITEMS, [a_judgement(0, "Ada", an_answer(first=None))])
     assert (pair.first_led, pair.second_led, pair.adjusted, pair.unadjusted) == (
-        0, 0, None, "which set was shown first was not recorded")
+        0, 0, None, "it was not recorded which set was shown first")

@@ -180,8 +180,8 @@ def test_merged_text(caption: str, text: str, query: str) -> None:
     (RED, "remove the bow", "nothing to remove: 'bow' is not in the description"),
     (RED, "no dragon", "nothing to remove: 'dragon' is not in the description"),
     (RED, "is it", "no change recognised in your text"),
-    (LONG, "has a red bow", "the red of the trim cannot be said beside a pattern"),
-    ("", "in red", "there was no caption of the reference, so the query is the modification text alone"),
+    (LONG, "has a red bow", "The red of the trim cannot be combined with a pattern"),
+    ("", "in red", "No caption of the reference: the query is the modification text only"),
 ])
 def test_note(caption: str, text: str, note: str) -> None:
     assert note in merge(caption, text).notes

@@ -109,7 +109,7 @@ def test_reflection_counts_and_says_what_is_missing() -> None:
 def test_reflection_does_not_repeat_a_query_that_did_not_help() -> None:
     first = reflect("is navy and has long sleeves").query
     second = reflect("is navy and has long sleeves", previous_query=first)
-    assert second.query == "a navy dress with a belt" and "tried before" in second.strategy
+    assert second.query == "a navy dress with a belt" and "asked before" in second.strategy
 
 
 def test_reflection_with_nothing_wrong_asks_for_everything_again() -> None:

@@ -76,7 +76,7 @@ def shops(stores):
 def test_a_released_file_goes_in_and_comes_out(home, released, tmp_path):
     printed = run("import", "hp-fashioniq", "HP", released)
     assert "Created HP: 5 questions to 2 people, 10 rated sets. It takes no answers." in printed
-    assert "Note: The file does not say which set stood first" in printed
+    assert "Note: The file does not record which set was shown first" in printed
     assert "Wrote hpfiq.json" in run("export", "hp-fashioniq", "HP", "--out", tmp_path / "out")
     assert (tmp_path / "out/hpfiq.json").read_bytes() == released.read_bytes()
     with pytest.raises(StudyError, match="The study name 'HP' is already taken"):
@@ -109,7 +109,7 @@ def test_what_rules_leave_out_is_shown_and_nothing_changes(shops, stores):
     assert found["sides"]["first"]["n"] == 1
     (pair,) = found["pairs"]
     assert (pair["first_led"], pair["second_led"], pair["second_leading"]["n"], pair["adjusted"]) == (0, 1, 1, None)
-    assert "with slerp shown first" in pair["unadjusted"] and "Sides, of the 1 answer left" in printed
+    assert "where slerp was shown first" in pair["unadjusted"] and "Sides, of the 1 answer left" in printed
     assert stores.studies.study("Shops").settings["exclude"] == {}
     assert "No rule: every answer counts." in run("quality", "Shops")
 

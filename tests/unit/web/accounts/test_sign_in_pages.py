@@ -346,7 +346,7 @@ def test_an_invited_person_makes_an_account_and_is_in(browse, people):
 
 @pytest.mark.parametrize(("name", "password", "again", "said"), [
     ("Bob", PASSWORD, None, "is taken"), ("Eve", "short", None, "at least 8 characters"),
-    ("local", PASSWORD, None, "is reserved for"), ("Eve", PASSWORD, "another horse", "are not the same"),
+    ("local", PASSWORD, None, "is reserved for"), ("Eve", PASSWORD, "another horse", "do not match"),
     ("", PASSWORD, None, "1 to 64 characters"),
 ])
 def test_what_is_wrong_is_said_and_the_invitation_stays(browse, people, name, password, again, said):

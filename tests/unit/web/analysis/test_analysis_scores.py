@@ -232,7 +232,7 @@ def test_a_computation_can_be_stopped(visit: Open, study: Study, store: SqlStudy
 @pytest.mark.parametrize(("wrong", "said"), [
     ({"method": "nosuch"}, "No method 'nosuch'"), ({"gallery": "nosuch"}, "nosuch"),
     ({"name": "recall@5"}, "is reserved"),
-    ({"name": "x" * 61}, "1 to 60 characters"), ({"name": 7}, "is a text"), ({"study": "nosuch"}, "nosuch"),
+    ({"name": "x" * 61}, "1 to 60 characters"), ({"name": 7}, "must be a text"), ({"study": "nosuch"}, "nosuch"),
 ])
 def test_what_cannot_be_computed_is_said_before_it_begins(
     visit: Open, study: Study, search: Search, wrong: dict[str, Any], said: str,

@@ -136,7 +136,7 @@ def test_a_compressed_one_is_not_decompressed() -> None:
         start(handler, ("Content-Encoding", "gzip"))
         handler.wfile.write(gzip.compress(bytes(2**20)))
 
-    with served(write) as server, pytest.raises(ImageRefused, match="compressed"):
+    with served(write) as server, pytest.raises(ImageRefused, match="content encoding"):
         run(fetcher().fetch_image(server.url, "Ann"))
 
 
@@ -363,7 +363,7 @@ def test_refusals_are_sentences(client: Callable[..., TestClient], tmp_path: Pat
     ann = client("researcher", UploadQuota(tmp_path / "quota", megabytes=1))
     for address in ("http://127.0.0.1/", "x" * 5000, "/" + "x/" * 3000, "x\0"):
         answer = ann.post("/gradio_api/run/take", json={"data": [a_file(address), []]})
-        assert answer.status_code == 422 and answer.json()["error"].startswith("A value of this call"), address[:30]
+        assert answer.status_code == 422 and answer.json()["error"].startswith("Invalid value"), address[:30]
     with served(sending(MB // 2 + 1)) as server:
         answers = [ann.post("/gradio_api/run/take", json={"data": [a_file(server.url), []]}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 429]

@@ -144,7 +144,7 @@ def test_a_stream_is_read_by_whom_it_was_begun_by(person: Person) -> None:
     for path in (f"call/queued/{event}", f"call/v2/queued/{event}", f"call/queued/{queued}", "call/queued/of-res",
                  f"call/queued/{event}/"):
         answer = ann.get(f"/gradio_api/{path}")
-        assert answer.status_code == 404 and "somebody else's" in answer.json()["problem"], path
+        assert answer.status_code == 404 and "belong to another user" in answer.json()["problem"], path
     for session in ("of-res", event, queued):
         told = stream(ann, "queue/data", session_hash=session)
         assert json.loads(told.partition("data: ")[2])["session_not_found"] is True and "for sure" not in told
@@ -185,7 +185,7 @@ FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 
 
 @pytest.mark.parametrize(("path", "sent", "status", "said"), [
-    ("run/remember", {"data": ["x"]}, 500, "This call takes 2 values, and 1 came."),
+    ("run/remember", {"data": ["x"]}, 500, "This call takes 2 values and got 1."),
     ("run/take", {"data": [FILE]}, 500, "a file that was not uploaded here"),
     ("run/take", {"data": [7]}, 500, "it has the wrong type"),
     ("run/nothing", {"data": []}, 404, "There is no such call"),

@@ -160,7 +160,7 @@ def test_keeping_makes_a_turn_beside_the_old_one(services):
     old, new = turn_of(services, view), turn_of(services, kept)
     assert new.branch_id != old.branch_id and new.composition.soft_filter.weight == 0.5
     assert ids(new) == ids(shown_of(services, view).shown)
-    assert not kept.adjustment and kept.undo == ()
+    assert discarded.adjustment and kept.undo == ()
     assert kept.notice == "Kept as turn 1 on Branch 2. The original turn is unchanged."
 
 
@@ -196,7 +196,7 @@ def test_leaving_changes_behind_is_said(services):
     second = searched(services, view=replace(first, reference_id="r3g3b0"), text="blue")
     changed = perform(services, second, "adjust", {"weight": 0.5})
     back = perform(services, changed, "back", {})
-    assert back.turn_id == first.turn_id and not back.adjustment and "not kept" in back.notice
+    assert back.turn_id == first.turn_id and not back.adjustment and "discarded" in back.notice
     here = perform(services, changed, "turn", {"turn": changed.turn_id})
     assert here.adjustment == changed.adjustment
 

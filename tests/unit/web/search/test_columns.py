@@ -159,7 +159,7 @@ def test_a_method_that_could_not_run_neither_wins_nor_loses(services):
 def test_a_blind_comparison_with_one_result_hides_nothing(services):
     view, _ = compared(services, methods=["text-only", "joint"])
     _, shown, html = drawn(services, view)
-    assert shown["named"] and "nothing to vote on" in html and "cannot compose" in html
+    assert shown["named"] and "nothing to vote on" in html and "does not compose" in html
     assert 'data-act="vote"' not in html
 
 

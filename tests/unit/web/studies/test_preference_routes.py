@@ -316,7 +316,7 @@ def test_two_people_in_one_browser_do_not_mix(
     item = ada.join()["item"]["id"]
     for by in ("Bea", "", 5, ["Ada"]):
         told = ada.save(item, answer, by=by)
-        assert refused(told) == (403, "forbidden") and "signed in as Ada now" in told.json()["problem"]
+        assert refused(told) == (403, "forbidden") and "now signed in as Ada" in told.json()["problem"]
         assert refused(ada.post("draft", item=item, answer=answer, by=by)) == (403, "forbidden")
     assert store.judgements(study.study_id) == () and ada.get("at").json()["draft"] is None
     assert ada.post("draft", item=item, answer=answer, by="ada").status_code == 200

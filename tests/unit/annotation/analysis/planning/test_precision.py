@@ -58,7 +58,7 @@ def test_as_narrow_already_is_said_of_the_printed_width_alone():
     width = kappa.high - kappa.low
     enough, short = (kappa_precision(answers, width * part, Options(draws=300, seed=4)) for part in (1.0, 0.999))
     for plan in enough:
-        assert plan.needed == plan.have and plan.reason == "already as narrow"
+        assert plan.needed == plan.have and plan.reason == "it is already narrow enough"
     assert short[0].needed > 50 and short[1].needed > 9, "though by a hair"
 
 
@@ -67,7 +67,7 @@ def test_more_people_do_not_help_where_items_are_few():
     widths = [point.width for point in people.points]
     assert people.points[0].size == 9 and widths[0] == pytest.approx(items.width, rel=1e-12)
     assert widths[0] > widths[-1] > 0.7 * widths[0]
-    assert people.needed is None and people.reason == f"with 180 people the interval is still {widths[-1]:.3f} wide"
+    assert people.needed is None and people.reason == f"with 180 people it is still {widths[-1]:.3f} wide"
     # Between two and four people they do.
     few = kappa_precision(validity(200, 2, seed=5), 0.21)[1]
     assert few.have == 2 and 2 < few.needed < 10
@@ -168,13 +168,13 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
         assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)
         assert plan.points[-1].size == 20 * plan.have
         assert plan.points[-1].width >= later.high - later.low - 1e-12
-        assert "Wilson’s if that is wider" in plan.assumption
+        assert "Wilson’s of as many answers where that one is wider" in plan.assumption
         assert plan.needed % 10 == 0, "rounded up to two digits"
 
 
 def test_what_is_narrow_already():
     plan = rate_precision(preference(), 0.5)[0]
-    assert (plan.needed, plan.reason) == (200, "already as narrow") and plan.width < 0.5
+    assert (plan.needed, plan.reason) == (200, "it is already narrow enough") and plan.width < 0.5
 
 
 def test_a_rate_that_cannot_be_planned_for():
@@ -185,7 +185,7 @@ def test_a_rate_that_cannot_be_planned_for():
         "all answers with different scores are of one question",
         "resampling people needs at least 10; answers with different scores come from 1"]
     always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
-    assert "always gives the same number" in rate_precision(always, 0.1)[0].reason
+    assert "always gives the same value" in rate_precision(always, 0.1)[0].reason
 
 
 def test_another_metric():

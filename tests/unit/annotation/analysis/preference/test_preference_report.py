@@ -85,7 +85,7 @@ def test_equal_recall_is_that_of_the_first_k():
     assert (found.metrics[2].given_equal_recall.share.count, found.metrics[2].given_equal_recall.share.n) == (2, 4)
     assert "“Equal recall” means recall@1." in found.about.notes
     assert [one.name for one in report(ks=(), scores=[COSINE]).metrics] == ["cosine"]
-    with pytest.raises(StudyError, match="at least 1"):
+    with pytest.raises(StudyError, match="whole number from 1"):
         report(ks=(0,))
 
 
