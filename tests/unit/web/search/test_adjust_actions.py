@@ -160,7 +160,7 @@ def test_keeping_makes_a_turn_beside_the_old_one(services):
     old, new = turn_of(services, view), turn_of(services, kept)
     assert new.branch_id != old.branch_id and new.composition.soft_filter.weight == 0.5
     assert ids(new) == ids(shown_of(services, view).shown)
-    assert discarded.adjustment and kept.undo == ()
+    assert not kept.adjustment and kept.undo == ()
     assert kept.notice == "Kept as turn 1 on Branch 2. The original turn is unchanged."
 
 
