@@ -8,7 +8,7 @@ import { fetchAhead } from "../shared/pictures.js";
 const STALE_MS = 60000;
 
 setKeys([
-  ["A  B  C", "Take that judge’s answer (with Shift while a flag asks for its reason)"], ["1  2  3  4  5", "Answer yourself"],
+  ["A  B  C", "Take that judge’s answer (with Shift while a flag asks for its reason)"], ["1  2  3 …", "Answer yourself"],
   ["a  b  c", "The reason of the flag set last"], ["n", "Note on the item"], ["r", "Reason for the decision"],
   ["Enter", "Decide and continue"], ["j  k", "Next, previous case; so do the arrows"], ["p", "Retrieved images"],
   ["z", "Zoom; the arrows move it"], ["Esc", "Out of a text field"], ["?", "These keys"],

@@ -32,7 +32,7 @@ export function createRubric(rubric, act) {
 
   const inOrder = [...rubric.flags].sort((one, other) => one.key.localeCompare(other.key));
   const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
-    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "All four answers are yes." })),
+    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "All answers are yes." })),
     h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
   const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => { act("note", note.value); } });
   const noteLabel = h("span", { text: "Note" });
