@@ -29,7 +29,7 @@ from tests.fuzz.served import ROOT, Served
 from web.search.actions.base import ACTIONS, LONG, WITH_SERVICES
 
 _CSV = b"item,set,clip\nq0,1,0.25\nq0,2,-1.5\nq1,1,3\n"
-_LACKS, _TAKES = re.compile(r"lacks ([\w, ]+)\."), re.compile(r"It takes ([\w, ]+)\.")
+_LACKS, _TAKES = re.compile(r"Missing in this call: ([\w, ]+)\."), re.compile(r"It takes ([\w, ]+)\.")
 _SELECT = {"datasets": ["sample"], "categories": ["shirt"], "people": [1, 2], "block_only": False}
 # They make a study each time, or end the sign-in that asks: few are enough.
 _RARELY = {"/studies/sample": 0.05, "/sign-in": 0.5, "/login": 0.3, "/join/{secret}": 0.3}

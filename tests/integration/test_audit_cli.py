@@ -272,7 +272,7 @@ def test_a_missing_photo_costs_its_query_and_no_other(sample, drawn, cirque, tmp
     (("--retrievers", "slurp"), MethodError, "no retriever 'slurp'"),
     ((), MethodError, "No retriever is named"),
     (("--retrievers", "joint", "--ablation", "drop"), MethodError, "cannot be audited with --ablation drop"),
-    (("--retrievers", "slerp", "--min-support", "2"), DatasetError, "asks for 2 retrievers, and 1 are named"),
+    (("--retrievers", "slerp", "--min-support", "2"), DatasetError, "is 2, but only 1 retrievers are named"),
     (("--retrievers", "slerp", "--gallery", "nowhere"), GalleryError, "No gallery 'nowhere'"),
     (("--retrievers", "slerp", "--validated", "gone.jsonl"), CirqueError, "gone.jsonl"),
     (("--retrievers", "ranks:gone.json"), CirqueError, "gone.json"),

@@ -122,7 +122,7 @@ def test_a_taken_port_says_what_to_do(tmp_path):
         port = other.getsockname()[1]
         result = cirque("serve", home=tmp_path, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1")
     assert result.returncode == 1
-    assert f"Port {port} is taken" in result.stderr and f"CIRQUE_PORT={port + 1}" in result.stderr
+    assert f"Port {port} is in use" in result.stderr and f"CIRQUE_PORT={port + 1}" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

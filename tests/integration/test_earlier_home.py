@@ -74,7 +74,8 @@ def differences(before: Any, now: Any, at: str = "", key: str = "") -> Iterator[
             if name not in now:
                 yield f"{at}/{name} is gone"
             else:
-                yield from differences(value, now[name], f"{at}/{name}", name)
+                # Of a report's tables, "key" is the name for scripts, and "name" the heading that people read.
+                yield from differences(value, now[name], f"{at}/{name}", "heading" if "/columns/" in at else name)
     elif isinstance(before, list):
         if not isinstance(now, list) or len(now) < len(before):
             yield f"{at} was a list of {len(before)}"

@@ -292,7 +292,7 @@ def test_a_text_too_large():
 
 
 @pytest.mark.parametrize(("reply", "says"), [
-    (refusal(401, f"Incorrect API key provided: {KEY}"), "refuses the key in CIRQUE_LLM_API_KEY"),
+    (refusal(401, f"Incorrect API key provided: {KEY}"), "CIRQUE_LLM_API_KEY"),
     (refusal(403, "forbidden"), "CIRQUE_LLM_API_KEY"),
     (refusal(404, "The model 'm' does not exist"), "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL"),
     (Reply(status=404, body=b"not found"), "ends in /v1"),

@@ -158,7 +158,7 @@ def test_a_study_of_hp_fashioniqs_form(create, stores, prepared, tmp_path):
     (("--dataset", "sample", "--gallery", NAME, "--methods", "slerp"), StudyError, "two different methods"),
     (("--dataset", "sample", "--from-runs", "a.trec,b.trec"), DatasetError, "a.trec is missing"),
     (("--dataset", "sample", *METHODS, "--set-names", "Mall"), StudyError, "two names with a comma"),
-    (("--dataset", "sample", *METHODS, "--forms", 60), StudyError, "in 60 forms"),
+    (("--dataset", "sample", *METHODS, "--forms", 60), StudyError, "into 60 forms"),
     (("--dataset", "sample", *METHODS, "--consent", "none.txt"), SettingsError, "none.txt cannot be read"),
 ])
 def test_what_cannot_be_is_refused_with_a_sentence(create, stores, prepared, arguments, error, says):

@@ -336,5 +336,5 @@ def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tm
     refused(StudyError, "Two of the files have scores called Mine", "scores", "shops", "--add", file, "--add", again)
     refused(DatasetError, "cannot be read", "scores", "shops", "--add", tmp_path / "gone.csv")
     refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")
-    refused(StudyError, "has no result sets to score", "scores", "Well formed?", "--add", file)
+    refused(StudyError, "has no sets that a metric could score", "scores", "Well formed?", "--add", file)
     assert stores.studies.scores(preference.study_id) == ()

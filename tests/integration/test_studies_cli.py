@@ -171,7 +171,7 @@ def test_a_study_gets_another_name(study, stores, prepared):
     assert study("rename", "ONE", "First hundred").output == "one is now called First hundred.\n"
     assert {one.name for one in stores.studies.studies()} == {"First hundred", "two"}
     assert "1 item, circus/1" in study("show", "first hundred").output
-    assert study("rename", "first hundred", "FIRST hundred").output == "First hundred is called FIRST hundred now.\n"
+    assert study("rename", "first hundred", "FIRST hundred").output == "First hundred is now called FIRST hundred.\n"
     with pytest.raises(StudyError, match="'two' already"):
         study("rename", "first hundred", "Two")
     with pytest.raises(UnknownStudy, match="No study 'one'"):
@@ -293,7 +293,7 @@ def test_turns_of_searches_are_a_source(study, stores, home):
         stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
     result = study("create", "validity", "asked", "--from-sessions")
-    assert "Created asked: 3 items" in result.output and "1 turn does not tell what was wanted" in result.output
+    assert "Created asked: 3 items" in result.output and "1 turn has no known target" in result.output
     items = stores.studies.items(stores.studies.study("asked").study_id)
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [

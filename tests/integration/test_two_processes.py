@@ -150,7 +150,9 @@ def test_what_the_files_of_the_docs_send_again_needs_a_token(site: Site) -> None
         assert "/study/save" in sent_again()
         for path in sent_again():
             refused = admin.post(path, json={})
-            assert refused.status_code == 400 and "token" in refused.json()["problem"].split("lacks ")[1], path
+            problem = refused.json()["problem"]
+            assert refused.status_code == 400 and problem.startswith("Missing in this call: "), path
+            assert "token" in problem, path
 
 
 def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on_https(documented: str) -> None:

@@ -41,7 +41,7 @@ def test_from_the_first_admin_to_an_invitation(cirque, people):
     assert cirque("add", "Bob", "--role", "annotator", "--password-stdin", typed=PASSWORD).exit_code == 0
     assert people.visitor(people.sign_in("ada", PASSWORD)).role == "admin"
 
-    assert cirque("role", "bob", "analyst").stdout == "Bob is analyst now.\n"
+    assert cirque("role", "bob", "analyst").stdout == "Bob now has the role analyst.\n"
     secret = people.sign_in("Bob", PASSWORD)
     cirque("password", "bob", "--password-stdin", typed="another horse\r\n")
     assert people.visitor(secret) is None
@@ -59,7 +59,7 @@ def test_from_the_first_admin_to_an_invitation(cirque, people):
 
 def test_an_invitation_is_withdrawn(cirque, people):
     cirque("add", "Ada", "--role", "admin", "--password-stdin", typed=PASSWORD)
-    assert cirque("invitations").stdout.startswith("No invitation can be used. ")
+    assert cirque("invitations").stdout.startswith("No open invitation. ")
     secret = cirque("invite", "--role", "annotator").stdout.splitlines()[0].removeprefix("/join/")
     other = people.invite("analyst", 7, 2, "Ada")
     handle, = re.findall(r"^ ?([0-9a-f]{8}) +annotator +1 +local ", cirque("invitations").stdout, re.M)
@@ -81,8 +81,8 @@ def test_who_is_no_admin_any_more_loses_their_invitations(cirque, people):
     gone = cirque("deactivate", "Eve").stdout
     assert gone.startswith("Eve cannot sign in any more.\nTheir open invitation was withdrawn. ")
     gone = cirque("role", "Bob", "analyst").stdout
-    assert gone.startswith("Bob is analyst now.\nTheir 2 open invitations were withdrawn. ")
-    assert cirque("invitations").stdout.startswith("No invitation can be used. ")
+    assert gone.startswith("Bob now has the role analyst.\nTheir 2 open invitations were withdrawn. ")
+    assert cirque("invitations").stdout.startswith("No open invitation. ")
 
 
 def test_a_name_that_passes_for_another_is_refused_before_a_password_is_asked_for(cirque):

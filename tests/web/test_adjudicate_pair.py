@@ -32,7 +32,7 @@ def test_two_adjudicators_at_the_same_cases(meet: Meet, server: Server) -> None:
     study, _ = a_round(server, "Pair", (valid(), BROAD), (valid(), BROAD), (valid(), BROAD))
     olga, petra = meet("Olga"), meet("Petra")
     queues: list[str] = []
-    olga.on("request", lambda asked: queues.append(asked.url) if "/adjudicate/queue" in asked.url else None)
+    olga.on("request", lambda asked: queues.append(asked.url) if "/adjudicate/queue?" in asked.url else None)
     for page in (olga, petra):
         adjudicate(page, server, study)
     current = [page.locator(".cq-adlist [aria-current]") for page in (olga, petra)]

@@ -178,7 +178,7 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     expect(page.get_by_role("row", name=re.compile("^Ada"))).to_contain_text("3 of 3")
     bars = page.get_by_role("img", name=re.compile("^sample: "))
     expect(bars).to_have_accessible_name("sample: Valid 1, Too broad 1, Undecided (tie) 1")
-    page.get_by_role("button", name="One kept").click()
+    page.get_by_role("button", name="First answer only").click()
     expect(bars).to_have_accessible_name("sample: Valid 2, Too broad 1")
 
     # Counts follow what happens.

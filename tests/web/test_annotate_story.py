@@ -87,7 +87,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     # A flag needs its reason.
     page.wait_for_timeout(400)
     ada.press("1", "Enter")
-    expect(complaint).to_have_text("Say why: a, b or c.")
+    expect(complaint).to_have_text("Give a reason: a, b or c.")
     ada.press("b")
     expect(outcome).to_contain_text("Unclear text")
     saved(flagged(TEXT, reasons=("1b",)))
@@ -373,7 +373,7 @@ def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> No
     sheet = page.locator(".st-side").bounding_box()
     assert sheet and sheet["height"] <= 0.45 * 844 + 1
     for name in ("Reference", "Target"):
-        picture = page.get_by_role("button", name=f"{name} picture").bounding_box()
+        picture = page.get_by_role("button", name=f"{name}: enlarge").bounding_box()
         assert picture and picture["y"] >= 0 and picture["y"] + picture["height"] <= sheet["y"], name
     page.get_by_label("Note").scroll_into_view_if_needed()
     expect(page.get_by_label("Note")).to_be_in_viewport(ratio=1)

@@ -420,7 +420,7 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
     assert not history(server.home, study)
     page.reload()
     expect(page.locator(TITLE)).to_be_visible()
-    expect(page.get_by_text("This study is closed.")).to_be_visible()
+    expect(page.get_by_text("This study is closed: you can view it")).to_be_visible()
     expect(row(page, "Valid")).to_have_attribute("aria-pressed", "true")
 
     # Open again: the next Enter finds out, without a reload.

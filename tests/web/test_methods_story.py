@@ -207,7 +207,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     first.locator("summary").click()
     expect(first.get_by_role("list", name="What the candidates show").first).to_be_visible()
     expect(rounds.get_by_role("region", name="Round 2").locator("details")).to_have_attribute("open", "")
-    expect(first.get_by_role("button", name=re.compile("^See picture"))).to_have_count(5)
+    expect(first.get_by_role("button", name=re.compile("^See image"))).to_have_count(5)
 
     query = first.get_by_role("textbox", name="Refined query of round 1")
     query.click()
@@ -298,7 +298,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     expect(page.locator(".cq-method")).to_contain_text("1 round · λ 0.5")
     page.get_by_role("button", name="Settings", exact=True).click()
     expect(drawer.locator("[name=method][value=custom]")).to_be_checked()
-    drawer.get_by_role("button", name="Reset to the method's defaults").click()
+    drawer.get_by_role("button", name="Reset to the method's own numbers").click()
     expect(drawer.get_by_role("slider", name=re.compile("^lambda"))).to_have_value("0.5")
 
 

@@ -58,7 +58,7 @@ def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[subpro
         process, log = start(port)
         assert process.wait(60) == 1
     said = log.read_text()
-    assert f"Port {port} is taken" in said
+    assert f"Port {port} is in use" in said
     assert f"CIRQUE_PORT={port + 1}" in said
     assert "Traceback" not in said
 

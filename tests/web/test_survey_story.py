@@ -87,7 +87,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     large = page.get_by_role("dialog", name="Picture")
     expect(large.get_by_role("paragraph")).to_have_text("Reference")
     ada.press("ArrowRight")
-    expect(large.get_by_role("paragraph")).to_have_text("Mall 1, picture 1")
+    expect(large.get_by_role("paragraph")).to_have_text("Mall 1, image 1")
     ada.press("Escape")
     ada.save()
     entered = [rated(4, 2, "A")]

@@ -110,7 +110,7 @@ export function createPictures() {
       [reference, target].forEach((given, number) => {
         const own = sides[number];
         own.given = given;
-        own.image = given.missing ? null : imageOf(given.large, { alt: `${own.name} picture`, // blur shows nothing more
+        own.image = given.missing ? null : imageOf(given.large, { alt: `${own.name} image`, // blur shows nothing more
           style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
         own.frame.setAttribute("aria-label", own.image ? `${own.name}: enlarge` : `${own.name}: image unavailable`);
