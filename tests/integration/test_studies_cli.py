@@ -172,7 +172,7 @@ def test_a_study_gets_another_name(study, stores, prepared):
     assert {one.name for one in stores.studies.studies()} == {"First hundred", "two"}
     assert "1 item, circus/1" in study("show", "first hundred").output
     assert study("rename", "first hundred", "FIRST hundred").output == "First hundred is now called FIRST hundred.\n"
-    with pytest.raises(StudyError, match="'two' already"):
+    with pytest.raises(StudyError, match="'two' is already taken"):
         study("rename", "first hundred", "Two")
     with pytest.raises(UnknownStudy, match="No study 'one'"):
         study("rename", "one", "three")

@@ -64,7 +64,7 @@ def test_an_invitation_is_withdrawn(cirque, people):
     other = people.invite("analyst", 7, 2, "Ada")
     handle, = re.findall(r"^ ?([0-9a-f]{8}) +annotator +1 +local ", cirque("invitations").stdout, re.M)
     assert cirque("withdraw", handle).stdout == (
-        f"Withdrawn: nobody can use the invitation {handle} (annotator) any more.\n")
+        f"Withdrawn: the invitation {handle} (annotator) can no longer be used.\n")
     with pytest.raises(AccessError, match="cannot be used any more"):
         people.accept(secret, "Bob", PASSWORD)
     assert people.invitation(other).uses_left == 2

@@ -224,7 +224,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     expect(rounds.get_by_role("region", name="Base query")).to_contain_text("in use")
     screen.settled(page)
     assert screen.shown_ids(page) not in (found, edited)
-    rounds.get_by_role("button", name="Count round 2 again").click()
+    rounds.get_by_role("button", name="Use round 2 again").click()
     expect(page.locator(".cq-changes")).to_contain_text("Original turn")
     screen.settled(page)
     assert screen.shown_ids(page) == found
