@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     ada.goto(f"{address}/people")
     adding = ada.get_by_role("region", name="Add a person")
     adding.get_by_label("Name").fill("Ada", timeout=60_000)
-    adding.get_by_label("Password at least").fill(PASSWORD)
+    adding.get_by_role("textbox", name=re.compile("^Password")).fill(PASSWORD)
     adding.get_by_role("button", name="Create the admin account").click()
 
     ada.wait_for_url("**/sign-in?next=%2Fpeople")
@@ -68,7 +69,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     bob = browser.new_context().new_page()
     bob.goto(link)
     bob.get_by_label("Your name").fill("Bob 👩🏽‍🔬")
-    bob.get_by_label("Password at least").fill(PASSWORD)
+    bob.get_by_role("textbox", name=re.compile("^Password")).fill(PASSWORD)
     bob.get_by_label("Repeat the password").fill(PASSWORD)
     bob.get_by_role("button", name="Create account").click()
     bob.wait_for_url("**/annotate")
@@ -81,7 +82,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     row = ada.get_by_role("row").filter(has_text="Bob")
     row.get_by_role("button", name="Deactivate").click(timeout=60_000)
     ada.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
-    expect(row.get_by_role("button", name="Let Bob")).to_be_visible()
+    expect(row.get_by_role("button", name="Reactivate Bob")).to_be_visible()
     bob.goto(f"{address}/annotate")
     bob.wait_for_url("**/sign-in?next=/annotate")
     sign_in(bob, "Bob 👩🏽‍🔬")
