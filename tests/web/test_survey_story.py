@@ -271,8 +271,8 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     expect(cells.nth(4)).to_have_text("1 of 4")   # contradictions: of five answers one has two equal ratings
     rule = page.get_by_role("listitem").filter(has_text="flag the results as irrelevant")
     rule.get_by_role("checkbox").check()
-    expect(rule).to_contain_text("1 answer out")
-    expect(page.get_by_text("All together: 1 answer out, 9 of 10 left.")).to_be_visible()
+    expect(rule).to_contain_text("1 answer excluded")
+    expect(page.get_by_text("All together: 1 answer excluded, 9 of 10 left.")).to_be_visible()
     page.get_by_role("button", name="Save these rules").click()
     expect(page.get_by_role("button", name="Save these rules")).to_be_hidden()
     expect(page.get_by_role("rowheader", name="text-only", exact=True)).to_be_visible()
@@ -288,7 +288,7 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     assert download.value.suggested_filename.startswith("Malls preferences")
     page.reload()
     expect(rule.get_by_role("checkbox")).to_be_checked()
-    expect(rule).to_contain_text("1 answer out")
+    expect(rule).to_contain_text("1 answer excluded")
 
 
 def test_what_a_released_file_lacks_is_not_shown_as_nought(meet: Meet, server: Server) -> None:

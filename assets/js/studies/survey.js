@@ -1,4 +1,4 @@
-// A preference study in the studies screen: how people answered, what rules would leave out, the methods.
+// A preference study in the studies screen: how people answered, what rules would exclude, the methods.
 import { api, h, messageOf } from "../shared/common.js";
 import { ruleLines } from "../survey/rules.js";
 import { count, lasting, plural } from "./words.js";
@@ -72,7 +72,7 @@ export function surveyPart(screen, query, name, secret) {
 
 /** @type {(removal: Removal | undefined, on: boolean) => string} */
 const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
-  ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "none excluded");
+  ? `${plural(removal.answers, "answer")} excluded${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "none excluded");
 
 /** @param {string} text */
 const number = (text) => h("td", { class: "num", text });
@@ -90,7 +90,7 @@ function qualityTable(people) {
     ["First side", "How often the set shown first is preferred, with a 95 % interval"], ["Agrees", "With others, on shared questions"],
     ["Flagged", "Results flagged as irrelevant"]],
   people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
-    it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " out" }) : null),
+    it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " excluded" }) : null),
   number(count(it.answers)), unrecorded(it.checks, (checks) => (checks ? `${count(it.failed_checks)} of ${count(checks)}` : "–")), number(lasting(it.median_seconds)),
   number(count(it.longest_run)), number(it.contradictable ? `${count(it.contradictions)} of ${count(it.contradictable)}` : "–"),
   h("td", { class: "num" }, share(it.first_side.value), " ", h("small", { text: range(it.first_side) })),
