@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cir_core.errors import CirqueError
 from cir_core.settings import get_settings
+from cir_core.support.collector import collector_paused
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -27,8 +28,8 @@ def __getattr__(name: str) -> object:
 def main() -> int:
     try:
         settings = get_settings()
-        from web.server import serve
-
+        with collector_paused():
+            from web.server import serve
         serve(settings)
     except CirqueError as error:
         print(f"cirque cannot start. {error}", file=sys.stderr)

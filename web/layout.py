@@ -20,20 +20,17 @@ def build_demo(services: Services) -> Screens:
     with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
         build_search_tab(demo, services)
         wire_study_calls(services)
-    for page in SCREENS:
-        if page.path != SEARCH.path:
-            _build_page(demo, page)
+        for page in SCREENS:
+            if page.path != SEARCH.path:
+                demo.begin_page(page.title, page.path)
+                _page_root(page)
     return demo
 
 
-def _build_page(demo: gr.Blocks, page: Page) -> None:
-    """An empty element for the page's script to draw into. Its content comes from authenticated calls.
-
-    Must be outside the ``with`` of ``demo``, as Gradio requires for routes.
-    """
-    with demo.route(page.title, page.path, show_in_navbar=False):
-        gr.HTML(
-            "", html_template="${value}", js_on_load=in_module(page.script, "screen.mount(element)"),
-            apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel",
-            container=False, padding=False,
-        )
+def _page_root(page: Page) -> None:
+    """An empty element for the page's script to draw into. Its content comes from authenticated calls."""
+    gr.HTML(
+        "", html_template="${value}", js_on_load=in_module(page.script, "screen.mount(element)"),
+        apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel",
+        container=False, padding=False,
+    )

@@ -25,6 +25,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from cir_core.errors import SettingsError
 from cir_core.images.memory import return_large_blocks
 from cir_core.settings import Settings
+from cir_core.support.collector import collector_paused
 from cir_core.version import __version__
 from web.accounts.audit_log_routes import log_routes
 from web.accounts.people_routes import people_routes
@@ -130,9 +131,10 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     return_large_blocks()
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
-        services = open_services(settings)
-        check_open(settings, services.people)
-        app = create_app(settings, services)
+        with collector_paused():
+            services = open_services(settings)
+            check_open(settings, services.people)
+            app = create_app(settings, services)
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         warming: Warming = app.state.warming

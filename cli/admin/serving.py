@@ -7,6 +7,7 @@ import sys
 import typer
 
 from cir_core.settings import get_settings
+from cir_core.support.collector import collector_paused
 from cli.console import err, open_encoder, progress_bar
 from cli.galleries.galleries import index_bar
 
@@ -18,19 +19,22 @@ def register(app: typer.Typer) -> None:
 
 def demo() -> None:
     """Open the search page on the sample gallery; draws the gallery the first time."""
-    from web.server import serve as serve_web
-
     prepare_sample()
     settings = get_settings()
     # A person at a desktop gets the page; a server, a pipe or a terminal over SSH the address.
-    serve_web(settings, open_page=settings.has_display and sys.stdout.isatty())
+    _serve(open_page=settings.has_display and sys.stdout.isatty())
 
 
 def serve() -> None:
     """Serve the web app (settings: CIRQUE_HOST, CIRQUE_PORT, CIRQUE_HOME, CIRQUE_GALLERY)."""
-    from web.server import serve as serve_web
+    _serve(open_page=False)
 
-    serve_web(get_settings())
+
+def _serve(*, open_page: bool) -> None:
+    settings = get_settings()
+    with collector_paused():
+        from web.server import serve as serve_web
+    serve_web(settings, open_page=open_page)
 
 
 def prepare_sample() -> None:
