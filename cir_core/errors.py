@@ -34,8 +34,7 @@
         │       └── TooManyTries     too many wrong passwords; carries the seconds to wait
         └── StorageError             a failed write: database or uploaded image
 
-Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
-its traceback.
+Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps its traceback.
 """
 
 from __future__ import annotations

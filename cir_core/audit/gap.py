@@ -1,10 +1,9 @@
 """Composition Gap: the share of ranking quality that neither input alone recovers (CIRCUS).
 
-For one retriever and subset ``CompGap = 1 − max(I, T) / MM``, with I, T and MM the means of
-full-catalogue nDCG (or reciprocal rank) under the image alone, the text alone, and both. A ratio
-of means, not a mean of ratios; negative where one input alone does better; not clamped. A pool's
-figure is the mean over its retrievers. ``recall_gap`` is another quantity, the difference
-``R@K(MM) − max(R@K(T), R@K(I))``.
+For one retriever and subset ``CompGap = 1 − max(I, T) / MM``, with I, T and MM the means of full-catalogue nDCG (or
+reciprocal rank) under the image alone, the text alone, and both. A ratio of means, not a mean of ratios; negative where
+one input alone does better; not clamped. A pool's figure is the mean over its retrievers. ``recall_gap`` is another
+quantity, the difference ``R@K(MM) − max(R@K(T), R@K(I))``.
 
 Intervals are 95 % percentile bootstraps over queries: the same resampled queries for every retriever,
 2,000 replicates. Subsets are fixed: labels are not recomputed. All figures are rounded
@@ -115,10 +114,8 @@ def subsets_of(aggregate: Aggregate, validated: Collection[str] | None = None) -
         return of
     kept = frozenset(validated)
     if unknown := kept - set(of["full"]) - set(aggregate.skipped):
-        raise DatasetError(
-            f"{len(unknown)} of {len(kept)} validated queries are not in this audit, {quoted(min(unknown))} for one."
-            " Check that they come from the same data set and split."
-        )
+        raise DatasetError(f"{len(unknown)} of {len(kept)} validated queries are not in this audit, "
+                           f"{quoted(min(unknown))} for one. Check that they come from the same data set and split.")
     for name, source in (("validated", "full"), ("validated_solved", "composition_required"),
                          ("validated_unsolved", "unresolved")):
         of[name] = tuple(query_id for query_id in of[source] if query_id in kept)

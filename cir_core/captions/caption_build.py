@@ -21,13 +21,7 @@ from cir_core.captions.captions import (
     distinct_captions,
     tidy_caption,
 )
-from cir_core.captions.stored import (
-    CaptionsHeader,
-    captions_digest,
-    captions_folder,
-    captions_locked,
-    write_captions,
-)
+from cir_core.captions.stored import CaptionsHeader, captions_digest, captions_folder, captions_locked, write_captions
 from cir_core.encoders.base import Encoder
 from cir_core.errors import GalleryError, LanguageModelUnavailable
 from cir_core.gallery.gallery import Gallery
@@ -130,10 +124,9 @@ class _Run:
         try:
             requests.work(rows, workers, one_more)
         except LanguageModelUnavailable as error:
-            raise LanguageModelUnavailable(
-                f"{error} Nothing is lost: {done} of {total} images are done. Run the command again (without "
-                "--restart) when the model is back; it goes on there."
-            ) from error
+            raise LanguageModelUnavailable(f"{error} Nothing is lost: {done} of {total} images are done. Run the "
+                                           "command again (without --restart) when the model is back; it goes on "
+                                           "there.") from error
 
     def _unanswered(self) -> list[int]:
         """A row for each distinct content without an answer: copies of an image share theirs."""
@@ -185,19 +178,17 @@ def _header(gallery: Gallery, plan: CaptionPlan, encoder: Encoder, run: _Run) ->
 def _check_plan(gallery: Gallery, plan: CaptionPlan, earlier: CaptionPlan | None) -> None:
     if earlier is not None and earlier != plan:
         now, before = plan.differences(earlier)
-        raise GalleryError(
-            f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for {now}. Ask for "
-            "the same to go on with them, or add --restart to start anew (published captions stay until then)."
-        )
+        raise GalleryError(f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for "
+                           f"{now}. Ask for the same to go on with them, or add --restart to start anew (published "
+                           "captions stay until then).")
 
 
 def _check_unchanged(gallery: Gallery) -> None:
     header = read_header(gallery.folder)
     if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
-        raise GalleryError(
-            f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
-            "command again: the language model's answers for the remaining images are reused."
-        )
+        raise GalleryError(f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. "
+                           "Run the same command again: the language model's answers for the remaining images are "
+                           "reused.")
 
 
 def _texts(folder: Path) -> Path:
@@ -210,10 +201,8 @@ def _ranks(folder: Path) -> Path:
 
 def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
     image_id, problem = next(iter(problems.items()))
-    return (
-        f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, {image_id}: "
-        f"{problem} Choose another model or domain."
-    )
+    return (f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, "
+            f"{image_id}: {problem} Choose another model or domain.")
 
 
 @contextmanager
@@ -222,7 +211,6 @@ def _disk_errors_explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise GalleryError(
-            f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: generated captions are not lost."
-        ) from error
+        raise GalleryError(f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or "
+                           "make the folder writable, then run the same command again: generated captions are not "
+                           "lost.") from error

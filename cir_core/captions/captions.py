@@ -1,9 +1,8 @@
 """Retrieval-driven caption optimisation: of several captions, choose the one that retrieves its image best.
 
-For one image and its candidate captions, rho is the rank of the image when the caption is
-the query over the whole gallery, s the cosine of the two; the caption that minimises
-(rho, -s) is chosen. Source: CoRR section 3.4. What the paper leaves open: candidates are
-de-duplicated first, and remaining ties go to the one generated first.
+For one image and its candidate captions, rho is the rank of the image when the caption is the query over the whole
+gallery, s the cosine of the two; the caption that minimises (rho, -s) is chosen. Source: CoRR section 3.4. What the
+paper leaves open: candidates are de-duplicated first, and remaining ties go to the one generated first.
 """
 
 from __future__ import annotations

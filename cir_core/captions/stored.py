@@ -129,10 +129,8 @@ def why_ignored(gallery: Gallery) -> str | None:
     if header is None or _fits(header, gallery):
         return None
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
-    return (
-        f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
-        f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)"
-    )
+    return (f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
+            f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)")
 
 
 def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, str]]:
@@ -204,10 +202,9 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
             stack.enter_context(locked(folder))
         except GalleryError as error:
             holder = (folder / "lock").read_text("ascii").strip()
-            raise GalleryError(
-                f"The captions of gallery {quoted(gallery.name)} are being made by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its progress is saved."
-            ) from error
+            raise GalleryError(f"The captions of gallery {quoted(gallery.name)} are being made by another process"
+                               f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its "
+                               "progress is saved.") from error
         yield
 
 

@@ -44,8 +44,7 @@ class ComposingEncoder(Encoder, Protocol):
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32, unit rows: query vectors of the i-th image and i-th text together.
 
-        As many texts as images; a blank text means the image alone. Longer texts are
-        cut at the model's context length.
+        As many texts as images; a blank text means the image alone. Longer texts are cut at the model's context length.
         """
         ...
 

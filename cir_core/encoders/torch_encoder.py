@@ -93,10 +93,8 @@ class TorchModel:
 
     def _unit(self, rows: Matrix) -> Matrix:
         if not np.isfinite(rows).all():
-            raise EncoderUnavailable(
-                f"Encoder '{self.name}' gave numbers that are not finite. Set CIRQUE_PRECISION=fp32; "
-                "if it happens again, the checkpoint is damaged."
-            )
+            raise EncoderUnavailable(f"Encoder '{self.name}' gave numbers that are not finite. Set "
+                                     "CIRQUE_PRECISION=fp32; if it happens again, the checkpoint is damaged.")
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         unit = rows / np.where(norms > 0, norms, 1.0)  # a zero row stays zero: similar to nothing
         return np.ascontiguousarray(unit, dtype=np.float32)

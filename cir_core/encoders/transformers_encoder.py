@@ -94,16 +94,13 @@ def load_transformers(
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             if isinstance(error, OSError) and source == spec.source and not allow_downloads:
                 raise not_here(spec, "A part") from error
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. "
-                "The folder needs config.json, weights, the tokenizer's files and preprocessor_config.json."
-            ) from error
+            raise EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder "
+                                     "needs config.json, weights, the tokenizer's files and "
+                                     "preprocessor_config.json.") from error
     if info["missing_keys"]:
-        raise EncoderUnavailable(
-            f"The checkpoint of '{spec.text}' lacks {len(info['missing_keys'])} weights of "
-            f"{family.model_class}, such as {min(info['missing_keys'])}."
-            " Use one trained for retrieval (for BLIP: blip-itm-…)."
-        )
+        raise EncoderUnavailable(f"The checkpoint of '{spec.text}' lacks {len(info['missing_keys'])} weights of "
+                                 f"{family.model_class}, such as {min(info['missing_keys'])}. Use one trained for "
+                                 "retrieval (for BLIP: blip-itm-…).")
     make = partial(kind, device=chosen, dtype=dtype, batch_size=batch_size)
     return _assemble(spec, family, config, model, tokenizer, processor, make, marks or {})
 
@@ -139,8 +136,6 @@ def _family(spec: EncoderSpec, config: Mapping[str, Any]) -> _Family:
     if kind not in _FAMILIES:
         known = "CLIP, SigLIP and BLIP"
         hint = " Use a fixed-size checkpoint of SigLIP 2, not NaFlex." if kind == "siglip2" else ""
-        raise EncoderUnavailable(
-            f"Encoder '{spec.text}' is a '{kind}' model; the transformers adapter knows {known}.{hint} "
-            "Many others load through open_clip (hf-hub:…)."
-        )
+        raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{kind}' model; the transformers adapter knows "
+                                 f"{known}.{hint} Many others load through open_clip (hf-hub:…).")
     return _FAMILIES[kind]

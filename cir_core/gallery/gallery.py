@@ -105,10 +105,8 @@ class Gallery:
         try:
             return self._rows[image_id]
         except KeyError:
-            raise UnknownImage(
-                f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). Check the id; "
-                "if its file is new, index the gallery again."
-            ) from None
+            raise UnknownImage(f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). "
+                               "Check the id; if its file is new, index the gallery again.") from None
 
     def path_of(self, image_id: str) -> Path:
         """The original file, which may have been moved since. Raises ``UnknownImage``."""
@@ -139,21 +137,17 @@ class Gallery:
                 process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
                               max_megapixels=self.max_megapixels)
             except OSError as error:
-                raise GalleryError(
-                    f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "
-                    "or make the folder writable."
-                ) from error
+                raise GalleryError(f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free "
+                                   "some space or make the folder writable.") from error
         return path
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raises ``EncoderMismatch`` unless the encoder's vectors are comparable with these."""
         ours, theirs = self.encoder, encoder.identity
         if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
-            raise EncoderMismatch(
-                f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder is "
-                f"{_described(theirs)}. Search with the first, or index again: "
-                f"cirque index {self.root} --name {self.name} --encoder {theirs.spec}"
-            )
+            raise EncoderMismatch(f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder "
+                                  f"is {_described(theirs)}. Search with the first, or index again: cirque index "
+                                  f"{self.root} --name {self.name} --encoder {theirs.spec}")
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -205,10 +199,8 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
                 gallery = Gallery(name, folder, header, columns)
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 if last_try:
-                    raise GalleryError(
-                        f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
-                        f"cirque index {header.source} --name {name}"
-                    ) from error
+                    raise GalleryError(f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} "
+                                       f"and run: cirque index {header.source} --name {name}") from error
                 continue  # a new generation was published between the two reads
             _open[folder, header.generation] = gallery
             return gallery
@@ -252,10 +244,8 @@ def remove_gallery(name: str, *, home: Path) -> None:
 
 def _missing(name: str, folder: Path, home: Path) -> str:
     if journal.read_run(folder) is not None:
-        return (
-            f"Gallery {quoted(name)} is not finished: its first index run was interrupted. "
-            "Run the same 'cirque index' again; it goes on where it stopped."
-        )
+        return (f"Gallery {quoted(name)} is not finished: its first index run was interrupted. Run the same 'cirque "
+                "index' again; it goes on where it stopped.")
     names = [info.name for info in list_galleries(home) if info.status == "complete"]
     there = f"There are: {', '.join(names)}." if names else "There is none yet."
     return f"No gallery {quoted(name)}. {there} To make it: cirque index DIR --name {name}"

@@ -48,10 +48,8 @@ class Header:
 def gallery_folder(name: str, home: Path) -> Path:
     """The folder of gallery ``name``, which may not exist. Raises ``GalleryError`` on a bad name."""
     if not _NAME.match(name):
-        raise GalleryError(
-            f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, dashes "
-            "or underscores, not starting with a dot or dash."
-        )
+        raise GalleryError(f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, "
+                           "dashes or underscores, not starting with a dot or dash.")
     return home / "galleries" / name
 
 
@@ -98,11 +96,9 @@ def locked(folder: Path) -> Iterator[None]:
         if not try_lock(file):
             file.seek(0)
             holder = file.read().strip()
-            raise GalleryError(
-                f"Gallery {quoted(folder.name)} is being indexed by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
-                "its progress is saved."
-            )
+            raise GalleryError(f"Gallery {quoted(folder.name)} is being indexed by another process"
+                               f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its "
+                               "progress is saved.")
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

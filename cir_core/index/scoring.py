@@ -31,8 +31,7 @@ class Scoring(Protocol):
         ...
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
-        """Error bound of a score when column j is off by ``errors[j]`` at most and no
-        larger than ``sizes[j]``."""
+        """Error bound of a score when column j is off by ``errors[j]`` at most and no larger than ``sizes[j]``."""
         ...
 
 

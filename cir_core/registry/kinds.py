@@ -33,11 +33,10 @@ _WORD = re.compile(r"[a-z0-9]+")
 class Kind:
     """One kind of data-set files.
 
-    ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say
-    the images show; of a form that many data sets have, ``parts`` names those
-    that a benchmark holds. Kinds with an ``evaluator`` have queries that can be ranked; ``measures``
-    is the help of their ``cirque evaluate``. ``copy`` writes the released form again, ``submit``
-    files for the benchmark's server into a folder.
+    ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say the images show;
+    of a form that many data sets have, ``parts`` names those that a benchmark holds. Kinds with an ``evaluator`` have
+    queries that can be ranked; ``measures`` is the help of their ``cirque evaluate``. ``copy`` writes the released form
+    again, ``submit`` files for the benchmark's server into a folder.
     """
 
     name: str
@@ -57,9 +56,7 @@ class Kind:
         return self.evaluator is not None
 
 
-def _benchmark(
-    read: Callable[..., Benchmark], *options: Option, evaluator: Evaluator = Evaluator(),
-) -> dict[str, Any]:
+def _benchmark(read: Callable[..., Benchmark], *options: Option, evaluator: Evaluator = Evaluator()) -> dict[str, Any]:
     """A benchmark's reader, which also takes ``faults`` and ``options``."""
 
     def content(source: Source) -> Content:

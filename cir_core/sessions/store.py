@@ -30,17 +30,14 @@ class SessionSummary:
 class SessionStore(Protocol):
     """Writes are committed on return.
 
-    Unknown ids raise ``UnknownSession`` with a remedy; a failed write
-    raises ``StorageError``.
+    Unknown ids raise ``UnknownSession`` with a remedy; a failed write raises ``StorageError``.
     """
 
     def create_session(self, session: SearchSession) -> SearchSession:
         """Store a session without turns. The caller creates the ids (``new_id``)."""
         ...
 
-    def add_turn(
-        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
-    ) -> Turn:
+    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         """Store one turn, in one transaction.
 
         Decides the branch (the parent's branch if the parent is its tip, else a

@@ -96,9 +96,8 @@ class Composition(StepParts):
 class Adjustment(StepParts):
     """A change to a finished turn that needs no language model.
 
-    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the
-    number of its reflection rounds to apply; ``rewritten`` replaces the query of the last
-    of them.
+    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the number of its reflection
+    rounds to apply; ``rewritten`` replaces the query of the last of them.
     """
 
     constraints: Constraints | None = None

@@ -49,9 +49,7 @@ from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 from cir_core.support.texts import quoted
 
 _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
-_SWAPPED: dict[Variant, Variant] = {
-    "multimodal": "multimodal", "text_only": "image_only", "image_only": "text_only",
-}
+_SWAPPED: dict[Variant, Variant] = {"multimodal": "multimodal", "text_only": "image_only", "image_only": "text_only"}
 
 
 class _Card(Strict):
@@ -93,8 +91,7 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
                                   line=lines[position], category=category, k=card.k, instruction=card.instruction))
     counted = Counter(record["category"] for record in samples)
     head = {
-        "metadata": {**common_metadata(benchmark, [run], len(samples), card.k),
-                     **made_with(card)},
+        "metadata": {**common_metadata(benchmark, [run], len(samples), card.k), **made_with(card)},
         "summary": {"counts": {c: counted[c] for c in get_args(Legacy)}, "recall_at_k": recalls(samples)},
         OURS: {
             "card": asdict(card),

@@ -6,10 +6,9 @@
      "top": {"12": {"multimodal": ["dev-2-0-img1", "dev-7-1-img0"]}},
      "instruction": "Retrieve the image that …", "ablation": "black"}
 
-Ranks start at 1, over the whole pool including the reference. A query with several targets has
-a list in the order of its targets, or its best target's rank alone. ``top``, ``instruction`` and
-``ablation`` are optional: no panel, no instruction, and "black" by default (see
-:data:`cir_core.audit.records.Ablation`).
+Ranks start at 1, over the whole pool including the reference. A query with several targets has a list in the order of
+its targets, or its best target's rank alone. ``top``, ``instruction`` and ``ablation`` are optional: no panel, no
+instruction, and "black" by default (see :data:`cir_core.audit.records.Ablation`).
 """
 
 from __future__ import annotations

@@ -33,8 +33,7 @@ def write_queries(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     accepted: Collection[str] | None = None, depth: int = DEPTH,
 ) -> None:
-    """One line per labelled query: CIRCUS's trace with the panel, and with all results
-    interleaved (ids and paths).
+    """One line per labelled query: CIRCUS's trace with the panel, and with all results interleaved (ids and paths).
 
     ``accepted``: query ids validated by annotators. CIRCUS's annotation fields are null
     without annotations, and for queries outside ``accepted``.

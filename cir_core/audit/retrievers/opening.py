@@ -125,9 +125,7 @@ def _ranks(path: Path, audited: Audited) -> RetrieverRun:
     return read_ranks(path, replace(audited.whole, pools=audited.benchmark.pools))
 
 
-def encoded_again(
-    base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None
-) -> Gallery:
+def encoded_again(base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None) -> Gallery:
     """A gallery of the images of ``base`` under the encoder ``spec``: an existing one, or a new
     one named after ``base`` and the encoder's revision. Resumes after an interruption.
 

@@ -1,8 +1,7 @@
 """Validation issues of data-set files, each with file, record and remedy.
 
-One reader serves both uses. With ``ValidationIssues()`` the first fault is raised, for
-loading; with ``ValidationIssues(collect=True)`` the reader continues without the faulty record, for
-``cirque datasets check``.
+One reader serves both uses. With ``ValidationIssues()`` the first fault is raised, for loading; with
+``ValidationIssues(collect=True)`` the reader continues without the faulty record, for ``cirque datasets check``.
 """
 
 from __future__ import annotations

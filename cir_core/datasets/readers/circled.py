@@ -93,11 +93,10 @@ class _Raw(BaseModel):
 def read_sessions(path: Path, faults: ValidationIssues | None = None) -> CircledSessions:
     """Read sessions in either format, including those that ``cirque sessions export`` writes.
 
-    The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are
-    sessions without targets. Empty ids, which pad a list, are dropped. Images of
-    CIRCO lose their leading zeros, to match CIRCO's own files; a trailing
-    ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError``
-    unless ``faults`` collects.
+    The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are sessions without
+    targets. Empty ids, which pad a list, are dropped. Images of CIRCO lose their leading zeros, to match CIRCO's own
+    files; a trailing ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError`` unless ``faults``
+    collects.
     """
     faults = ValidationIssues() if faults is None else faults
     raw = first_byte(path) == b"{"

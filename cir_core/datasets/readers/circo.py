@@ -1,9 +1,8 @@
 """CIRCO: queries with several targets over COCO 2017's unlabeled images.
 
-``annotations/<split>.json`` is an array of ``{id, reference_img_id, relative_caption, target_img_id,
-gt_img_ids, semantic_aspects, …}`` whose id is its position and whose target is the first of its
-ground truths; the test split hides the last three. The pool is the list in COCO's
-``image_info_unlabeled2017.json``.
+``annotations/<split>.json`` is an array of ``{id, reference_img_id, relative_caption, target_img_id, gt_img_ids,
+semantic_aspects, …}`` whose id is its position and whose target is the first of its ground truths; the test split hides
+the last three. The pool is the list in COCO's ``image_info_unlabeled2017.json``.
 """
 
 from __future__ import annotations

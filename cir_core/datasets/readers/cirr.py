@@ -1,8 +1,7 @@
 """CIRR: queries over one split's images, each with an image set of six for subset recall.
 
-``captions/cap.rc2.<split>.json`` is an array of ``{pairid, reference, target_hard, caption,
-img_set}``; test1 hides its targets. ``image_splits/split.rc2.<split>.json`` maps the names of
-all images of the split to their files.
+``captions/cap.rc2.<split>.json`` is an array of ``{pairid, reference, target_hard, caption, img_set}``; test1 hides its
+targets. ``image_splits/split.rc2.<split>.json`` maps the names of all images of the split to their files.
 """
 
 from __future__ import annotations
@@ -49,10 +48,9 @@ def read_benchmark(
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one a caption file is named after).
 
-    ``path`` is the data set's folder or a caption file; without the split file beside it the pool
-    is None. A query's id is its pairid; the reference is excluded from its ranking, and
-    ``subset_ids`` are the five other members of its image set. Targets are ``target_hard``, () on
-    test1. ``caption_mode`` is "single" unless given.
+    ``path`` is the data set's folder or a caption file; without the split file beside it the pool is None. A query's id
+    is its pairid; the reference is excluded from its ranking, and ``subset_ids`` are the five other members of its
+    image set. Targets are ``target_hard``, () on test1. ``caption_mode`` is "single" unless given.
 
     Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.

@@ -107,8 +107,7 @@ def read_split(folder: Path, category: str, split: str, faults: ValidationIssues
         if not isinstance(name, str) or not name:
             faults.add(path, number, f"{quoted(name)} is not an image name", "Check the kind of file")
         elif name in first:
-            faults.add(path, number, f"{quoted(name)} occurs twice, first at record {first[name]}",
-                       "Keep one of them")
+            faults.add(path, number, f"{quoted(name)} occurs twice, first at record {first[name]}", "Keep one of them")
         else:
             first[name] = number
     return list(first)

@@ -1,8 +1,7 @@
 """HP-FashionIQ: human preferences between retrieved sets (QuRe, ICML 2025; ``hpfiq.json``).
 
-Every question shows two sets of five images for one query; a person scored each from 1 to
-5 and chose the better one. The released file names no system and does not
-mark queries that people called invalid: all questions asked are read.
+Every question shows two sets of five images for one query; a person scored each from 1 to 5 and chose the better one.
+The released file names no system and does not mark queries that people called invalid: all questions asked are read.
 """
 
 from __future__ import annotations
@@ -198,10 +197,9 @@ def _released(question: Question) -> tuple[Any, ...]:
         for mark, sign in _MARKS.items():
             text = text.replace(sign, mark)
         if decoded_text(text) != question.text:
-            raise DatasetError(
-                f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: HP-FashionIQ's "
-                "form has no runs of spaces and writes signs as words like “dotmark”. Change the text."
-            )
+            raise DatasetError(f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: "
+                               "HP-FashionIQ's form has no runs of spaces and writes signs as words like “dotmark”. "
+                               "Change the text.")
 
     def path(image_id: str) -> str:
         return f"/-/{_below_root(question.category, image_id)}"

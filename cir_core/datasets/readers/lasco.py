@@ -1,9 +1,8 @@
 """LaSCo (Levy et al., AAAI 2024): 389,305 queries over COCO's 2014 images.
 
-``lasco_<split>.json`` is an array of ``{qid, query-image: [id, path], query-text,
-target-image: [id, path]}``. The ranked images are in ``lasco_<split>_corpus.json``:
-an array of ``{id, path}`` for val, an object of id and path for train. The corpus of val prefixes
-the queries' paths with ``val/``.
+``lasco_<split>.json`` is an array of ``{qid, query-image: [id, path], query-text, target-image: [id, path]}``. The
+ranked images are in ``lasco_<split>_corpus.json``: an array of ``{id, path}`` for val, an object of id and path for
+train. The corpus of val prefixes the queries' paths with ``val/``.
 """
 
 from __future__ import annotations

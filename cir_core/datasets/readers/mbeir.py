@@ -65,10 +65,9 @@ def read_benchmark(
 ) -> Benchmark:
     """Read the queries in ``path``: the query file, or a folder in M-BEIR's layout with pool and qrels.
 
-    Queries other than image plus text, and those whose text is empty, are dropped and
-    counted in the notes, as are candidates without an image. Qrels only confirm the targets.
-    The caption mode is "m-beir" for FashionIQ's ids (7:…). Raises ``DatasetError``, also if
-    several files match; with ``faults`` that collect, faulty records are dropped.
+    Queries other than image plus text, and those whose text is empty, are dropped and counted in the notes, as are
+    candidates without an image. Qrels only confirm the targets. The caption mode is "m-beir" for FashionIQ's ids (7:…).
+    Raises ``DatasetError``, also if several files match; with ``faults`` that collect, faulty records are dropped.
     """
     faults = ValidationIssues() if faults is None else faults
     files = find_files(path, split, pool, qrels)

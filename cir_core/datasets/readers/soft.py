@@ -27,9 +27,8 @@ Name = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True)
 class MultiTarget:
-    """A query and the images found to satisfy it. ``captions`` has CIRR's one text or
-    FashionIQ's two, of which one may be empty. The original target need not be in ``scores``,
-    the reference may be (both occur in released files)."""
+    """A query and the images found to satisfy it. ``captions`` has CIRR's one text or FashionIQ's two, of which one may
+    be empty. The original target need not be in ``scores``, the reference may be (both occur in released files)."""
 
     reference_id: str
     original_target_id: str

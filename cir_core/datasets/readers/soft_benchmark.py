@@ -83,8 +83,7 @@ def single_target_benchmark(
 
 
 def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
-    """Notes on a single-target file: targets that are their own reference, texts split into
-    letters."""
+    """Notes on a single-target file: targets that are their own reference, texts split into letters."""
     notes = []
     if same := [number for number, record in records if record.target_id == record.reference_id]:
         notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")

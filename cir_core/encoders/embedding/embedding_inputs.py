@@ -24,10 +24,8 @@ class InputReader:
         self.recipe, self.processor, self.tokenizer = recipe, processor, processor.tokenizer
         self.mark = str(getattr(processor, "image_token", ""))
         if not self.mark:
-            raise EncoderUnavailable(
-                f"The processor of '{spec.text}' names no image token, so no prompt can hold an image. Use a model "
-                "whose processor reads images and texts together."
-            )
+            raise EncoderUnavailable(f"The processor of '{spec.text}' names no image token, so no prompt can hold an "
+                                     "image. Use a model whose processor reads images and texts together.")
         if not recipe.template and not processor.chat_template:
             raise EncoderUnavailable(
                 f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} (docs/galleries.md)."
@@ -50,9 +48,7 @@ class InputReader:
         start = self.tokenizer.bos_token
         special = not (start and prompts[0].startswith(start))
         pictures = {} if images is None else {"images": [[self._fitted(image)] for image in images]}
-        return self.processor(
-            text=prompts, **pictures, padding=True, add_special_tokens=special, return_tensors="pt"
-        )
+        return self.processor(text=prompts, **pictures, padding=True, add_special_tokens=special, return_tensors="pt")
 
     def _cut(self, text: str) -> str:
         text = self.clean(text).strip()
@@ -72,10 +68,8 @@ class InputReader:
             }
             return False
         if fewest:
-            raise EncoderUnavailable(
-                f"{SIDECAR} of '{spec.text}' asks for min_pixels, which {type(images).__name__} does not know. "
-                "Leave it out."
-            )
+            raise EncoderUnavailable(f"{SIDECAR} of '{spec.text}' asks for min_pixels, which {type(images).__name__} "
+                                     "does not know. Leave it out.")
         return most is not None
 
     def _fitted(self, image: Image.Image) -> Image.Image:

@@ -49,10 +49,8 @@ def read_weights(spec: EncoderSpec, inside: Sequence[str] = ()) -> dict[str, tor
     }
     if not tensors:
         named = f", nor under {' or '.join(inside)}" if inside else ""
-        raise EncoderUnavailable(
-            f"Checkpoint {path} has no tensors at its top level{named}; it has {_some(content)}. "
-            "Save the network's state_dict by itself, as safetensors or .pt."
-        )
+        raise EncoderUnavailable(f"Checkpoint {path} has no tensors at its top level{named}; it has {_some(content)}. "
+                                 "Save the network's state_dict by itself, as safetensors or .pt.")
     return tensors
 
 
@@ -71,21 +69,15 @@ def load_exactly(
         if name not in given:
             if name in optional:
                 continue
-            raise EncoderUnavailable(
-                f"Checkpoint {spec.weights} lacks the tensor {prefix}{name} of shape {tuple(value.shape)}; it has "
-                f"{_some(given)}. docs/galleries.md lists the names."
-            )
+            raise EncoderUnavailable(f"Checkpoint {spec.weights} lacks the tensor {prefix}{name} of shape "
+                                     f"{tuple(value.shape)}; it has {_some(given)}. docs/galleries.md lists the names.")
         if given[name].shape != value.shape:
-            raise EncoderUnavailable(
-                f"In checkpoint {spec.weights} the tensor {prefix}{name} has the shape {tuple(given[name].shape)}; "
-                f"with the backbone '{spec.source}' it must be {tuple(value.shape)}. Name the backbone it was "
-                "trained with."
-            )
+            raise EncoderUnavailable(f"In checkpoint {spec.weights} the tensor {prefix}{name} has the shape "
+                                     f"{tuple(given[name].shape)}; with the backbone '{spec.source}' it must be "
+                                     f"{tuple(value.shape)}. Name the backbone it was trained with.")
     if extra := sorted(given.keys() - state.keys()):
-        raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} has {len(extra)} tensors that this architecture has no place for, such as "
-            f"{prefix}{extra[0]}. docs/galleries.md lists the names."
-        )
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} has {len(extra)} tensors that this architecture has no "
+                                 f"place for, such as {prefix}{extra[0]}. docs/galleries.md lists the names.")
     module.load_state_dict(given, strict=False)
 
 

@@ -107,9 +107,8 @@ def write_trec_run(path: Path, run: Run) -> None:
 def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -> list[str]:
     """``n`` scores, best first, as texts whose float32 values strictly decrease.
 
-    A score that is not below its predecessor is replaced by the next lower float32. If float32
-    cannot represent the scores, they are replaced by n … 1. Raises ``DatasetError`` for NaN and
-    infinity, and unless there are ``n``.
+    A score that is not below its predecessor is replaced by the next lower float32. If float32 cannot represent the
+    scores, they are replaced by n … 1. Raises ``DatasetError`` for NaN and infinity, and unless there are ``n``.
     """
     if scores is None:
         return [str(value) for value in range(n, 0, -1)]

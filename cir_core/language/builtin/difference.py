@@ -24,17 +24,13 @@ def difference(reference: str, target: str, history: Sequence[str] = (), attempt
     old, new = parse_caption(reference), parse_caption(target)
     changes = _changes(old, new)
     if not changes:
-        raise LanguageModelError(
-            "The built-in language model finds no difference between these two images. "
-            "Drop this session, or connect a language model that sees (docs/language-models.md)."
-        )
+        raise LanguageModelError("The built-in language model finds no difference between these two images. Drop this "
+                                 "session, or connect a language model that sees (docs/language-models.md).")
     spoken = {group for text in history for group in _spoken(text)}
     fresh = [group for group in changes if group not in spoken]
     order = fresh + [group for group in changes if group in spoken]
     group = order[min(max(attempt, 1), len(order)) - 1]
-    return DifferenceAnswer(
-        instruction=_SAY[group](old, new), notes=(_SPOKEN,) if group in spoken else ()
-    )
+    return DifferenceAnswer(instruction=_SAY[group](old, new), notes=(_SPOKEN,) if group in spoken else ())
 
 
 def _spoken(text: str) -> set[str]:

@@ -70,16 +70,13 @@ class BuiltinLanguageModel:
         """The answer to ``task``.
 
         Raises:
-            UnsupportedTask: a role that rules cannot support, or images they cannot
-                describe.
+            UnsupportedTask: a role that rules cannot support, or images they cannot describe.
             LanguageModelError: features of another encoder; images without a difference.
         """
         role = self._roles.get(type(task))
         if role is None:
-            raise UnsupportedTask(
-                f"The built-in language model cannot fill the role '{task.role}': it is "
-                f"rule-based, and this role needs judgement. {_CONNECT} for it."
-            )
+            raise UnsupportedTask(f"The built-in language model cannot fill the role '{task.role}': it is rule-based, "
+                                  f"and this role needs judgement. {_CONNECT} for it.")
         return cast(A, role(task))
 
     def _caption(self, task: CaptionTask) -> CaptionAnswer:
@@ -148,8 +145,7 @@ def _garment(caption: str, what: str, role: str) -> None:
 
 
 def _unsupported(role: str, what: str) -> UnsupportedTask:
-    return UnsupportedTask(
-        f"The built-in language model cannot fill the role '{role}' here: it knows garments only, and {what} has no "
-        f"caption of one and no features that look like one. Add captions to the gallery's manifest, index it "
-        f"with the encoder in use, or connect a language model (docs/language-models.md)."
-    )
+    return UnsupportedTask(f"The built-in language model cannot fill the role '{role}' here: it knows garments only, "
+                           f"and {what} has no caption of one and no features that look like one. Add captions to the "
+                           "gallery's manifest, index it with the encoder in use, or connect a language model "
+                           "(docs/language-models.md).")

@@ -24,14 +24,10 @@ OTHER_THINGS = (
     "a photo of a building", "a photo of food", "a photo of a vehicle", "a photo of furniture",
     "a photo of a street", "a page of text", "a chart", "an empty picture",
 )
-NOT_A_GARMENT = (
-    "The built-in model only describes garments, and this image does not look like one. Add captions to the "
-    "gallery's manifest or connect a language model"
-)
-NO_FEATURES = (
-    "The built-in model describes images by their features, and this one has none. Index the gallery, add "
-    "captions to its manifest or connect a language model"
-)
+NOT_A_GARMENT = ("The built-in model only describes garments, and this image does not look like one. Add captions to "
+                 "the gallery's manifest or connect a language model")
+NO_FEATURES = ("The built-in model describes images by their features, and this one has none. Index the gallery, add "
+               "captions to its manifest or connect a language model")
 # Softmax temperature of sampled captions, in units of cosine. With the bundled encoder
 # about one value in twelve then differs from the best.
 TEMPERATURE = 0.04
@@ -82,10 +78,8 @@ class FeatureCaptioner:
         rows = [np.atleast_2d(np.asarray(picture.features, dtype=np.float32)) for picture in pictures]
         for row in rows:
             if row.shape != (1, others.shape[1]):
-                raise LanguageModelError(
-                    f"The image's features have the shape {row.shape}, the encoder's texts {others.shape[1]} "
-                    "numbers. Index the gallery again with the encoder in use."
-                )
+                raise LanguageModelError(f"The image's features have the shape {row.shape}, the encoder's texts "
+                                         f"{others.shape[1]} numbers. Index the gallery again with the encoder in use.")
         features = np.concatenate(rows)
         plain = [describe(slots) for slots in attributes.predict(features)]
         # The whole caption is compared, not "a dress": an encoder trained on garments alone
@@ -107,10 +101,8 @@ class FeatureCaptioner:
     def _prompts(self) -> tuple[AttributePredictor, Matrix, TextEncoder]:
         encoder = self._encoder
         if encoder is None:
-            raise LanguageModelError(
-                "The built-in language model was given no encoder, so it cannot describe images. "
-                "Load one, or give it captions."
-            )
+            raise LanguageModelError("The built-in language model was given no encoder, so it cannot describe images. "
+                                     "Load one, or give it captions.")
         with self._lock:
             if self._attributes is None or self._others is None:
                 self._others = encoder.encode_texts(list(OTHER_THINGS))

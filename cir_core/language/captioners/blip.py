@@ -30,11 +30,10 @@ _NO_WORDS = "the captioner found no words for this image"
 class BlipCaptioner:
     """Caption role only. Implements ``LanguageModel``; offline and thread-safe.
 
-    ``path`` is a folder with config.json, weights, the tokenizer's files and
-    preprocessor_config.json, as from the hub or ``save_pretrained``. ``device`` and ``precision`` are
-    those of encoders, but ``auto`` is bf16 on cuda: T5, inside some of BLIP-2, overflows fp16.
-    ``prompt`` is the beginning of every caption for BLIP ("a photo of", removed from the answer)
-    and an instruction for BLIP-2 ("Question: what is in the picture? Answer:").
+    ``path`` is a folder with config.json, weights, the tokenizer's files and preprocessor_config.json, as from the hub
+    or ``save_pretrained``. ``device`` and ``precision`` are those of encoders, but ``auto`` is bf16 on cuda: T5, inside
+    some of BLIP-2, overflows fp16. ``prompt`` is the beginning of every caption for BLIP ("a photo of", removed from
+    the answer) and an instruction for BLIP-2 ("Question: what is in the picture? Answer:").
 
     Sample 0 is the best of ``beams`` beams; others use nucleus sampling with ``top_p``,
     deterministic for the same pixels and sample number. Captions have at
@@ -75,10 +74,8 @@ class BlipCaptioner:
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
         if not isinstance(task, CaptionTask):
-            raise UnsupportedTask(
-                f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language model for "
-                "this (docs/language-models.md)."
-            )
+            raise UnsupportedTask(f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language "
+                                  "model for this (docs/language-models.md).")
         if task.picture.load is None:
             return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
         (caption,) = self._captions([task.picture.load()], task.sample, watch)
@@ -86,9 +83,7 @@ class BlipCaptioner:
 
     def captions(self, images: Sequence[Image.Image], sample: int = 0) -> list[str]:
         """A caption for each image, in batches, identical to those of :meth:`complete`."""
-        return [
-            caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)
-        ]
+        return [caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)]
 
     def _captions(self, images: Sequence[Image.Image], sample: int, watch: Observer | None) -> list[str]:
         rgb = [image.convert("RGB") for image in images]
@@ -122,9 +117,7 @@ class BlipCaptioner:
             return cast(torch.Tensor, model.generate(pixel_values=pixels, input_ids=ids, **common)[:, begun:])
         seen = [model.config.image_token_id] * model.config.num_query_tokens
         ids = self._rows(seen + self._prompt_ids, pixels)
-        tokens = model.generate(
-            pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common
-        )
+        tokens = model.generate(pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common)
         # A decoder repeats its prompt; T5 only answers.
         return cast(torch.Tensor, tokens if model.config.is_encoder_decoder else tokens[:, ids.shape[1]:])
 
@@ -150,19 +143,17 @@ class _Asked(transformers.StoppingCriteria):
 def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Model in its stored precision, tokenizer, image processor and config.json."""
     if not (folder / "config.json").is_file():
-        raise LanguageModelUnavailable(
-            f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, downloaded from the hub "
-            "or written by save_pretrained; cirque does not fetch it."
-        )
+        raise LanguageModelUnavailable(f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, "
+                                       "downloaded from the hub or written by save_pretrained; cirque does not fetch "
+                                       "it.")
     with hub_access(allowed=False):
         try:
             config, _ = transformers.PretrainedConfig.get_config_dict(folder, local_files_only=True)
             kind = str(config.get("model_type"))
             if kind not in _CLASSES:
-                raise LanguageModelUnavailable(
-                    f"The model in {folder} is a '{kind}'; the local captioner reads BLIP and BLIP-2. Serve others "
-                    "behind an address and connect that (docs/language-models.md)."
-                )
+                raise LanguageModelUnavailable(f"The model in {folder} is a '{kind}'; the local captioner reads BLIP "
+                                               "and BLIP-2. Serve others behind an address and connect that "
+                                               "(docs/language-models.md).")
             model, info = getattr(transformers, _CLASSES[kind]).from_pretrained(
                 folder, dtype="auto", local_files_only=True, output_loading_info=True
             )
@@ -171,20 +162,16 @@ def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
         except LanguageModelError:
             raise
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
-            raise LanguageModelUnavailable(
-                f"The captioner in {folder} could not be loaded: {load_failure(error)}. The folder "
-                "needs config.json, weights, the tokenizer's files and preprocessor_config.json."
-            ) from error
+            raise LanguageModelUnavailable(f"The captioner in {folder} could not be loaded: {load_failure(error)}. The "
+                                           "folder needs config.json, weights, the tokenizer's files and "
+                                           "preprocessor_config.json.") from error
     if info["missing_keys"]:
-        raise LanguageModelUnavailable(
-            f"The checkpoint in {folder} lacks {len(info['missing_keys'])} weights of {_CLASSES[kind]}, such as "
-            f"{min(info['missing_keys'])}. Use one trained for captioning (blip-image-captioning-…, blip2-…)."
-        )
+        raise LanguageModelUnavailable(f"The checkpoint in {folder} lacks {len(info['missing_keys'])} weights of "
+                                       f"{_CLASSES[kind]}, such as {min(info['missing_keys'])}. Use one trained for "
+                                       "captioning (blip-image-captioning-…, blip2-…).")
     if kind == "blip-2" and model.config.image_token_id is None:
-        raise LanguageModelUnavailable(
-            f"The config.json in {folder} has no image_token_index, so the image has no place among the words. "
-            "Get the current revision of the checkpoint."
-        )
+        raise LanguageModelUnavailable(f"The config.json in {folder} has no image_token_index, so the image has no "
+                                       "place among the words. Get the current revision of the checkpoint.")
     return model, tokenizer, processor, config
 
 

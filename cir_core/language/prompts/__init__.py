@@ -1,10 +1,9 @@
 """Prompts: one TOML file per role.
 
-A file contains ``version``, ``max_tokens``, ``labels`` of the images, ``system`` and ``user``;
-``[domains]`` words ``{domain}`` for each image domain (files without it use common.toml's);
-a text under ``[parts]`` is added to ``user`` when the input it is named after differs from
-the task's default. ``{name}`` is replaced by an input: texts appear as JSON strings, so user
-input cannot pass for the prompt.
+A file contains ``version``, ``max_tokens``, ``labels`` of the images, ``system`` and ``user``; ``[domains]`` words
+``{domain}`` for each image domain (files without it use common.toml's); a text under ``[parts]`` is added to ``user``
+when the input it is named after differs from the task's default. ``{name}`` is replaced by an input: texts appear as
+JSON strings, so user input cannot pass for the prompt.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tasks for language models, with validated answers.
 
-A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` protocol does
-not change.
+A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` protocol does not change.
 """
 
 from typing import Any

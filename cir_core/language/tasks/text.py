@@ -23,9 +23,8 @@ class MergeAnswer(Answer):
 class CaptionTask(Task[CaptionAnswer]):
     """Describe an image (CIReVL step 1, CIRCLED f_caption).
 
-    ``picture.caption``, from the gallery's manifest, is the answer if there is one.
-    ``sample`` above 0 requests an alternative wording, sampled deterministically by
-    number: CoRR's caption optimisation chooses among M of them.
+    ``picture.caption``, from the gallery's manifest, is the answer if there is one. ``sample`` above 0 requests an
+    alternative wording, sampled deterministically by number: CoRR's caption optimisation chooses among M of them.
     """
 
     role: ClassVar[str] = "caption"

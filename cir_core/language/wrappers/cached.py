@@ -24,11 +24,9 @@ _log = logging.getLogger("cirque.language")
 
 
 class CachedLanguageModel(Wrapper):
-    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a
-    fallback must not be stored under the model's name. Answers with notes are not
-    stored either: something prevented a better one. But if ``inner`` has adapted its
-    conditions during the call (it sends smaller images), the answer is stored under the
-    new ones.
+    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a fallback must not be stored under the
+    model's name. Answers with notes are not stored either: something prevented a better one. But if ``inner`` has
+    adapted its conditions during the call (it sends smaller images), the answer is stored under the new ones.
 
     A caption from the gallery's manifest is returned here, since every model that costs something
     is wrapped in this class; the built-in model takes such captions by itself.
