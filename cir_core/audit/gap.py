@@ -128,10 +128,8 @@ def gaps(
     runs: Sequence[RetrieverRun], subsets: Mapping[str, Collection[str]], *,
     k: int = CUTOFF, seed: int = 0, drawings: int = DRAWINGS,
 ) -> GapReport:
-    """Means, gaps and their intervals for every retriever and subset.
-
-    Raises ``DatasetError`` for a query in a subset that a retriever has not ranked.
-    """
+    """Means, gaps and their intervals for every retriever and subset. Raises ``DatasetError`` for a query in a subset
+    that a retriever has not ranked."""
     rows: list[RetrieverGaps] = []
     means: list[MeanGap] = []
     for subset, query_ids in subsets.items():

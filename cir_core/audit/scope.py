@@ -28,10 +28,8 @@ def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
 
 
 def validated_here(validated: Collection[str], benchmark: Benchmark) -> frozenset[str]:
-    """Those of the whole data set's ``validated`` queries that are in ``benchmark``, a part of it.
-
-    Raises ``DatasetError`` if there are none.
-    """
+    """Those of the whole data set's ``validated`` queries that are in ``benchmark``, a part of it. Raises
+    ``DatasetError`` if there are none."""
     here = frozenset(validated) & {query.query_id for query in benchmark.queries}
     if not here:
         raise DatasetError(f"None of the {len(validated)} validated queries is among the {len(benchmark.queries)} that "
@@ -49,11 +47,8 @@ def check_targets(benchmark: Benchmark) -> None:
 
 
 def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
-    """``benchmark`` with pools restricted to the images in ``gallery``, and a note on missing
-    ones. A pool that the files do not list becomes the whole gallery.
-
-    Raises ``GalleryError`` if the gallery has none of a pool's images.
-    """
+    """``benchmark`` with pools restricted to the images in ``gallery``, and a note on missing ones. A pool that the
+    files do not list becomes the whole gallery. Raises ``GalleryError`` if the gallery has none of a pool's images."""
     pools: dict[str, Sequence[str]] = {}
     missing: list[str] = []
     for name, pool in benchmark.pools.items():

@@ -24,10 +24,8 @@ class StoredRun:
 
 
 class AuditStore(Protocol):
-    """Runs by :attr:`RunCard.digest`: audits with the same card share one run.
-
-    All methods raise ``StorageError``; writes are durable on return.
-    """
+    """Runs by :attr:`RunCard.digest`: audits with the same card share one run. All methods raise ``StorageError``;
+    writes are durable on return."""
 
     def begin(self, card: RunCard, total: int) -> None:
         """Create a run for ``card`` over ``total`` queries; an existing one is unchanged."""

@@ -87,11 +87,8 @@ class CaptionAnswers:
 
 
 def read_plan(path: Path) -> CaptionPlan | None:
-    """The plan of the answers at ``path``; None if there are none.
-
-    Raises ``GalleryError`` for answers without a readable plan: they may have cost money,
-    so they are not overwritten without consent.
-    """
+    """The plan of the answers at ``path``; None if there are none. Raises ``GalleryError`` for answers without a
+    readable plan: they may have cost money, so they are not overwritten without consent."""
     heading = read_heading(path)
     if heading is None and (not path.exists() or path.stat().st_size == 0):
         return None

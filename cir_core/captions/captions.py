@@ -74,11 +74,8 @@ def distinct_captions(candidates: Iterable[Candidate]) -> list[Candidate]:
 def best_captions(
     index: FlatIndex, features: Matrix, encoder: Encoder, images: Sequence[tuple[int, Sequence[Candidate]]]
 ) -> list[CaptionChoice]:
-    """The best caption of each of ``images``: a gallery row with its candidates, in the order
-    generated, at least one of them not empty.
-
-    ``index`` is over ``features`` ``[n, dim]``, the whole gallery; ``encoder`` made them.
-    """
+    """The best caption of each of ``images``: a gallery row with its candidates, in the order generated, at least one
+    of them not empty. ``index`` is over ``features`` ``[n, dim]``, the whole gallery; ``encoder`` made them."""
     candidates = [distinct_captions(given) for _, given in images]
     rows = np.array(
         [row for (row, _), several in zip(images, candidates, strict=True) for _ in several], dtype=np.int64

@@ -176,10 +176,8 @@ def write_captions(
 
 
 def remove_captions(gallery: Gallery) -> bool:
-    """Delete the captions and all their working files; returns whether there were any.
-
-    Raises ``GalleryError`` while they are being built.
-    """
+    """Delete the captions and all their working files; returns whether there were any. Raises ``GalleryError`` while
+    they are being built."""
     folder = captions_folder(gallery)
     if not folder.is_dir():
         return False
@@ -191,10 +189,8 @@ def remove_captions(gallery: Gallery) -> bool:
 
 @contextmanager
 def captions_locked(gallery: Gallery) -> Iterator[None]:
-    """Exclusive lock for building captions. Searching and indexing continue meanwhile.
-
-    Raises ``GalleryError`` if another process holds it.
-    """
+    """Exclusive lock for building captions. Searching and indexing continue meanwhile. Raises ``GalleryError`` if
+    another process holds it."""
     folder = captions_folder(gallery)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:

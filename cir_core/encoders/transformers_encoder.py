@@ -65,10 +65,8 @@ def load_transformers(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int,
     kind: type[TorchEncoder] = TorchEncoder, marks: Mapping[str, Any] | None = None,
 ) -> TorchEncoder:
-    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``.
-
-    ``kind`` is the class to build from the model's functions; ``marks`` go into its revision.
-    """
+    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``. ``kind`` is the class to build from the
+    model's functions; ``marks`` go into its revision."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     source = spec.source

@@ -181,10 +181,8 @@ _opening = threading.Lock()
 
 
 def open_gallery(name: str, *, home: Path) -> Gallery:
-    """The published generation of gallery ``name``; cheap while another reference to it exists.
-
-    Raises ``GalleryError`` if there is none (the message lists the galleries) or it is damaged.
-    """
+    """The published generation of gallery ``name``; cheap while another reference to it exists. Raises ``GalleryError``
+    if there is none (the message lists the galleries) or it is damaged."""
     folder = gallery_folder(name, home)
     with _opening:
         for last_try in (False, True):
@@ -230,10 +228,8 @@ def list_galleries(home: Path) -> list[GalleryInfo]:
 
 
 def remove_gallery(name: str, *, home: Path) -> None:
-    """Delete the index of ``name``; the source images are not touched.
-
-    Raises ``GalleryError`` if there is none, or while it is being indexed.
-    """
+    """Delete the index of ``name``; the source images are not touched. Raises ``GalleryError`` if there is none, or
+    while it is being indexed."""
     folder = gallery_folder(name, home)
     if not folder.is_dir():
         raise GalleryError(_missing(name, folder, home))

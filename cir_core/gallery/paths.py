@@ -88,10 +88,8 @@ def write_header(folder: Path, header: Header) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it.
-
-    The system releases the lock when its process dies, so a killed run leaves nothing stale.
-    """
+    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it. The system releases the
+    lock when its process dies, so a killed run leaves nothing stale."""
     with (folder / "lock").open("a+", encoding="ascii") as file:
         if not try_lock(file):
             file.seek(0)

@@ -77,10 +77,8 @@ def publish(
     folder: Path, chosen: Sequence[tuple[Entry, IndexedFile]], fresh: npt.NDArray[np.float32],
     published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
 ) -> Header:
-    """Write ``chosen`` as a generation, in their order, and switch the gallery to it.
-
-    Nothing is written if it would equal the existing one.
-    """
+    """Write ``chosen`` as a generation, in their order, and switch the gallery to it. Nothing is written if it would
+    equal the existing one."""
     columns = _columns(chosen)
     header = Header(
         generation=new_id(), size=len(chosen), encoder=encoder, source=source, split=split,

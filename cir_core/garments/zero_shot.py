@@ -26,10 +26,8 @@ _ABSENT = {
 
 @cache
 def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
-    """The texts that represent ``value`` of ``group`` on a garment of ``category``.
-
-    For the category itself ``category`` is ignored. Every tuple has at least one text; their features are averaged.
-    """
+    """The texts that represent ``value`` of ``group`` on a garment of ``category``. For the category itself
+    ``category`` is ignored. Every tuple has at least one text; their features are averaged."""
     if group == "category":
         words = BY_KEY[group][value].phrases
         return (describe({"category": value}), *(f"photo of a {word}" for word in words))
@@ -86,11 +84,8 @@ class ZeroShotAttributes:
             self._values[group, category] = matrix.astype(np.float32)
 
     def scores(self, features: Features) -> dict[str, npt.NDArray[np.float32]]:
-        """For each group ``[n, values]``: the cosine of each image and each value's prompts.
-
-        Columns are in the order of the group's ``keys``. All groups but the category use
-        the prompts of each image's best category.
-        """
+        """For each group ``[n, values]``: the cosine of each image and each value's prompts. Columns are in the order
+        of the group's ``keys``. All groups but the category use the prompts of each image's best category."""
         features = np.atleast_2d(np.asarray(features, dtype=np.float32))
         first = features @ self._values["category", CATEGORY.keys[0]].T
         chosen = first.argmax(axis=1)

@@ -106,11 +106,8 @@ def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -
 
 
 def within(image: Image.Image, edge: int, *, gap: float) -> Image.Image:
-    """``image``, or a smaller one of at most ``edge`` pixels on its longer edge.
-
-    Pixels are first averaged in whole squares down to ``gap`` times the target size: a third of the time for photos,
-    without a visible difference.
-    """
+    """``image``, or a smaller one of at most ``edge`` pixels on its longer edge. Pixels are first averaged in whole
+    squares down to ``gap`` times the target size: a third of the time for photos, without a visible difference."""
     if max(image.size) <= edge:
         return image
     small = image._new(image.im)   # shares the pixels, which a thumbnail replaces and never modifies

@@ -146,10 +146,8 @@ class SearchService:
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
-        """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one.
-
-        Raises ``SearchError``, e.g. when the gallery has changed since.
-        """
+        """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one. Raises
+        ``SearchError``, e.g. when the gallery has changed since."""
         if parent_id is None:
             return ()
         session = self._store.session(session_id or "")

@@ -28,10 +28,8 @@ class SessionSummary:
 
 
 class SessionStore(Protocol):
-    """Writes are committed on return.
-
-    Unknown ids raise ``UnknownSession`` with a remedy; a failed write raises ``StorageError``.
-    """
+    """Writes are committed on return. Unknown ids raise ``UnknownSession`` with a remedy; a failed write raises
+    ``StorageError``."""
 
     def create_session(self, session: SearchSession) -> SearchSession:
         """Store a session without turns. The caller creates the ids (``new_id``)."""

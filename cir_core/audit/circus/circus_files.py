@@ -43,7 +43,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 from cir_core.support.texts import quoted
@@ -105,7 +105,7 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
     write_document(path, head, gallery, samples)
 
 
-def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: Benchmark | None = None) -> RetrieverRun:
+def read_run(path: Path, faults: ValidationIssues = RAISE, *, benchmark: Benchmark | None = None) -> RetrieverRun:
     """Read a per-retriever file, CIRCUS's or ours.
 
     Args:
@@ -115,7 +115,6 @@ def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: B
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     document = read_object(path, faults)
     own = None
     if OURS in document:

@@ -27,11 +27,8 @@ from cir_core.types.records import MethodSettings
 
 
 class MethodRetriever:
-    """``method`` over the gallery from ``open_gallery``, which may index it first.
-
-    ``benchmark`` lists its pools. ``instruction`` precedes the text, on a separate line,
-    for an encoder that composes; other methods take none.
-    """
+    """``method`` over the gallery from ``open_gallery``, which may index it first. ``benchmark`` lists its pools.
+    ``instruction`` precedes the text, on a separate line, for an encoder that composes; other methods take none."""
 
     def __init__(
         self, name: str, method: Method, benchmark: Benchmark, open_gallery: Callable[[], Gallery], models: Models, *,

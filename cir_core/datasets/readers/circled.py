@@ -16,7 +16,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, first_value, read_array, validated
 from cir_core.datasets.readers import circo
 from cir_core.datasets.readers.soft_benchmark import soft_image_paths
@@ -90,7 +90,7 @@ class _Raw(BaseModel):
     turns: list[_RawTurn] = []
 
 
-def read_sessions(path: Path, faults: ValidationIssues | None = None) -> CircledSessions:
+def read_sessions(path: Path, faults: ValidationIssues = RAISE) -> CircledSessions:
     """Read sessions in either format, including those that ``cirque sessions export`` writes.
 
     The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are sessions without
@@ -98,7 +98,6 @@ def read_sessions(path: Path, faults: ValidationIssues | None = None) -> Circled
     files; a trailing ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError`` unless ``faults``
     collects.
     """
-    faults = ValidationIssues() if faults is None else faults
     raw = first_byte(path) == b"{"
     records = _from_raw(path, faults) if raw else _from_public(path, faults)
     sessions: dict[str, CircledSession] = {}

@@ -15,7 +15,7 @@ import ijson
 from pydantic import BaseModel, StrictInt, StrictStr
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_depth import DepthLimited, TooDeep
 from cir_core.datasets.files.json_files import read_array, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
@@ -46,7 +46,7 @@ class _Record(BaseModel):
 
 def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one an annotation file is named after).
 
@@ -58,7 +58,6 @@ def read_benchmark(
     Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     annotations, split = _annotations(path, split)
     listing = _image_list(annotations)
     pool = _read_pool(listing, faults) if listing else None

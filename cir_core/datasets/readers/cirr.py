@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_array, read_object, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
@@ -44,7 +44,7 @@ class _Record(BaseModel):
 
 def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one a caption file is named after).
 
@@ -55,7 +55,6 @@ def read_benchmark(
     Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     captions, listing, split = _files(path, split)
     files = _read_split(listing, faults) if listing else None
     queries = _read_queries(captions, split, caption_mode or "single", files, faults)

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -38,10 +38,8 @@ class ShownSet:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to one person. ``number`` is its position in the lists of its set, from 0.
-
-    ``released_text`` is the sentence as spelled in the file, so that writing restores it.
-    """
+    """One question to one person. ``number`` is its position in the lists of its set, from 0. ``released_text`` is the
+    sentence as spelled in the file, so that writing restores it."""
 
     user: str
     question_set: str
@@ -63,9 +61,8 @@ class Question:
         return (self.reference_id, self.target_id, *self.sets[0].image_ids, *self.sets[1].image_ids)
 
 
-def read_questions(path: Path, faults: ValidationIssues | None = None) -> tuple[Question, ...]:
+def read_questions(path: Path, faults: ValidationIssues = RAISE) -> tuple[Question, ...]:
     """All questions in file order. Raises ``DatasetError``, or collects into ``faults``."""
-    faults = ValidationIssues() if faults is None else faults
     questions: list[Question] = []
     for user, sets in read_object(path, faults).items():
         if not isinstance(sets, dict):

@@ -32,10 +32,8 @@ _INSIDE = {"pic2word": ("state_dict_img2text",), "searle": ("Phi", "MLP")}  # en
 def load_pseudo_word(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
 ) -> ComposingTorchEncoder:
-    """The encoder of a ``pic2word:`` or ``searle:`` spec. Raises ``EncoderUnavailable``.
-
-    Single images and texts get the backbone's vectors.
-    """
+    """The encoder of a ``pic2word:`` or ``searle:`` spec. Raises ``EncoderUnavailable``. Single images and texts get
+    the backbone's vectors."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     weights = read_weights(spec, _INSIDE[spec.kind])

@@ -74,10 +74,8 @@ def load_embedding(
 
 
 def pooled(states: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """Pool states ``[n, tokens, dim]`` to ``[n, dim]``; ``mask`` ``[n, tokens]`` is 0 for padding.
-
-    Works for padding on either side.
-    """
+    """Pool states ``[n, tokens, dim]`` to ``[n, dim]``; ``mask`` ``[n, tokens]`` is 0 for padding. Works for padding on
+    either side."""
     if pooling == "mean":
         weights = mask.unsqueeze(-1).to(states.dtype)
         return (states * weights).sum(1) / weights.sum(1)

@@ -15,10 +15,8 @@ from cir_core.errors import EncoderUnavailable
 
 
 class InputReader:
-    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly.
-
-    Raises ``EncoderUnavailable`` if recipe and processor are incompatible.
-    """
+    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly. Raises
+    ``EncoderUnavailable`` if recipe and processor are incompatible."""
 
     def __init__(self, spec: EncoderSpec, recipe: Recipe, processor: Any) -> None:
         self.recipe, self.processor, self.tokenizer = recipe, processor, processor.tokenizer

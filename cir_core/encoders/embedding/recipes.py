@@ -100,10 +100,8 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
 
 
 def prompt(recipe: Recipe, processor: Any, image_mark: str, text: str, *, image: bool) -> str:
-    """One input in the model's template, with ``image_mark`` in place of the image.
-
-    An empty text or a missing image leaves no slot behind.
-    """
+    """One input in the model's template, with ``image_mark`` in place of the image. An empty text or a missing image
+    leaves no slot behind."""
     instruction = recipe.instruction(image=image, text=bool(text))
     text = text if text or image else recipe.empty
     if recipe.template:

@@ -27,10 +27,8 @@ _BATCH = 8  # for models where image and text pass through a language model
 
 
 def load_sentence_transformers(spec: EncoderSpec, *, device: str, precision: str, batch_size: int) -> UniversalEncoder:
-    """The encoder of a ``sentence-transformers:`` spec, from a local folder. Raises ``EncoderUnavailable``.
-
-    Queries get the model's query prompt, gallery images its document prompt.
-    """
+    """The encoder of a ``sentence-transformers:`` spec, from a local folder. Raises ``EncoderUnavailable``. Queries get
+    the model's query prompt, gallery images its document prompt."""
     chosen = choose_device(device)
     folder = model_folder(spec, _MODULES)
     _refuse_code(folder)

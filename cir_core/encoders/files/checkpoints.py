@@ -58,11 +58,8 @@ def load_exactly(
     module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], spec: EncoderSpec, *,
     prefix: str = "", optional: Collection[str] = (),
 ) -> None:
-    """Load ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more.
-
-    ``optional`` ones may be missing and remain unchanged. Raises ``EncoderUnavailable`` with
-    the expected and the actual tensors.
-    """
+    """Load ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more. ``optional`` ones may
+    be missing and remain unchanged. Raises ``EncoderUnavailable`` with the expected and the actual tensors."""
     state = module.state_dict()
     given = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
     for name, value in state.items():

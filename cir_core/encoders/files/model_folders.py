@@ -80,10 +80,8 @@ def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any])
 
 
 def precision_for(precision: str, device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """As ``choose_precision``, but ``auto`` keeps bf16 weights in bf16 on a GPU.
-
-    Language models trained in bf16 overflow fp16's range.
-    """
+    """As ``choose_precision``, but ``auto`` keeps bf16 weights in bf16 on a GPU. Language models trained in bf16
+    overflow fp16's range."""
     if precision == "auto" and device.type == "cuda" and stored == torch.bfloat16:
         return torch.bfloat16
     return choose_precision(precision, device)

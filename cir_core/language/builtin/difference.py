@@ -16,11 +16,8 @@ _SPOKEN = "all remaining differences were mentioned before, so one is repeated"
 
 
 def difference(reference: str, target: str, history: Sequence[str] = (), attempt: int = 1) -> DifferenceAnswer:
-    """The most salient change between two captions that ``history`` does not mention.
-
-    ``attempt`` n returns the n-th of them, or the last one if there are fewer. Raises
-    ``LanguageModelError`` when the captions show no difference.
-    """
+    """The most salient change between two captions that ``history`` does not mention. ``attempt`` n returns the n-th of
+    them, or the last one if there are fewer. Raises ``LanguageModelError`` when the captions show no difference."""
     old, new = parse_caption(reference), parse_caption(target)
     changes = _changes(old, new)
     if not changes:

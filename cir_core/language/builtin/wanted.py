@@ -37,11 +37,8 @@ class Wanted:
         return self.edits.noun or self.reference.noun
 
     def accepts(self, group: str, value: str) -> bool:
-        """Whether an image with ``value`` satisfies the request in ``group``.
-
-        A comparative is satisfied by every value beyond: three-quarter and long sleeves are both
-        longer than short ones.
-        """
+        """Whether an image with ``value`` satisfies the request in ``group``. A comparative is satisfied by every value
+        beyond: three-quarter and long sleeves are both longer than short ones."""
         wanted = self.slots.get(group)
         if wanted is None:
             return self.gone.get(group) != value

@@ -48,10 +48,8 @@ class Prompt:
         return f"{self.number}.{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     def fill(self, task: Task[Any], fields: str) -> tuple[str, str]:
-        """System and user text for ``task``; ``fields`` describes the answer's format.
-
-        Raises ``SettingsError`` for an unknown domain.
-        """
+        """System and user text for ``task``; ``fields`` describes the answer's format. Raises ``SettingsError`` for an
+        unknown domain."""
         inputs, usual = task.inputs(), type(task)().inputs()
         values = {name: quoted(value) for name, value in inputs.items()}
         values |= {"domain": self._domain(inputs), "fields": fields}

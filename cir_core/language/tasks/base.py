@@ -45,11 +45,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Task(Generic[A]):
-    """Base of all tasks: a frozen record of the inputs.
-
-    ``answer_type`` is a pydantic model, so that JSON answers are validated by
-    the same class that a rule-based model fills.
-    """
+    """Base of all tasks: a frozen record of the inputs. ``answer_type`` is a pydantic model, so that JSON answers are
+    validated by the same class that a rule-based model fills."""
 
     role: ClassVar[str]
     answer_type: ClassVar[type[Answer]]

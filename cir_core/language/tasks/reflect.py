@@ -25,11 +25,8 @@ class ReflectAnswer(Answer):
 
 @dataclass(frozen=True)
 class ReflectTask(Task[ReflectAnswer]):
-    """One round over the best candidates of the previous round.
-
-    ``candidates`` are the K shown as images; ``captions`` belong to the best N, in the
-    same order. ``previous_query`` is given only if the method shows it.
-    """
+    """One round over the best candidates of the previous round. ``candidates`` are the K shown as images; ``captions``
+    belong to the best N, in the same order. ``previous_query`` is given only if the method shows it."""
 
     role: ClassVar[str] = "reflect"
     answer_type: ClassVar[type[Answer]] = ReflectAnswer

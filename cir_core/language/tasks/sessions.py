@@ -21,11 +21,8 @@ class DifferenceAnswer(Answer):
 
 @dataclass(frozen=True)
 class DifferenceTask(Task[DifferenceAnswer]):
-    """A modification text from ``reference`` to ``target``, unlike any earlier one.
-
-    ``attempt`` above 1 means the previous answer was too similar to ``history``: the prompt
-    then insists on another aspect.
-    """
+    """A modification text from ``reference`` to ``target``, unlike any earlier one. ``attempt`` above 1 means the
+    previous answer was too similar to ``history``: the prompt then insists on another aspect."""
 
     role: ClassVar[str] = "difference"
     answer_type: ClassVar[type[Answer]] = DifferenceAnswer

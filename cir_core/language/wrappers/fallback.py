@@ -11,10 +11,8 @@ from cir_core.types.composition import Usage
 
 
 class FallbackLanguageModel(Wrapper):
-    """Calls ``primary``; while that is unavailable, ``builtin`` answers, with a note.
-
-    Other errors, and stops, are passed on.
-    """
+    """Calls ``primary``; while that is unavailable, ``builtin`` answers, with a note. Other errors, and stops, are
+    passed on."""
 
     def __init__(self, primary: LanguageModel, builtin: LanguageModel) -> None:
         super().__init__(primary)

@@ -13,10 +13,8 @@ from cir_core.language.wrappers.conditions import Conditions, conditions_of
 
 
 class RoutedLanguageModel(Wrapper):
-    """``by_role`` names the model of some roles; ``default`` fills the others.
-
-    ``sees`` is that of ``default``, which reflects and filters: a captioner's vision does not serve other roles.
-    """
+    """``by_role`` names the model of some roles; ``default`` fills the others. ``sees`` is that of ``default``, which
+    reflects and filters: a captioner's vision does not serve other roles."""
 
     def __init__(self, default: LanguageModel, by_role: Mapping[str, LanguageModel]) -> None:
         super().__init__(default)
