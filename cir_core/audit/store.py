@@ -29,20 +29,15 @@ class AuditStore(Protocol):
 
     def begin(self, card: RunCard, total: int) -> None:
         """Create a run for ``card`` over ``total`` queries; an existing one is unchanged."""
-        ...
 
     def stored(self, card: RunCard) -> Mapping[int, QueryAudit]:
         """Stored queries by their position in the benchmark; {} for an unknown card."""
-        ...
 
     def put(self, card: RunCard, first: int, queries: Sequence[QueryAudit]) -> None:
         """Store the queries at positions ``first`` and following, replacing existing ones."""
-        ...
 
     def finish(self, card: RunCard) -> None:
         """Mark the run as complete."""
-        ...
 
     def runs(self) -> Sequence[StoredRun]:
         """All runs, the latest first."""
-        ...

@@ -20,18 +20,15 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """A short readable name, e.g. ``ViT-B-32/openai``."""
-        ...
 
     @property
     def dim(self) -> int: ...
 
     def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
         """``[n, dim]`` float32, unit rows. Images are RGB, upright (see ``cir_core.images.load``)."""
-        ...
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32, unit rows. Longer texts are cut at the model's context length."""
-        ...
 
 
 @runtime_checkable
@@ -42,7 +39,6 @@ class ComposingEncoder(Encoder, Protocol):
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32, unit rows: query vectors of the i-th image and i-th text together. As many texts as
         images; a blank text means the image alone. Longer texts are cut at the model's context length."""
-        ...
 
 
 def composes(encoder: Encoder) -> TypeGuard[ComposingEncoder]:

@@ -21,7 +21,6 @@ class Retriever(Protocol):
     def card(self) -> RunCard:
         """Everything its ranks depend on. May index a gallery first, but loads no model if there is
         one. Raises ``CirqueError`` if this retriever cannot be used at all."""
-        ...
 
     def rank(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
         """One outcome per query, in their order.
@@ -30,11 +29,9 @@ class Retriever(Protocol):
         the retriever: ``LanguageModelUnavailable``, ``EncoderUnavailable``,
         ``EncoderMismatch``, ``GalleryError`` and ``MethodError`` mean that it cannot continue.
         """
-        ...
 
     def close(self) -> None:
         """Release its models. It can be used again afterwards."""
-        ...
 
 
 class RanksRetriever:

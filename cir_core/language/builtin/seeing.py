@@ -36,11 +36,9 @@ TEMPERATURE = 0.04
 class AttributePredictor(Protocol):
     def predict(self, features: Matrix) -> list[dict[str, str]]:
         """One value of every group of the lexicon for each row of ``[n, dim]``."""
-        ...
 
     def draw(self, features: Matrix, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
         """:meth:`predict`, with each value sampled by its score's probability."""
-        ...
 
 
 class FeatureCaptioner:
