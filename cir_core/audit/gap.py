@@ -147,7 +147,8 @@ def gaps(
                     else Gap(None, reason="no retriever has a gap"))
             means.append(MeanGap(subset, measure, mean, len(defined), len(each) - len(defined)))
     counts = {name: len(frozenset(query_ids)) for name, query_ids in subsets.items()}
-    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), _notes(runs))
+    notes = (*_of_one_input(runs), *_of_best_ranks(runs))
+    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), notes)
 
 
 def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array, high: _Array) -> RetrieverGaps:
@@ -205,10 +206,6 @@ def _gaps_of(means: _Array) -> _Array:
     for m, measure in enumerate(MEASURES):
         gap[:, m] = both[:, m] - best[:, m] if measure == "recall" else 1 - best[:, m] / both[:, m]
     return gap
-
-
-def _notes(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
-    return (*_of_one_input(runs), *_of_best_ranks(runs))
 
 
 def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:

@@ -68,15 +68,6 @@ class GalleryCaptions:
     def digest(self) -> str:
         return self.header.digest
 
-    @property
-    def captioner(self) -> str:
-        return self.header.captioner
-
-    @property
-    def size(self) -> int:
-        """Images that have a caption."""
-        return len(self.texts)
-
     def caption_of(self, image_id: str) -> str | None:
         """The image's caption; None if it has none, or is not in this gallery."""
         return self.texts.get(image_id)

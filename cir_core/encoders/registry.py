@@ -23,12 +23,7 @@ _LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # never downlo
 
 
 def load_encoder(
-    spec: str,
-    *,
-    device: str = "auto",
-    precision: str = "auto",
-    allow_downloads: bool = False,
-    batch_size: int = 64,
+    spec: str, *, device: str = "auto", precision: str = "auto", allow_downloads: bool = False, batch_size: int = 64,
 ) -> Encoder:
     """Load the encoder that ``spec`` names (forms: :mod:`cir_core.encoders.specs`).
 

@@ -73,9 +73,8 @@ def load_transformers(
     if looks_like_path(source) or Path(source).is_dir():
         folder = Path(source).expanduser()
         if not (folder / "config.json").is_file():
-            raise EncoderUnavailable(
-                f"No config.json in {folder}. Name a folder written by save_pretrained or got from the hub."
-            )
+            raise EncoderUnavailable(f"No config.json in {folder}. Name a folder written by save_pretrained or got "
+                                     "from the hub.")
         source = str(folder)
     with hub_access(allow_downloads):
         try:

@@ -67,7 +67,7 @@ class Gallery:
         self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
         self.generation = header.generation  # changes with every published index run
         self.max_megapixels = header.max_megapixels  # larger images are not read
-        self._folder = folder
+        self.folder = folder                # cirque's own files for it; the images are elsewhere
         self.ids: tuple[str, ...] = tuple(columns["id"])
         self._paths: list[str] = columns["path"]
         self._captions: list[str | None] | None = columns["caption"]
@@ -83,11 +83,6 @@ class Gallery:
 
     def __contains__(self, image_id: object) -> bool:
         return image_id in self._rows
-
-    @property
-    def folder(self) -> Path:
-        """Folder of cirque's own files for this gallery; the images are elsewhere."""
-        return self._folder
 
     @property
     def images(self) -> Sequence[GalleryImage]:
@@ -130,14 +125,14 @@ class Gallery:
         Raises ``UnknownImage``; ``ImageUnreadable`` if both it and the original are missing;
         ``GalleryError`` if it cannot be written.
         """
-        path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
+        path = thumbnail_path(self.folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
             try:
                 process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
                               max_megapixels=self.max_megapixels)
             except OSError as error:
-                raise GalleryError(f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free "
+                raise GalleryError(f"A thumbnail cannot be written to {self.folder}: {error.strerror or error}. Free "
                                    "some space or make the folder writable.") from error
         return path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from cir_core.errors import EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
 from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.manifest import read_manifest
-from cir_core.gallery.paths import gallery_folder, locked
+from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish
 from cir_core.gallery.scan import Entry, Scan, scan_folder
@@ -59,7 +59,7 @@ def index_folder(
     folder = gallery_folder(name, home)
     base = Path(root or source).absolute()
     scan = read_manifest(manifest, base) if manifest else scan_folder(base)
-    with _disk_errors_explained(folder):
+    with disk_errors_explained(folder, "gallery", "encoded images"):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
             published = load_published(folder)
@@ -79,17 +79,6 @@ def index_folder(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
         tuple(_notes(journal, published, encoder)), time.perf_counter() - started,
     )
-
-
-@contextmanager
-def _disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Unreadable source files have been skipped by now: errors here concern our own folder."""
-    try:
-        yield
-    except OSError as error:
-        raise GalleryError(f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or "
-                           "make the folder writable, then run the same command again: encoded images are not "
-                           "lost.") from error
 
 
 class _Run:

@@ -70,20 +70,29 @@ def read_header(folder: Path) -> Header | None:
     try:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
-            raise GalleryError(
-                f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it again."
-            )
+            raise GalleryError(f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it "
+                               "again.")
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise GalleryError(
-            f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery again."
-        ) from error
+        raise GalleryError(f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery "
+                           "again.") from error
 
 
 def write_header(folder: Path, header: Header) -> None:
     write_durably(folder / HEADER, json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode())
+
+
+@contextmanager
+def disk_errors_explained(folder: Path, what: str, kept: str) -> Iterator[None]:
+    """For work that has noted unreadable source files already: errors within concern cirque's own ``folder``."""
+    try:
+        yield
+    except OSError as error:
+        raise GalleryError(f"The {what} cannot be written to {folder}: {error.strerror or error}. Free some space or "
+                           f"make the folder writable, then run the same command again: {kept} are not "
+                           "lost.") from error
 
 
 @contextmanager

@@ -194,9 +194,8 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             # Without a name: given one, Pillow would map the file into memory, wherever it is.
             image: Image.Image = factory(stream, "")
         except Image.DecompressionBombError as error:
-            raise ImageUnreadable(
-                f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it down."
-            ) from error
+            raise ImageUnreadable(f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it "
+                                  "down.") from error
         except Exception:  # not this format after all, or a broken header
             continue
         if image.width > 0 and image.height > 0:

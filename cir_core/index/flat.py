@@ -168,9 +168,8 @@ class FlatIndex:
         try:
             return self._row_by_id[image_id]
         except KeyError:
-            raise UnknownImage(
-                f"No image {quoted(image_id)} in this index ({len(self)} images). Check the id in the gallery."
-            ) from None
+            raise UnknownImage(f"No image {quoted(image_id)} in this index ({len(self)} images). Check the id in the "
+                               "gallery.") from None
 
     def _rows_of(self, ids: Collection[str]) -> Rows:
         rows = {self._row_by_id[image_id] for image_id in ids if image_id in self._row_by_id}

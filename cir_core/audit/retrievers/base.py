@@ -40,10 +40,7 @@ class RanksRetriever:
     def __init__(self, run: RetrieverRun, benchmark: Benchmark) -> None:
         self._run = run
         self._card = replace(run.card, dataset_digest=benchmark.digest, caption_mode=caption_mode_of(benchmark.queries))
-
-    @property
-    def name(self) -> str:
-        return self._card.retriever
+        self.name = run.card.retriever
 
     def card(self) -> RunCard:
         return self._card

@@ -153,6 +153,14 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
         return None
 
 
+def read_records(path: Path, model: type[_Model], faults: ValidationIssues, *,
+                 key: str = "") -> Iterator[tuple[int, _Model]]:
+    """:func:`read_array` with each record as ``model``; invalid ones are faults and left out."""
+    for number, record in read_array(path, faults, key=key):
+        if (found := validated(model, record, path, number, faults)) is not None:
+            yield number, found
+
+
 def _held(record: object) -> str:
     """The keys of an object; a short form of anything else."""
     return shortened(", ".join(record), 200) or "nothing" if isinstance(record, dict) else _shown(record)

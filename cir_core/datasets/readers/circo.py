@@ -17,7 +17,7 @@ from pydantic import BaseModel, StrictInt, StrictStr
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_depth import DepthLimited, TooDeep
-from cir_core.datasets.files.json_files import read_array, validated
+from cir_core.datasets.files.json_files import read_records
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
@@ -136,10 +136,7 @@ def _read_queries(
     path: Path, split: str, mode: CaptionMode, known: Container[str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries = []
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         query = _query(record, mode)
         if record.id != number:
             faults.add(path, number, f"its id is {record.id}, which is not its position", "Keep the released order")

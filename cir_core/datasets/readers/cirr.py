@@ -16,7 +16,7 @@ from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.files.json_files import read_array, read_object, validated
+from cir_core.datasets.files.json_files import read_object, read_records
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.support.texts import quoted
@@ -100,10 +100,7 @@ def _read_queries(
     path: Path, split: str, mode: CaptionMode, known: Mapping[str, str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries: dict[str, BenchmarkQuery] = {}
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         query_id = str(record.pairid)
         texts = query_texts([record.caption], mode)
         if query_id in queries:

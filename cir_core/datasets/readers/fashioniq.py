@@ -15,7 +15,7 @@ from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.files.json_files import read_array, read_document, validated
+from cir_core.datasets.files.json_files import read_document, read_records
 from cir_core.datasets.files.layouts import check_folder, hides_targets
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
@@ -123,10 +123,7 @@ def _queries(
     """``known``: the pool that references and targets must be in. ``empty`` collects a query id
     for each dropped caption."""
     path = _captions(folder, category, split)
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         if record.target is None and not may_hide_targets:
             faults.add(path, number, "'target' is missing", "Only the test split hides its targets; check the file")
             continue

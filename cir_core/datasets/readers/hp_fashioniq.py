@@ -93,9 +93,8 @@ def released_form(questions: Iterable[Question]) -> bytes:
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:
-                raise DatasetError(
-                    f"Question {question.question_id} comes where number {number} belongs. Number them from 0."
-                )
+                raise DatasetError(f"Question {question.question_id} comes where number {number} belongs. Number them "
+                                   "from 0.")
             for key, value in zip(_LISTS, _released(question), strict=True):
                 lists[key].append(value)
         sets[name] = lists

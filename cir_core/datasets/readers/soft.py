@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.files.json_files import read_array, validated
+from cir_core.datasets.files.json_files import read_records
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
@@ -197,12 +197,7 @@ _Record = TypeVar("_Record")
 def _numbered(
     path: Path, faults: ValidationIssues, model: type[_RowType], made: Callable[[_RowType], _Record]
 ) -> list[tuple[int, _Record]]:
-    found = []
-    for number, record in read_array(path, faults):
-        row = validated(model, record, path, number, faults)
-        if row is not None:
-            found.append((number, made(row)))
-    return found
+    return [(number, made(row)) for number, row in read_records(path, model, faults)]
 
 
 def _captions(value: str | list[str]) -> tuple[str, ...]:

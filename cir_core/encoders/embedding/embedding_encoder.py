@@ -64,9 +64,8 @@ def load_embedding(
 
     dim = int(model.config.get_text_config().hidden_size)
     if recipe.dim is not None and recipe.dim > dim:
-        raise EncoderUnavailable(
-            f"{folder / SIDECAR}: 'dim' is {recipe.dim}, but the model's vectors have {dim} numbers."
-        )
+        raise EncoderUnavailable(f"{folder / SIDECAR}: 'dim' is {recipe.dim}, but the model's vectors have {dim} "
+                                 "numbers.")
     return ComposingUniversalEncoder(
         identity=EncoderIdentity(spec.text, mark, recipe.dim or dim), name=spec.name, model=model, embed=embed,
         device=chosen, dtype=dtype, batch_size=min(batch_size, _BATCH),

@@ -89,13 +89,11 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise EncoderUnavailable(
-            f"{path}: '{key}' is not usable ({first['msg']}). Keys: {', '.join(Recipe.model_fields)}."
-        ) from error
+        raise EncoderUnavailable(f"{path}: '{key}' is not usable ({first['msg']}). Keys: "
+                                 f"{', '.join(Recipe.model_fields)}.") from error
     except TemplateError as error:
-        raise EncoderUnavailable(
-            f"{path}: the template cannot be read as Jinja ({error}). It may use instruction, image and text."
-        ) from error
+        raise EncoderUnavailable(f"{path}: the template cannot be read as Jinja ({error}). It may use instruction, "
+                                 "image and text.") from error
     return recipe
 
 

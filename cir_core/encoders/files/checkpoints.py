@@ -90,9 +90,8 @@ def _read(path: Path) -> Mapping[str, Any]:
             raise EncoderUnavailable(f"Checkpoint {path} {HOLDS_OBJECTS}.") from error
         raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({load_failure(error)}). Copy it again.") from error
     if not isinstance(content, Mapping):
-        raise EncoderUnavailable(
-            f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."
-        )
+        raise EncoderUnavailable(f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the "
+                                 "network's state_dict.")
     return content
 
 

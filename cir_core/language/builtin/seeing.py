@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -33,22 +32,14 @@ NO_FEATURES = ("The built-in model describes images by their features, and this 
 TEMPERATURE = 0.04
 
 
-class AttributePredictor(Protocol):
-    def predict(self, features: Matrix) -> list[dict[str, str]]:
-        """One value of every group of the lexicon for each row of ``[n, dim]``."""
-
-    def draw(self, features: Matrix, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
-        """:meth:`predict`, with each value sampled by its score's probability."""
-
-
 class FeatureCaptioner:
     """Captions of images under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(
-        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes
+        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], ZeroShotAttributes] = ZeroShotAttributes
     ) -> None:
         self._encoder, self._make_attributes = encoder, attributes
-        self._attributes: AttributePredictor | None = None
+        self._attributes: ZeroShotAttributes | None = None
         self._others: Matrix | None = None
         self._lock = threading.Lock()
 
@@ -91,12 +82,12 @@ class FeatureCaptioner:
             for text, shows in zip(plain, is_garment, strict=True)
         ]
 
-    def _sampled(self, attributes: AttributePredictor, row: Matrix, sample: int) -> str:
+    def _sampled(self, attributes: ZeroShotAttributes, row: Matrix, sample: int) -> str:
         seed = hashlib.blake2b(row.tobytes() + str(sample).encode(), digest_size=16).digest()
         rng = np.random.default_rng(int.from_bytes(seed, "little"))
         return vary(attributes.draw(row, rng, TEMPERATURE)[0], rng)
 
-    def _prompts(self) -> tuple[AttributePredictor, Matrix, TextEncoder]:
+    def _prompts(self) -> tuple[ZeroShotAttributes, Matrix, TextEncoder]:
         encoder = self._encoder
         if encoder is None:
             raise LanguageModelError("The built-in language model was given no encoder, so it cannot describe images. "

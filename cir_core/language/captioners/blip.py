@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from PIL import Image
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
 from cir_core.encoders.files.load_failures import load_failure
 from cir_core.encoders.files.offline import hub_access
-from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
+from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
 from cir_core.language.observer import Observer
@@ -61,20 +60,16 @@ class BlipCaptioner:
         mark = revision(model.state_dict(), transformers_marks(config, self._processor.to_dict(), probe) | {
             "prompt": prompt, "beams": beams, "top_p": top_p, "max_tokens": max_tokens,
         })
-        self._name = f"blip:{folder.resolve().name}@{mark[:8]}"
+        self.name = f"blip:{folder.resolve().name}@{mark[:8]}"
         # Half the memory in half precision; BLIP-2 has up to twelve billion weights.
         self._model = model.eval().requires_grad_(False).to(device=self._device, dtype=self._dtype)
         self._is_second = config["model_type"] == "blip-2"
         self._lock = threading.Lock()
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
         if not isinstance(task, CaptionTask):
-            raise UnsupportedTask(f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language "
+            raise UnsupportedTask(f"{self.name} cannot fill the role '{task.role}'; it captions. Connect a language "
                                   "model for this (docs/language-models.md).")
         if task.picture.load is None:
             return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
@@ -94,16 +89,16 @@ class BlipCaptioner:
             options = {"num_beams": 1, "logits_processor": transformers.LogitsProcessorList([noise])}
         if watch is not None:
             options["stopping_criteria"] = transformers.StoppingCriteriaList([_Asked(watch)])
-        with self._lock, torch.inference_mode(), self._autocast():
+        with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
             if watch is not None and watch.stopped:
-                raise Stopped(f"Stopped before {self._name} began. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} began. Search again to ask anew.")
             tokens = self._generate(pixels, options)
             texts = self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
         if watch is not None:
             if watch.stopped:
-                raise Stopped(f"Stopped before {self._name} had answered. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} had answered. Search again to ask anew.")
             # Nothing was sent to a server, so it does not count as a call.
-            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self._name,)))
+            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self.name,)))
         return [_tidy(text) for text in texts]
 
     def _generate(self, pixels: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
@@ -123,11 +118,6 @@ class BlipCaptioner:
 
     def _rows(self, ids: list[int], pixels: torch.Tensor) -> torch.Tensor:
         return torch.tensor([ids], device=self._device).repeat(len(pixels), 1)
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self._dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self._device.type, dtype=self._dtype)
 
 
 class _Asked(transformers.StoppingCriteria):

@@ -161,9 +161,8 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
         return LanguageModelUnavailable(f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a "
                                         "little, or lower CIRQUE_LLM_CONCURRENCY.")
     if status == 408 or status >= 500:
-        return LanguageModelUnavailable(
-            f"{server.host} failed (HTTP {status}: {said}){_tried(tries)}. Look at the server's log or status page."
-        )
+        return LanguageModelUnavailable(f"{server.host} failed (HTTP {status}: {said}){_tried(tries)}. Look at the "
+                                        "server's log or status page.")
     return LanguageModelError(f"{server.host} refuses the request (HTTP {status}): {said} {_remedy(error, server)}")
 
 

@@ -69,7 +69,6 @@ class OpenAILanguageModel:
         return Conditions(prompt.version, edge, self._temperature(task))
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         prompt = _prompt(task)
         with self._slot(watch):
             return cast(A, _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer())

@@ -53,9 +53,8 @@ class Server:
                                     "logged. Write the key into CIRQUE_LLM_API_KEY and leave the parameter out; only "
                                     "api-version is allowed.")
         if not re.fullmatch(r"[!-~]*", self.key):
-            raise SettingsError(
-                "CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy the key again."
-            )
+            raise SettingsError("CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy "
+                                "the key again.")
 
     @property
     def host(self) -> str:

@@ -77,9 +77,8 @@ class Prompt:
         try:
             return self.domains[inputs["domain"]]
         except KeyError:
-            raise SettingsError(
-                f"There is no domain '{inputs['domain']}'. Choose one of {', '.join(DOMAINS)} (CIRQUE_DOMAIN)."
-            ) from None
+            raise SettingsError(f"There is no domain '{inputs['domain']}'. Choose one of {', '.join(DOMAINS)} "
+                                "(CIRQUE_DOMAIN).") from None
 
 
 def load(role: str) -> Prompt | None:

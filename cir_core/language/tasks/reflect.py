@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,6 +45,3 @@ class ReflectTask(Task[ReflectAnswer]):
             "captions": list(self.captions), "previous_query": self.previous_query, "domain": self.domain,
             "round_number": self.round_number,
         }
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, *self.candidates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -39,9 +38,6 @@ class DifferenceTask(Task[DifferenceAnswer]):
             "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
         }
 
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, self.target)
-
 
 class JudgeAnswer(Answer):
     """Each from 1 to 5; ``redundancy`` is high if little is repeated."""
@@ -66,6 +62,3 @@ class JudgeTask(Task[JudgeAnswer]):
 
     def inputs(self) -> dict[str, Any]:
         return {"utterances": list(self.utterances)}
-
-    def pictures(self) -> Sequence[Picture]:
-        return (*self.references, self.target)

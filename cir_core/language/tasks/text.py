@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,9 +35,6 @@ class CaptionTask(Task[CaptionAnswer]):
 
     def inputs(self) -> dict[str, Any]:
         return {"domain": self.domain, "sample": self.sample}
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.picture,)
 
 
 @dataclass(frozen=True)

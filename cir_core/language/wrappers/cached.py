@@ -37,7 +37,6 @@ class CachedLanguageModel(Wrapper):
         self._cache = cache
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         if isinstance(task, CaptionTask) and task.picture.caption and task.picture.caption.strip():
             return cast(A, CaptionAnswer(caption=task.picture.caption))
         conditions = self.conditions(task)

@@ -30,7 +30,6 @@ class BreakerLanguageModel(Wrapper):
         self._until = 0.0
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         self._pass()
         try:
             answer = self.inner.complete(task, watch)

@@ -19,7 +19,6 @@ class FallbackLanguageModel(Wrapper):
         self._builtin = builtin
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
             return self.inner.complete(task, watch)
         except LanguageModelUnavailable as error:
@@ -27,9 +26,8 @@ class FallbackLanguageModel(Wrapper):
         try:
             answer = self._builtin.complete(task, watch)
         except UnsupportedTask:
-            raise LanguageModelUnavailable(
-                f"{reason} The built-in language model cannot fill the role '{task.role}' in its place."
-            ) from None
+            raise LanguageModelUnavailable(f"{reason} The built-in language model cannot fill the role '{task.role}' "
+                                           "in its place.") from None
         except Stopped:
             raise
         except LanguageModelError as error:

@@ -27,7 +27,6 @@ class RoutedLanguageModel(Wrapper):
         return " + ".join((self.inner.name, *others))
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         return self._model(task).complete(task, watch)
 
     def conditions(self, task: Task[Any]) -> Conditions:

@@ -33,21 +33,15 @@ SYNONYMS: dict[tuple[str, str], str] = {
     ("sleeves", "long"): "long sleeve, full sleeves, full length sleeves, full sleeved",
     ("neckline", "crew"): ("crewneck, crew neckline, round necked, rounded neck, rounded neckline, round collar, "
                            "circular neckline"),
-    ("neckline", "vneck"): (
-        "vneck, v neckline, v necked, deep v, deep v neck, v cut, plunging neckline, v collar"
-    ),
+    ("neckline", "vneck"): ("vneck, v neckline, v necked, deep v, deep v neck, v cut, plunging neckline, v collar"),
     ("neckline", "scoop"): "scoop neckline, scooped neck, scoopneck, u neck, u neckline, scoop necked",
     ("neckline", "square"): "square necked, squared neckline",
     ("neckline", "turtleneck"): ("turtle neck, mock neck, polo neck, high neckline, high collar, high necked, "
                                  "turtlenecked, funnel neck"),
     ("neckline", "collar"): "pointy collar, collars",
     ("length", "short"): "minidress, above the knee, thigh length, crop, short length, short dress length",
-    ("length", "medium"): (
-        "midi, knee length, below the knee, to the knee, medium length, normal length, calf length"
-    ),
-    ("length", "long"): (
-        "floor length, ankle length, full length, ankle, long length, to the floor, maxidress"
-    ),
+    ("length", "medium"): ("midi, knee length, below the knee, to the knee, medium length, normal length, calf length"),
+    ("length", "long"): ("floor length, ankle length, full length, ankle, long length, to the floor, maxidress"),
     ("fit", "slim"): ("tight fit, tight fitting, form fitting, fitted fit, slim, figure hugging, bodycon, close "
                       "fitting, slim fitting"),
     ("fit", "regular"): "regular fitting, straight cut, normal fit",
@@ -84,9 +78,8 @@ NOUNS: dict[tuple[str, str], str] = {
     ("pattern", "pinstripes"): "vertical stripes, pinstripes, vertical stripe",
     ("pattern", "dots"): "polka dots, dots, spots, dot",
     ("pattern", "checks"): "checks, plaid checks, checkers, checkerboard",
-    ("pattern", "floral"): (
-        "flowers, flower, floral print, flower print, floral pattern, florals, roses, floral design"
-    ),
+    ("pattern", "floral"): ("flowers, flower, floral print, flower print, floral pattern, florals, roses, floral "
+                            "design"),
     ("pattern", "graphic"): ("graphic print, logo, logos, graphics, picture, graphic design, graphic on the chest, "
                              "graphic on front, printed logo, printed graphic"),
 }
