@@ -3,39 +3,38 @@
     CirqueError
     ├── SettingsError            a setting is missing or cannot be used
     ├── ImageUnreadable          an image file or upload that cannot be decoded safely
-        ├── TryLater                 a temporary refusal; carries the seconds to wait
+    ├── TryLater                 a temporary refusal; carries the seconds to wait
     │   ├── DecodingBusy         too many large images are being decoded
-        │   └── QuotaExceeded        somebody has used up their uploads for today
+    │   └── QuotaExceeded        somebody has used up their uploads for today
     ├── GalleryError             a gallery is missing, damaged or wrongly named
-        │   ├── UnknownImage         an id that is not in the gallery
+    │   ├── UnknownImage         an id that is not in the gallery
     │   └── EncoderMismatch      a gallery searched with another encoder's vectors
-        ├── EncoderUnavailable       weights missing on this machine, a bad checkpoint
+    ├── EncoderUnavailable       weights missing on this machine, a bad checkpoint
     ├── LanguageModelError       a language model failed or answered in the wrong form
     │   ├── UnsupportedTask      a role this language model cannot fill
     │   ├── LanguageModelUnavailable   its server cannot be reached or keeps failing
     │   └── Stopped              the person stopped the answer half-way
-        ├── MethodError              an invalid method declaration, an unknown method
-        ├── DatasetError             a malformed benchmark file
-        ├── SearchError              a turn that cannot be run as requested
+    ├── MethodError              an invalid method declaration, an unknown method
+    ├── DatasetError             a malformed benchmark file
+    ├── SearchError              a turn that cannot be run as requested
     │   └── UnknownSession       a session, turn or branch id that is not in the store
-        ├── StudyError               a study that cannot be created or used as requested
+    ├── StudyError               a study that cannot be created or used as requested
     │   ├── UnknownStudy         no study of that name
-        │   ├── UnknownScores        the study has no scores of that name
-        │   ├── UnknownItem          an item that does not exist or is not assigned to this person
-        │   │   └── NotJoined        the person has no seat in the study
-        │   ├── StudyClosed          the study no longer takes answers
-        │   ├── UsedToken            a token that was already used for another answer
-        │   ├── GateStands           a step is required before the next answer: guidelines, consent, a check
-        │   └── IncompleteJudgement  an incomplete or contradictory answer
-        │       └── NeedsConfirmation   an unusual answer; saved when it is sent again as confirmed
-        ├── LogError                 an invalid query of the audit log
-        ├── AccessError              permission denied
-        │   └── SignInFailed         wrong name or password, an expired sign-in
-        │       └── TooManyTries     too many wrong passwords; carries the seconds to wait
-        └── StorageError             a failed write: database or uploaded image
+    │   ├── UnknownScores        the study has no scores of that name
+    │   ├── UnknownItem          an item that does not exist or is not assigned to this person
+    │   │   └── NotJoined        the person has no seat in the study
+    │   ├── StudyClosed          the study no longer takes answers
+    │   ├── UsedToken            a token that was already used for another answer
+    │   ├── GateStands           a step is required before the next answer: guidelines, consent, a check
+    │   └── IncompleteJudgement  an incomplete or contradictory answer
+    │       └── NeedsConfirmation   an unusual answer; saved when it is sent again as confirmed
+    ├── LogError                 an invalid query of the audit log
+    ├── AccessError              permission denied
+    │   └── SignInFailed         wrong name or password, an expired sign-in
+    │       └── TooManyTries     too many wrong passwords; carries the seconds to wait
+    └── StorageError             a failed write: database or uploaded image
 
-Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
-its traceback.
+Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -47,12 +46,8 @@ class CirqueError(Exception):
     """Base of the tree. ``str(error)`` is a sentence for the user."""
 
 
-class SettingsError(CirqueError):
-    pass
-
-
-class ImageUnreadable(CirqueError):
-    pass
+class SettingsError(CirqueError): ...
+class ImageUnreadable(CirqueError): ...
 
 
 class TryLater(CirqueError):
@@ -68,108 +63,32 @@ class DecodingBusy(TryLater):
         super().__init__(message)
 
 
-class QuotaExceeded(TryLater):
-    pass
-
-
-class GalleryError(CirqueError):
-    pass
-
-
-class UnknownImage(GalleryError):
-    pass
-
-
-class EncoderMismatch(GalleryError):
-    pass
-
-
-class EncoderUnavailable(CirqueError):
-    pass
-
-
-class LanguageModelError(CirqueError):
-    pass
-
-
-class UnsupportedTask(LanguageModelError):
-    pass
-
-
-class LanguageModelUnavailable(LanguageModelError):
-    pass
-
-
-class Stopped(LanguageModelError):
-    pass
-
-
-class MethodError(CirqueError):
-    pass
-
-
-class DatasetError(CirqueError):
-    pass
-
-
-class SearchError(CirqueError):
-    pass
-
-
-class UnknownSession(SearchError):
-    pass
-
-
-class StudyError(CirqueError):
-    pass
-
-
-class UnknownStudy(StudyError):
-    pass
-
-
-class UnknownScores(StudyError):
-    pass
-
-
-class UnknownItem(StudyError):
-    pass
-
-
-class NotJoined(UnknownItem):
-    pass
-
-
-class StudyClosed(StudyError):
-    pass
-
-
-class UsedToken(StudyError):
-    pass
-
-
-class GateStands(StudyError):
-    pass
-
-
-class IncompleteJudgement(StudyError):
-    pass
-
-
-class NeedsConfirmation(IncompleteJudgement):
-    pass
-
-
-class LogError(CirqueError):
-    pass
-
-
-class AccessError(CirqueError):
-    pass
-
-
-class SignInFailed(AccessError):
-    pass
+class QuotaExceeded(TryLater): ...
+class GalleryError(CirqueError): ...
+class UnknownImage(GalleryError): ...
+class EncoderMismatch(GalleryError): ...
+class EncoderUnavailable(CirqueError): ...
+class LanguageModelError(CirqueError): ...
+class UnsupportedTask(LanguageModelError): ...
+class LanguageModelUnavailable(LanguageModelError): ...
+class Stopped(LanguageModelError): ...
+class MethodError(CirqueError): ...
+class DatasetError(CirqueError): ...
+class SearchError(CirqueError): ...
+class UnknownSession(SearchError): ...
+class StudyError(CirqueError): ...
+class UnknownStudy(StudyError): ...
+class UnknownScores(StudyError): ...
+class UnknownItem(StudyError): ...
+class NotJoined(UnknownItem): ...
+class StudyClosed(StudyError): ...
+class UsedToken(StudyError): ...
+class GateStands(StudyError): ...
+class IncompleteJudgement(StudyError): ...
+class NeedsConfirmation(IncompleteJudgement): ...
+class LogError(CirqueError): ...
+class AccessError(CirqueError): ...
+class SignInFailed(AccessError): ...
 
 
 class TooManyTries(SignInFailed):

@@ -1,10 +1,9 @@
 """Composition Gap: the share of ranking quality that neither input alone recovers (CIRCUS).
 
-For one retriever and subset ``CompGap = 1 − max(I, T) / MM``, with I, T and MM the means of
-full-catalogue nDCG (or reciprocal rank) under the image alone, the text alone, and both. A ratio
-of means, not a mean of ratios; negative where one input alone does better; not clamped. A pool's
-figure is the mean over its retrievers. ``recall_gap`` is another quantity, the difference
-``R@K(MM) − max(R@K(T), R@K(I))``.
+For one retriever and subset ``CompGap = 1 − max(I, T) / MM``, with I, T and MM the means of full-catalogue nDCG (or
+reciprocal rank) under the image alone, the text alone, and both. A ratio of means, not a mean of ratios; negative where
+one input alone does better; not clamped. A pool's figure is the mean over its retrievers. ``recall_gap`` is another
+quantity, the difference ``R@K(MM) − max(R@K(T), R@K(I))``.
 
 Intervals are 95 % percentile bootstraps over queries: the same resampled queries for every retriever,
 2,000 replicates. Subsets are fixed: labels are not recomputed. All figures are rounded
@@ -115,10 +114,8 @@ def subsets_of(aggregate: Aggregate, validated: Collection[str] | None = None) -
         return of
     kept = frozenset(validated)
     if unknown := kept - set(of["full"]) - set(aggregate.skipped):
-        raise DatasetError(
-            f"{len(unknown)} of {len(kept)} validated queries are not in this audit, {quoted(min(unknown))} for one."
-            " Check that they come from the same data set and split."
-        )
+        raise DatasetError(f"{len(unknown)} of {len(kept)} validated queries are not in this audit, "
+                           f"{quoted(min(unknown))} for one. Check that they come from the same data set and split.")
     for name, source in (("validated", "full"), ("validated_solved", "composition_required"),
                          ("validated_unsolved", "unresolved")):
         of[name] = tuple(query_id for query_id in of[source] if query_id in kept)
@@ -131,10 +128,8 @@ def gaps(
     runs: Sequence[RetrieverRun], subsets: Mapping[str, Collection[str]], *,
     k: int = CUTOFF, seed: int = 0, drawings: int = DRAWINGS,
 ) -> GapReport:
-    """Means, gaps and their intervals for every retriever and subset.
-
-    Raises ``DatasetError`` for a query in a subset that a retriever has not ranked.
-    """
+    """Means, gaps and their intervals for every retriever and subset. Raises ``DatasetError`` for a query in a subset
+    that a retriever has not ranked."""
     rows: list[RetrieverGaps] = []
     means: list[MeanGap] = []
     for subset, query_ids in subsets.items():
@@ -152,7 +147,8 @@ def gaps(
                     else Gap(None, reason="no retriever has a gap"))
             means.append(MeanGap(subset, measure, mean, len(defined), len(each) - len(defined)))
     counts = {name: len(frozenset(query_ids)) for name, query_ids in subsets.items()}
-    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), _notes(runs))
+    notes = (*_of_one_input(runs), *_of_best_ranks(runs))
+    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), notes)
 
 
 def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array, high: _Array) -> RetrieverGaps:
@@ -210,10 +206,6 @@ def _gaps_of(means: _Array) -> _Array:
     for m, measure in enumerate(MEASURES):
         gap[:, m] = both[:, m] - best[:, m] if measure == "recall" else 1 - best[:, m] / both[:, m]
     return gap
-
-
-def _notes(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
-    return (*_of_one_input(runs), *_of_best_ranks(runs))
 
 
 def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:

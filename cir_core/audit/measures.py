@@ -21,8 +21,7 @@ _DIGITS = 9
 
 
 def rounded(value: float) -> float:
-    """``value`` as reported: its last bits depend on the number of threads, as may
-    the sign of a zero."""
+    """``value`` as reported: its last bits depend on the number of threads, as may the sign of a zero."""
     return round(float(value), _DIGITS) + 0.0
 
 
@@ -45,9 +44,8 @@ def scores(runs: Sequence[RetrieverRun], query_ids: Collection[str], k: int = CU
         for column, answer in enumerate(answers):
             for place, variant in enumerate(VARIANTS):
                 if variant not in answer.rankings:
-                    raise DatasetError(
-                        f"{run.card.retriever} did not rank query {quoted(answer.query_id)} under {variant}"
-                        f" ({answer.problem or 'no reason given'}). Take the queries from its aggregate."
-                    )
+                    raise DatasetError(f"{run.card.retriever} did not rank query {quoted(answer.query_id)} under "
+                                       f"{variant} ({answer.problem or 'no reason given'}). Take the queries from its "
+                                       "aggregate.")
                 found[row, place, :, column] = one(answer.rankings[variant].ranks)
     return found

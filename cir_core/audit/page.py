@@ -54,12 +54,11 @@ def _basis(summary: Summary) -> str:
 
 def _labels(summary: Summary) -> Section:
     solvable, free = summary.labels["shortcut_solvable"], summary.shortcut_free
-    sentence = (
-        f"Of {counted(summary.labelled, 'query', 'queries')}, {solvable:,} ({_percent(summary.share(solvable))}) "
-        "can be solved by a shortcut: some retriever finds the target from the text or the image alone. "
-        f"{free:,} ({_percent(summary.share(free))}) are shortcut-free: {summary.labels['composition_required']:,} "
-        f"need both inputs, and for {summary.labels['unresolved']:,} not even both are enough."
-    )
+    sentence = (f"Of {counted(summary.labelled, 'query', 'queries')}, {solvable:,} "
+                f"({_percent(summary.share(solvable))}) can be solved by a shortcut: some retriever finds the target "
+                f"from the text or the image alone. {free:,} ({_percent(summary.share(free))}) are shortcut-free: "
+                f"{summary.labels['composition_required']:,} need both inputs, and for "
+                f"{summary.labels['unresolved']:,} not even both are enough.")
     rows = [*((words, summary.details[detail], summary.share(summary.details[detail]), label)
               for detail, (words, label) in _DETAILS.items()),
             ("All labelled queries", summary.labelled, summary.share(summary.labelled), "")]

@@ -19,9 +19,8 @@ MOST_IN_TURN = 60   # enough for the largest panel of a study, with a reserve fo
 def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tuple[str, ...]:
     """Union of the retrievers' first ``depth`` images with both inputs, each image once.
 
-    Ordered by the best rank any retriever gives it, so that the likeliest answer is
-    seen first; then by the number of retrievers; then by image id, so that neither the order
-    nor the names of the retrievers are revealed.
+    Ordered by the best rank any retriever gives it, so that the likeliest answer is seen first; then by the number of
+    retrievers; then by image id, so that neither the order nor the names of the retrievers are revealed.
 
     Args:
         position: of the query in the runs, from 0.

@@ -77,11 +77,8 @@ class RunCard:
 
 
 def pools_digest(pools: Mapping[str, Sequence[str] | None]) -> str:
-    """16 hex digits over the ranked image ids, in their order, for :attr:`RunCard.pools_digest`.
-
-    Resolve a pool that is None (the whole gallery) before, or runs over two different galleries would
-    seem to agree; None counts as "*".
-    """
+    """16 hex digits over the ranked image ids, in their order, for :attr:`RunCard.pools_digest`. Resolve a pool that is
+    None (the whole gallery) before, or runs over two different galleries would seem to agree; None counts as "*"."""
     sha = hashlib.sha256()
     for name, pool in pools.items():
         sha.update(f"{name}\n{'*' if pool is None else len(pool)}\n".encode())

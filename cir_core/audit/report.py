@@ -50,8 +50,7 @@ def make_report(
         validated: ids of queries that annotators found well-formed.
         seed: of the intervals.
 
-    Raises ``DatasetError`` for runs that do not match, and for validated queries of
-    another data set.
+    Raises ``DatasetError`` for runs that do not match, and for validated queries of another data set.
     """
     # Ranks do not depend on a file's own K; files are written with the labels' K.
     ordered = sorted(runs, key=lambda run: run.card.retriever)

@@ -1,8 +1,7 @@
 """Run an audit: rank every query with every retriever under three variants. Safe to kill, quick to repeat.
 
-Queries are processed in chunks whose bounds depend on their positions alone. A chunk is stored whole or
-not at all, so an interrupted run uses the same batches as an uninterrupted one,
-and gets identical ranks.
+Queries are processed in chunks whose bounds depend on their positions alone. A chunk is stored whole or not at all, so
+an interrupted run uses the same batches as an uninterrupted one, and gets identical ranks.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ def run_audit(
     names = [retriever.name for retriever in retrievers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them another name: "
-                          f"NAME={twice}.")
+        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them another name: NAME={twice}.")
     runs: list[RetrieverRun] = []
     failed: dict[str, str] = {}
     reused: dict[str, int] = {}
@@ -156,9 +154,7 @@ class _Work:
             self._progress(AuditProgress(self._retriever.name, variant, len(self._stored), len(self._queries)))
 
 
-def _joined(
-    query: BenchmarkQuery, outcomes: Mapping[Variant, Ranking | Problem]
-) -> tuple[QueryAudit, Problem | None]:
+def _joined(query: BenchmarkQuery, outcomes: Mapping[Variant, Ranking | Problem]) -> tuple[QueryAudit, Problem | None]:
     """The query's record, and its problem. A query counts only with all three rankings."""
     rankings: dict[Variant, Ranking] = {}
     for variant, outcome in outcomes.items():

@@ -28,10 +28,8 @@ def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
 
 
 def validated_here(validated: Collection[str], benchmark: Benchmark) -> frozenset[str]:
-    """Those of the whole data set's ``validated`` queries that are in ``benchmark``, a part of it.
-
-    Raises ``DatasetError`` if there are none.
-    """
+    """Those of the whole data set's ``validated`` queries that are in ``benchmark``, a part of it. Raises
+    ``DatasetError`` if there are none."""
     here = frozenset(validated) & {query.query_id for query in benchmark.queries}
     if not here:
         raise DatasetError(f"None of the {len(validated)} validated queries is among the {len(benchmark.queries)} that "
@@ -49,23 +47,18 @@ def check_targets(benchmark: Benchmark) -> None:
 
 
 def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
-    """``benchmark`` with pools restricted to the images in ``gallery``, and a note on missing
-    ones. A pool that the files do not list becomes the whole gallery.
-
-    Raises ``GalleryError`` if the gallery has none of a pool's images.
-    """
+    """``benchmark`` with pools restricted to the images in ``gallery``, and a note on missing ones. A pool that the
+    files do not list becomes the whole gallery. Raises ``GalleryError`` if the gallery has none of a pool's images."""
     pools: dict[str, Sequence[str]] = {}
     missing: list[str] = []
     for name, pool in benchmark.pools.items():
         pools[name] = gallery.ids if pool is None else [image_id for image_id in pool if image_id in gallery]
         missing += [image_id for image_id in pool or () if image_id not in gallery]
         if not pools[name]:
-            raise GalleryError(
-                f"Gallery {quoted(gallery.name)} holds none of the {len(pool or ())} images of "
-                f"{quoted(name or benchmark.name)}. Name the gallery that was indexed from this data set with "
-                "--gallery, or make it: cirque datasets "
-                f"index {benchmark.kind} PATH --images ROOT"
-            )
+            raise GalleryError(f"Gallery {quoted(gallery.name)} holds none of the {len(pool or ())} images of "
+                               f"{quoted(name or benchmark.name)}. Name the gallery that was indexed from this data "
+                               f"set with --gallery, or make it: cirque datasets index {benchmark.kind} PATH --images "
+                               "ROOT")
     notes = benchmark.notes
     if missing:
         named = ", ".join(missing[:_NAMED]) + (", …" if len(missing) > _NAMED else "")

@@ -24,27 +24,20 @@ class StoredRun:
 
 
 class AuditStore(Protocol):
-    """Runs by :attr:`RunCard.digest`: audits with the same card share one run.
-
-    All methods raise ``StorageError``; writes are durable on return.
-    """
+    """Runs by :attr:`RunCard.digest`: audits with the same card share one run. All methods raise ``StorageError``;
+    writes are durable on return."""
 
     def begin(self, card: RunCard, total: int) -> None:
         """Create a run for ``card`` over ``total`` queries; an existing one is unchanged."""
-        ...
 
     def stored(self, card: RunCard) -> Mapping[int, QueryAudit]:
         """Stored queries by their position in the benchmark; {} for an unknown card."""
-        ...
 
     def put(self, card: RunCard, first: int, queries: Sequence[QueryAudit]) -> None:
         """Store the queries at positions ``first`` and following, replacing existing ones."""
-        ...
 
     def finish(self, card: RunCard) -> None:
         """Mark the run as complete."""
-        ...
 
     def runs(self) -> Sequence[StoredRun]:
         """All runs, the latest first."""
-        ...

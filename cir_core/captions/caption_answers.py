@@ -29,9 +29,7 @@ class CaptionPlan:
                  "encoder_revision": "encoder revision {}", "prompt_version": "prompt version {}"}
         mine, theirs = asdict(self), asdict(other)
         changed = [key for key in words if mine[key] != theirs[key]]
-        here, there = (
-            ", ".join(words[key].format(plan[key] or "none") for key in changed) for plan in (mine, theirs)
-        )
+        here, there = (", ".join(words[key].format(plan[key] or "none") for key in changed) for plan in (mine, theirs))
         return here, there
 
 
@@ -89,11 +87,8 @@ class CaptionAnswers:
 
 
 def read_plan(path: Path) -> CaptionPlan | None:
-    """The plan of the answers at ``path``; None if there are none.
-
-    Raises ``GalleryError`` for answers without a readable plan: they may have cost money,
-    so they are not overwritten without consent.
-    """
+    """The plan of the answers at ``path``; None if there are none. Raises ``GalleryError`` for answers without a
+    readable plan: they may have cost money, so they are not overwritten without consent."""
     heading = read_heading(path)
     if heading is None and (not path.exists() or path.stat().st_size == 0):
         return None
@@ -102,10 +97,8 @@ def read_plan(path: Path) -> CaptionPlan | None:
             raise KeyError("format")
         return CaptionPlan(**heading)
     except (KeyError, TypeError) as error:
-        raise GalleryError(
-            f"The generated captions in {path} are damaged or were written by another version of cirque. Move the "
-            "file away to keep it, or add --restart to start anew."
-        ) from error
+        raise GalleryError(f"The generated captions in {path} are damaged or were written by another version of "
+                           "cirque. Move the file away to keep it, or add --restart to start anew.") from error
 
 
 def _answers(line: dict[str, Any]) -> Answers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,17 +21,11 @@ from cir_core.captions.captions import (
     distinct_captions,
     tidy_caption,
 )
-from cir_core.captions.stored import (
-    CaptionsHeader,
-    captions_digest,
-    captions_folder,
-    captions_locked,
-    write_captions,
-)
+from cir_core.captions.stored import CaptionsHeader, captions_digest, captions_folder, captions_locked, write_captions
 from cir_core.encoders.base import Encoder
 from cir_core.errors import GalleryError, LanguageModelUnavailable
 from cir_core.gallery.gallery import Gallery
-from cir_core.gallery.paths import read_header
+from cir_core.gallery.paths import disk_errors_explained, read_header
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, Domain
 from cir_core.language.wrappers.conditions import conditions_of
@@ -80,20 +74,21 @@ def optimise_captions(
     started = time.perf_counter()
     gallery.check_encoder(encoder)
     folder = captions_folder(gallery)
+    texts, ranks = folder / "texts.jsonl", folder / "ranks.jsonl"
     revision = "" if language.sees else encoder.identity.revision
     prompt_version = conditions_of(language, CaptionTask(domain=domain)).prompt_version
     plan = CaptionPlan(language.name, samples, domain, revision, prompt_version)
-    with _disk_errors_explained(folder), captions_locked(gallery):
+    with disk_errors_explained(folder, "captions", "generated captions"), captions_locked(gallery):
         if restart:
-            _texts(folder).unlink(missing_ok=True)
-            _ranks(folder).unlink(missing_ok=True)
-        _check_plan(gallery, plan, read_plan(_texts(folder)))
-        with closing(CaptionAnswers(_texts(folder), plan)) as answers:
+            texts.unlink(missing_ok=True)
+            ranks.unlink(missing_ok=True)
+        _check_plan(gallery, plan, read_plan(texts))
+        with closing(CaptionAnswers(texts, plan)) as answers:
             run = _Run(gallery, answers, len(gallery) if limit is None else min(limit, len(gallery)), progress)
             requests = CaptionRequests(gallery, language, answers, domain)
             run.generate(requests, workers)
             _check_unchanged(gallery)
-            run.rank(encoder, _ranks(folder))
+            run.rank(encoder, ranks)
         if not run.choices:
             raise GalleryError(_nothing(gallery, run.problems))
         header = _header(gallery, plan, encoder, run)
@@ -130,10 +125,9 @@ class _Run:
         try:
             requests.work(rows, workers, one_more)
         except LanguageModelUnavailable as error:
-            raise LanguageModelUnavailable(
-                f"{error} Nothing is lost: {done} of {total} images are done. Run the command again (without "
-                "--restart) when the model is back; it goes on there."
-            ) from error
+            raise LanguageModelUnavailable(f"{error} Nothing is lost: {done} of {total} images are done. Run the "
+                                           "command again (without --restart) when the model is back; it goes on "
+                                           "there.") from error
 
     def _unanswered(self) -> list[int]:
         """A row for each distinct content without an answer: copies of an image share theirs."""
@@ -185,44 +179,20 @@ def _header(gallery: Gallery, plan: CaptionPlan, encoder: Encoder, run: _Run) ->
 def _check_plan(gallery: Gallery, plan: CaptionPlan, earlier: CaptionPlan | None) -> None:
     if earlier is not None and earlier != plan:
         now, before = plan.differences(earlier)
-        raise GalleryError(
-            f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for {now}. Ask for "
-            "the same to go on with them, or add --restart to start anew (published captions stay until then)."
-        )
+        raise GalleryError(f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for "
+                           f"{now}. Ask for the same to go on with them, or add --restart to start anew (published "
+                           "captions stay until then).")
 
 
 def _check_unchanged(gallery: Gallery) -> None:
     header = read_header(gallery.folder)
     if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
-        raise GalleryError(
-            f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
-            "command again: the language model's answers for the remaining images are reused."
-        )
-
-
-def _texts(folder: Path) -> Path:
-    return folder / "texts.jsonl"
-
-
-def _ranks(folder: Path) -> Path:
-    return folder / "ranks.jsonl"
+        raise GalleryError(f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. "
+                           "Run the same command again: the language model's answers for the remaining images are "
+                           "reused.")
 
 
 def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
     image_id, problem = next(iter(problems.items()))
-    return (
-        f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, {image_id}: "
-        f"{problem} Choose another model or domain."
-    )
-
-
-@contextmanager
-def _disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Unreadable images have been noted by now: errors here concern our own folder."""
-    try:
-        yield
-    except OSError as error:
-        raise GalleryError(
-            f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: generated captions are not lost."
-        ) from error
+    return (f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, "
+            f"{image_id}: {problem} Choose another model or domain.")

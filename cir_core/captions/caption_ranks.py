@@ -26,9 +26,8 @@ def rank_candidates(
 ) -> dict[str, CaptionChoice]:
     """The best caption of each of ``images`` (row, candidates), by image id.
 
-    Choices of an earlier run from the same candidates, among the same images with the same
-    encoder, are read from ``path``; other content there is dropped. ``done`` receives the number
-    of finished rows.
+    Choices of an earlier run from the same candidates, among the same images with the same encoder, are read from
+    ``path``; other content there is dropped. ``done`` receives the number of finished rows.
     """
     features = np.asarray(gallery.features)
     index = FlatIndex(features, gallery.ids)

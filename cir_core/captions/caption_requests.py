@@ -11,13 +11,7 @@ from PIL import Image
 
 from cir_core.captions.caption_answers import Answers, CaptionAnswers
 from cir_core.captions.captions import tidy_caption
-from cir_core.errors import (
-    ImageUnreadable,
-    LanguageModelError,
-    LanguageModelUnavailable,
-    Stopped,
-    UnsupportedTask,
-)
+from cir_core.errors import ImageUnreadable, LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
@@ -30,9 +24,7 @@ _SILENT = "got no caption from the language model."
 class CaptionRequests:
     """The requests of one run. ``asked`` counts them."""
 
-    def __init__(
-        self, gallery: Gallery, language: LanguageModel, answers: CaptionAnswers, domain: Domain
-    ) -> None:
+    def __init__(self, gallery: Gallery, language: LanguageModel, answers: CaptionAnswers, domain: Domain) -> None:
         self._gallery, self._language, self._answers, self._domain = gallery, language, answers, domain
         self._watch = Observer()
         self.asked = 0
@@ -40,9 +32,8 @@ class CaptionRequests:
     def work(self, rows: Sequence[int], workers: int, done: Callable[[], None]) -> None:
         """Request the missing captions of the images in ``rows``; ``done`` is called after each.
 
-        A failed image is recorded with the reason and the next one continues. Raises
-        ``LanguageModelUnavailable`` and ``UnsupportedTask``; however the run ends, answers
-        received so far are saved.
+        A failed image is recorded with the reason and the next one continues. Raises ``LanguageModelUnavailable`` and
+        ``UnsupportedTask``; however the run ends, answers received so far are saved.
         """
         waiting: set[Future[tuple[int, bool]]] = set()
         with ThreadPoolExecutor(workers, thread_name_prefix="caption") as pool:

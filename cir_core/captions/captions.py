@@ -1,9 +1,8 @@
 """Retrieval-driven caption optimisation: of several captions, choose the one that retrieves its image best.
 
-For one image and its candidate captions, rho is the rank of the image when the caption is
-the query over the whole gallery, s the cosine of the two; the caption that minimises
-(rho, -s) is chosen. Source: CoRR section 3.4. What the paper leaves open: candidates are
-de-duplicated first, and remaining ties go to the one generated first.
+For one image and its candidate captions, rho is the rank of the image when the caption is the query over the whole
+gallery, s the cosine of the two; the caption that minimises (rho, -s) is chosen. Source: CoRR section 3.4. What the
+paper leaves open: candidates are de-duplicated first, and remaining ties go to the one generated first.
 """
 
 from __future__ import annotations
@@ -75,11 +74,8 @@ def distinct_captions(candidates: Iterable[Candidate]) -> list[Candidate]:
 def best_captions(
     index: FlatIndex, features: Matrix, encoder: Encoder, images: Sequence[tuple[int, Sequence[Candidate]]]
 ) -> list[CaptionChoice]:
-    """The best caption of each of ``images``: a gallery row with its candidates, in the order
-    generated, at least one of them not empty.
-
-    ``index`` is over ``features`` ``[n, dim]``, the whole gallery; ``encoder`` made them.
-    """
+    """The best caption of each of ``images``: a gallery row with its candidates, in the order generated, at least one
+    of them not empty. ``index`` is over ``features`` ``[n, dim]``, the whole gallery; ``encoder`` made them."""
     candidates = [distinct_captions(given) for _, given in images]
     rows = np.array(
         [row for (row, _), several in zip(images, candidates, strict=True) for _ in several], dtype=np.int64

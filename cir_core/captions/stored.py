@@ -68,15 +68,6 @@ class GalleryCaptions:
     def digest(self) -> str:
         return self.header.digest
 
-    @property
-    def captioner(self) -> str:
-        return self.header.captioner
-
-    @property
-    def size(self) -> int:
-        """Images that have a caption."""
-        return len(self.texts)
-
     def caption_of(self, image_id: str) -> str | None:
         """The image's caption; None if it has none, or is not in this gallery."""
         return self.texts.get(image_id)
@@ -129,10 +120,8 @@ def why_ignored(gallery: Gallery) -> str | None:
     if header is None or _fits(header, gallery):
         return None
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
-    return (
-        f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
-        f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)"
-    )
+    return (f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
+            f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)")
 
 
 def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, str]]:
@@ -178,10 +167,8 @@ def write_captions(
 
 
 def remove_captions(gallery: Gallery) -> bool:
-    """Delete the captions and all their working files; returns whether there were any.
-
-    Raises ``GalleryError`` while they are being built.
-    """
+    """Delete the captions and all their working files; returns whether there were any. Raises ``GalleryError`` while
+    they are being built."""
     folder = captions_folder(gallery)
     if not folder.is_dir():
         return False
@@ -193,10 +180,8 @@ def remove_captions(gallery: Gallery) -> bool:
 
 @contextmanager
 def captions_locked(gallery: Gallery) -> Iterator[None]:
-    """Exclusive lock for building captions. Searching and indexing continue meanwhile.
-
-    Raises ``GalleryError`` if another process holds it.
-    """
+    """Exclusive lock for building captions. Searching and indexing continue meanwhile. Raises ``GalleryError`` if
+    another process holds it."""
     folder = captions_folder(gallery)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -204,10 +189,9 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
             stack.enter_context(locked(folder))
         except GalleryError as error:
             holder = (folder / "lock").read_text("ascii").strip()
-            raise GalleryError(
-                f"The captions of gallery {quoted(gallery.name)} are being made by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its progress is saved."
-            ) from error
+            raise GalleryError(f"The captions of gallery {quoted(gallery.name)} are being made by another process"
+                               f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its "
+                               "progress is saved.") from error
         yield
 
 

@@ -18,11 +18,10 @@ def ask_difference(
 ) -> tuple[DifferenceAnswer, tuple[str, ...]]:
     """A modification text from reference to target, and notes on how it was found.
 
-    An instruction whose cosine with any text of ``task.history`` is ``tau`` or more is requested
-    again with the next ``attempt``, up to ``attempts`` times in all; the last answer is returned
-    anyway, with a note. ``task.history`` holds every text of the session so far, T_1 included;
-    if it is empty there is nothing to compare with. ``encoder_texts`` need not be the gallery's
-    encoder (CIRCLED: CLIP ViT-B/32).
+    An instruction whose cosine with any text of ``task.history`` is ``tau`` or more is requested again with the next
+    ``attempt``, up to ``attempts`` times in all; the last answer is returned anyway, with a note. ``task.history``
+    holds every text of the session so far, T_1 included; if it is empty there is nothing to compare with.
+    ``encoder_texts`` need not be the gallery's encoder (CIRCLED: CLIP ViT-B/32).
 
     Source: CIRCLED, f_diff (section 3), tau = 0.8, three attempts; the published code does not
     compare with T_1. Raises what ``LanguageModel.complete`` does.

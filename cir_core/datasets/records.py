@@ -26,9 +26,8 @@ ImagePaths = Callable[[str], Sequence[str]]
 class BenchmarkQuery:
     """One single-turn query.
 
-    ``target_ids`` is () where a test split hides it. ``pool`` is its key in
-    :attr:`Benchmark.pools`, ``excluded_ids`` are removed before ranking
-    (CIRR: the reference), ``subset_ids`` are CIRR's five candidates.
+    ``target_ids`` is () where a test split hides it. ``pool`` is its key in :attr:`Benchmark.pools`, ``excluded_ids``
+    are removed before ranking (CIRR: the reference), ``subset_ids`` are CIRR's five candidates.
     """
 
     query_id: str

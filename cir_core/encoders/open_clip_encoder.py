@@ -27,9 +27,7 @@ from cir_core.types.records import EncoderIdentity
 
 CONFIG_NAME = "open_clip_config.json"
 VOCABULARY_NAME = "bpe_simple_vocab.txt.gz"  # a folder's own vocabulary, read instead of open_clip's
-_HUB_WEIGHTS = (
-    "open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin",
-)
+_HUB_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ def load_open_clip(
 
 def image_pipeline(preprocess: dict[str, Any]) -> Callable[[Image.Image], torch.Tensor]:
     """Resize, crop and normalise as open_clip does for these fields of its PreprocessCfg."""
-    return cast(
-        Callable[[Image.Image], torch.Tensor], image_transform_v2(PreprocessCfg(**preprocess), is_train=False)
-    )
+    return cast(Callable[[Image.Image], torch.Tensor], image_transform_v2(PreprocessCfg(**preprocess), is_train=False))
 
 
 def load_backbone(spec: EncoderSpec, allow_downloads: bool) -> Backbone:
@@ -124,9 +120,7 @@ def _folder(spec: EncoderSpec, folder: Path) -> _Source:
         )
         raise EncoderUnavailable(f"No {CONFIG_NAME} in {folder}. {remedy}")
     if not any(path.suffix in CHECKPOINT_SUFFIXES for path in folder.iterdir()):
-        raise EncoderUnavailable(
-            f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}."
-        )
+        raise EncoderUnavailable(f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}.")
     return _Source(f"local-dir:{folder}", tokenizer=_vocabulary(folder))
 
 
@@ -205,10 +199,8 @@ def _check_model(spec: EncoderSpec) -> None:
     if spec.source not in models:
         hint = _suggest(spec.source, models)
         name = f"{spec.source}/{spec.tag or 'NAME'}"
-        raise EncoderUnavailable(
-            f"open_clip has no model '{spec.source}'.{hint} A model on the hub is written "
-            f"hf-hub:{name} (open_clip) or transformers:{name}."
-        )
+        raise EncoderUnavailable(f"open_clip has no model '{spec.source}'.{hint} A model on the hub is written "
+                                 f"hf-hub:{name} (open_clip) or transformers:{name}.")
 
 
 def _suggest(word: str, names: list[str]) -> str:
@@ -227,16 +219,10 @@ def _config(source: _Source) -> dict[str, Any]:
 def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> EncoderUnavailable:
     text = load_failure(error)
     if spec.kind in ("hub", "pretrained") and not allow_downloads:
-        return EncoderUnavailable(
-            f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never "
-            f"have been fetched; run: cirque encoders fetch {spec.text}"
-        )
+        return EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of "
+                                  f"it may never have been fetched; run: cirque encoders fetch {spec.text}")
     if spec.kind in ("hub", "pretrained"):
-        return EncoderUnavailable(
-            f"Encoder '{spec.text}' could not be fetched or loaded: {text}. Check the connection and the "
-            "name; weights copied to a folder by hand load with local-dir:/FOLDER."
-        )
-    return EncoderUnavailable(
-        f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs to "
-        "the config, and convert checkpoints that hold more than tensors to safetensors."
-    )
+        return EncoderUnavailable(f"Encoder '{spec.text}' could not be fetched or loaded: {text}. Check the connection "
+                                  "and the name; weights copied to a folder by hand load with local-dir:/FOLDER.")
+    return EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs "
+                              "to the config, and convert checkpoints that hold more than tensors to safetensors.")

@@ -23,23 +23,16 @@ _LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # never downlo
 
 
 def load_encoder(
-    spec: str,
-    *,
-    device: str = "auto",
-    precision: str = "auto",
-    allow_downloads: bool = False,
-    batch_size: int = 64,
+    spec: str, *, device: str = "auto", precision: str = "auto", allow_downloads: bool = False, batch_size: int = 64,
 ) -> Encoder:
     """Load the encoder that ``spec`` names (forms: :mod:`cir_core.encoders.specs`).
 
-    ``device`` is auto, cpu, cuda, cuda:N or mps; ``precision`` auto, fp32, fp16 or bf16
-    (auto: fp16 on cuda, else fp32; weights stay fp32, the forward pass is autocast).
-    ``batch_size`` is the number of images or texts per forward pass.
+    ``device`` is auto, cpu, cuda, cuda:N or mps; ``precision`` auto, fp32, fp16 or bf16 (auto: fp16 on cuda, else fp32;
+    weights stay fp32, the forward pass is autocast). ``batch_size`` is the number of images or texts per forward pass.
 
-    With ``allow_downloads`` false nothing is downloaded: weights must be in a local folder
-    or already in the Hugging Face cache. ``sentence-transformers:`` and ``embedding:`` always read
-    local folders only, and leave large models in the precision they run in.
-    Raises ``EncoderUnavailable`` with the remedy.
+    With ``allow_downloads`` false nothing is downloaded: weights must be in a local folder or already in the Hugging
+    Face cache. ``sentence-transformers:`` and ``embedding:`` always read local folders only, and leave large models in
+    the precision they run in. Raises ``EncoderUnavailable`` with the remedy.
     """
     parsed = parse_spec(spec)
     module, function = _LOADERS.get(parsed.kind, _OPEN_CLIP)

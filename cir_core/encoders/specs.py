@@ -36,11 +36,9 @@ _PREFIXES = ("open_clip", *_KINDS, *COMPOSING)
 BUNDLED = "atelier"
 CHECKPOINT_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
 
-_FORMS = (
-    "Write atelier, MODEL/TAG (for example ViT-B-32/openai), hf-hub:ORG/NAME, local-dir:/FOLDER, "
-    "open_clip:/CONFIG.json+/WEIGHTS.safetensors, transformers:/FOLDER or, to compose, embedding:/FOLDER, "
-    "sentence-transformers:/FOLDER, pic2word:BACKBONE:/WEIGHTS.pt, searle:… or magiclens:…."
-)
+_FORMS = ("Write atelier, MODEL/TAG (for example ViT-B-32/openai), hf-hub:ORG/NAME, local-dir:/FOLDER, "
+          "open_clip:/CONFIG.json+/WEIGHTS.safetensors, transformers:/FOLDER or, to compose, embedding:/FOLDER, "
+          "sentence-transformers:/FOLDER, pic2word:BACKBONE:/WEIGHTS.pt, searle:… or magiclens:….")
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("atelier", "the bundled model; knows only the rendered garments of the sample gallery"),
@@ -110,10 +108,8 @@ def parse_spec(text: str) -> EncoderSpec:
         raise EncoderUnavailable(f"Encoder '{text}' looks like a path. Write local-dir:{text} for a folder.")
     model, slash, tag = text.partition("/")
     if not (model and slash and tag):
-        raise EncoderUnavailable(
-            f"Encoder '{text}' does not say which weights to use. Add the tag, as in "
-            f"{model or 'ViT-B-32'}/openai; open_clip.list_pretrained() has them all."
-        )
+        raise EncoderUnavailable(f"Encoder '{text}' does not say which weights to use. Add the tag, as in "
+                                 f"{model or 'ViT-B-32'}/openai; open_clip.list_pretrained() has them all.")
     return EncoderSpec(text, "pretrained", model, tag=tag)
 
 
@@ -126,9 +122,7 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
     if not plus and "/" in rest and not looks_like_path(rest):
         return parse_spec(rest)  # open_clip:ViT-B-32/openai means the same as without the prefix
     if not (config and weights):
-        raise EncoderUnavailable(
-            f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}"
-        )
+        raise EncoderUnavailable(f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}")
     _check_suffix(weights)
     return EncoderSpec(text, "pair", config, weights=weights)
 
@@ -137,26 +131,20 @@ def _parse_composing(text: str, kind: EncoderKind, rest: str) -> EncoderSpec:
     # The last colon separates, unless it belongs to the drive letter of the checkpoint.
     found = re.fullmatch(r"(.+?):((?:[A-Za-z]:[\\/])?[^:]+)", rest)
     if not found or found[1] in _PREFIXES:  # the colon of local-dir:/folder is part of its spec
-        raise EncoderUnavailable(
-            f"Encoder '{text}' needs a backbone and a checkpoint with a colon between, as in "
-            f"{kind}:ViT-L-14/openai:/path/weights.pt. {_FORMS}"
-        )
+        raise EncoderUnavailable(f"Encoder '{text}' needs a backbone and a checkpoint with a colon between, as in "
+                                 f"{kind}:ViT-L-14/openai:/path/weights.pt. {_FORMS}")
     backbone = parse_spec(found[1])
     if backbone.kind in (*COMPOSING, *UNIVERSAL, "transformers"):
-        raise EncoderUnavailable(
-            f"Encoder '{text}' is built on '{backbone.text}', which open_clip does not load. "
-            "Name a backbone such as ViT-L-14/openai or local-dir:/FOLDER."
-        )
+        raise EncoderUnavailable(f"Encoder '{text}' is built on '{backbone.text}', which open_clip does not load. Name "
+                                 "a backbone such as ViT-L-14/openai or local-dir:/FOLDER.")
     _check_suffix(found[2])
     return EncoderSpec(text, kind, found[1], weights=found[2])
 
 
 def _check_suffix(weights: str) -> None:
     if not weights.endswith(CHECKPOINT_SUFFIXES):
-        raise EncoderUnavailable(
-            f"Checkpoint '{weights}' is none of {', '.join(CHECKPOINT_SUFFIXES)}. "
-            "Convert it to safetensors, which cannot carry code."
-        )
+        raise EncoderUnavailable(f"Checkpoint '{weights}' is none of {', '.join(CHECKPOINT_SUFFIXES)}. Convert it to "
+                                 "safetensors, which cannot carry code.")
 
 
 def looks_like_path(text: str) -> bool:

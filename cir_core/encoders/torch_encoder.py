@@ -31,9 +31,8 @@ def choose_device(device: str) -> torch.device:
         chosen = torch.device(device)
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
-        raise EncoderUnavailable(
-            f"Device '{device}' cannot be used ({_first_line(error)}). Set CIRQUE_DEVICE to auto or cpu."
-        ) from error
+        raise EncoderUnavailable(f"Device '{device}' cannot be used ({_first_line(error)}). Set CIRQUE_DEVICE to auto "
+                                 "or cpu.") from error
     return chosen
 
 
@@ -46,57 +45,36 @@ def choose_precision(precision: str, device: torch.device) -> torch.dtype:
     return _DTYPES[precision]
 
 
+def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[Any]:
+    return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype=dtype)
+
+
 class TorchModel:
     """Identity, device, precision and batching of a model whose rows are unit float32."""
 
     def __init__(
-        self,
-        *,
-        identity: EncoderIdentity,
-        name: str,
-        model: torch.nn.Module,
-        device: torch.device,
-        dtype: torch.dtype,
-        batch_size: int = 64,
+        self, *, identity: EncoderIdentity, name: str, model: torch.nn.Module, device: torch.device,
+        dtype: torch.dtype, batch_size: int = 64,
     ) -> None:
         if batch_size < 1:
             raise EncoderUnavailable(f"A batch takes at least one image, not {batch_size}.")
-        self._identity, self._name, self.batch_size = identity, name, batch_size
+        self.identity, self.name, self.dim, self.batch_size = identity, name, identity.dim, batch_size
         self.device, self.dtype = device, dtype
         self.model = model.eval().requires_grad_(False).to(device)
         # One forward pass at a time: fast tokenizers and autocast caches are not shared safely.
         self._lock = threading.Lock()
 
-    @property
-    def identity(self) -> EncoderIdentity:
-        return self._identity
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dim(self) -> int:
-        return self._identity.dim
-
     def _in_batches(self, items: Sequence[T], forward: Callable[[Sequence[T]], torch.Tensor]) -> Matrix:
         rows = []
         for part in split(items, self.batch_size):
-            with self._lock, torch.inference_mode(), self._autocast():
+            with self._lock, torch.inference_mode(), autocast(self.device, self.dtype):
                 rows.append(forward(part).float().cpu().numpy())
         return self._unit(np.concatenate(rows)) if rows else self._empty()
 
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self.dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)
-
     def _unit(self, rows: Matrix) -> Matrix:
         if not np.isfinite(rows).all():
-            raise EncoderUnavailable(
-                f"Encoder '{self.name}' gave numbers that are not finite. Set CIRQUE_PRECISION=fp32; "
-                "if it happens again, the checkpoint is damaged."
-            )
+            raise EncoderUnavailable(f"Encoder '{self.name}' gave numbers that are not finite. Set "
+                                     "CIRQUE_PRECISION=fp32; if it happens again, the checkpoint is damaged.")
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         unit = rows / np.where(norms > 0, norms, 1.0)  # a zero row stays zero: similar to nothing
         return np.ascontiguousarray(unit, dtype=np.float32)
@@ -114,13 +92,8 @@ class TorchEncoder(TorchModel):
     """
 
     def __init__(
-        self,
-        *,
-        preprocess: Callable[[Image.Image], torch.Tensor],
-        embed_images: Callable[[torch.Tensor], torch.Tensor],
-        tokenize: Callable[[list[str]], Any],
-        embed_texts: Callable[[Any], torch.Tensor],
-        **model: Any,
+        self, *, preprocess: Callable[[Image.Image], torch.Tensor], tokenize: Callable[[list[str]], Any],
+        embed_images: Callable[[torch.Tensor], torch.Tensor], embed_texts: Callable[[Any], torch.Tensor], **model: Any,
     ) -> None:
         super().__init__(**model)
         self._preprocess, self._tokenize = preprocess, tokenize
@@ -137,6 +110,19 @@ class TorchEncoder(TorchModel):
             return self._embed_images(torch.from_numpy(np.stack(part)).to(self.device))
 
         return self._in_batches(prepared, forward)
+
+    def _of_pairs(
+        self, pairs: Sequence[tuple[Image.Image, str]], embed: Callable[[torch.Tensor, Any], torch.Tensor]
+    ) -> Matrix:
+        """``[n, dim]`` float32 unit rows of ``embed``, which takes pixels ``[n, 3, height, width]`` and the tokens."""
+
+        def forward(part: Sequence[tuple[PreparedImage, str]]) -> torch.Tensor:
+            pixels = torch.from_numpy(np.stack([image for image, _ in part])).to(self.device)
+            return embed(pixels, to_device(self._tokenize([text for _, text in part]), self.device))
+
+        parts = [self._in_batches([(self.prepare(image), text) for image, text in part], forward)
+                 for part in split(pairs, self.batch_size)]
+        return np.concatenate(parts) if parts else self._empty()
 
     def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
         """``[n, dim]`` float32 unit rows; no images give ``[0, dim]``."""

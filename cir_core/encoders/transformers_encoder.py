@@ -65,19 +65,16 @@ def load_transformers(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int,
     kind: type[TorchEncoder] = TorchEncoder, marks: Mapping[str, Any] | None = None,
 ) -> TorchEncoder:
-    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``.
-
-    ``kind`` is the class to build from the model's functions; ``marks`` go into its revision.
-    """
+    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``. ``kind`` is the class to build from the
+    model's functions; ``marks`` go into its revision."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     source = spec.source
     if looks_like_path(source) or Path(source).is_dir():
         folder = Path(source).expanduser()
         if not (folder / "config.json").is_file():
-            raise EncoderUnavailable(
-                f"No config.json in {folder}. Name a folder written by save_pretrained or got from the hub."
-            )
+            raise EncoderUnavailable(f"No config.json in {folder}. Name a folder written by save_pretrained or got "
+                                     "from the hub.")
         source = str(folder)
     with hub_access(allow_downloads):
         try:
@@ -94,16 +91,13 @@ def load_transformers(
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             if isinstance(error, OSError) and source == spec.source and not allow_downloads:
                 raise not_here(spec, "A part") from error
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. "
-                "The folder needs config.json, weights, the tokenizer's files and preprocessor_config.json."
-            ) from error
+            raise EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder "
+                                     "needs config.json, weights, the tokenizer's files and "
+                                     "preprocessor_config.json.") from error
     if info["missing_keys"]:
-        raise EncoderUnavailable(
-            f"The checkpoint of '{spec.text}' lacks {len(info['missing_keys'])} weights of "
-            f"{family.model_class}, such as {min(info['missing_keys'])}."
-            " Use one trained for retrieval (for BLIP: blip-itm-…)."
-        )
+        raise EncoderUnavailable(f"The checkpoint of '{spec.text}' lacks {len(info['missing_keys'])} weights of "
+                                 f"{family.model_class}, such as {min(info['missing_keys'])}. Use one trained for "
+                                 "retrieval (for BLIP: blip-itm-…).")
     make = partial(kind, device=chosen, dtype=dtype, batch_size=batch_size)
     return _assemble(spec, family, config, model, tokenizer, processor, make, marks or {})
 
@@ -139,8 +133,6 @@ def _family(spec: EncoderSpec, config: Mapping[str, Any]) -> _Family:
     if kind not in _FAMILIES:
         known = "CLIP, SigLIP and BLIP"
         hint = " Use a fixed-size checkpoint of SigLIP 2, not NaFlex." if kind == "siglip2" else ""
-        raise EncoderUnavailable(
-            f"Encoder '{spec.text}' is a '{kind}' model; the transformers adapter knows {known}.{hint} "
-            "Many others load through open_clip (hf-hub:…)."
-        )
+        raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{kind}' model; the transformers adapter knows "
+                                 f"{known}.{hint} Many others load through open_clip (hf-hub:…).")
     return _FAMILIES[kind]

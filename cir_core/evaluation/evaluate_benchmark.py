@@ -45,9 +45,8 @@ def run_methods(
 ) -> Iterator[MethodRun]:
     """Run every query under every method, one run per method; the ``depth`` best are stored.
 
-    A failed query (an unreadable image, a malformed answer of a language model) is
-    recorded in the run's failures. ``domain`` is what prompts say the images show. The
-    methods share captions of references.
+    A failed query (an unreadable image, a malformed answer of a language model) is recorded in the run's failures.
+    ``domain`` is what prompts say the images show. The methods share captions of references.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
@@ -58,9 +57,7 @@ def run_methods(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    searchers = {
-        name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()
-    }
+    searchers = {name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()}
     for method in methods:
         yield _run(benchmark, method, searchers, depth, progress)
 

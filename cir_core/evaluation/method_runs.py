@@ -76,19 +76,16 @@ def check_images(name: str, image_ids: Iterable[str], gallery: Gallery) -> None:
     missing = [image_id for image_id in ids if image_id not in gallery]
     if missing:
         first = ", ".join(map(repr, missing[:3]))
-        raise GalleryError(
-            f"Gallery {quoted(gallery.name)} lacks {len(missing)} of the {len(ids)} images of {name}, the first: "
-            f"{first}. Make a gallery of the benchmark's own images: cirque datasets index"
-        )
+        raise GalleryError(f"Gallery {quoted(gallery.name)} lacks {len(missing)} of the {len(ids)} images of {name}, "
+                           f"the first: {first}. Make a gallery of the benchmark's own images: cirque datasets index")
 
 
 def searcher_over(
     ids: Sequence[str] | None, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *,
     reflects: bool = True,
 ) -> Searcher:
-    """A searcher that ranks ``ids`` (None: the whole gallery) and reports every language model
-    failure to a query's watch: a search tolerates some, a measurement must not. Only methods that
-    reflect need the gallery's captions."""
+    """A searcher that ranks ``ids`` (None: the whole gallery) and reports every language model failure to a query's
+    watch: a search tolerates some, a measurement must not. Only methods that reflect need the gallery's captions."""
     return Searcher(gallery, encoder, StrictLanguageModel(language), within=ids, domain=domain,
                     captions=read_captions(gallery) if reflects else None)
 

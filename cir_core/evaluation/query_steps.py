@@ -52,9 +52,8 @@ def composed_together(
     asked: Sequence[PreparedTurn | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *,
     workers: int = 1
 ) -> list[Composed | Problem]:
-    """Compose each query. ``searchers`` has one per query, all with one encoder,
-    which gets the queries as a batch. A step at which a language model failed fails its query
-    (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
+    """Compose each query. ``searchers`` has one per query, all with one encoder, which gets the queries as a batch. A
+    step at which a language model failed fails its query (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
     outcomes: dict[int, Composed | Problem] = {}
     ready: list[tuple[int, PreparedTurn]] = []
     for place, one in enumerate(asked):

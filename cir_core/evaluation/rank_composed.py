@@ -27,9 +27,8 @@ def rank_composed(
 ) -> list[QueryRanks]:
     """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, without ``excluded``.
 
-    Queries that no step rescores are ranked together (:meth:`FlatIndex.rank_many`), which
-    gives what ranking each alone does. Raises ``UnknownImage`` for a wanted image that is not
-    ranked, ``SearchError`` for one that is excluded.
+    Queries that no step rescores are ranked together (:meth:`FlatIndex.rank_many`), which gives what ranking each alone
+    does. Raises ``UnknownImage`` for a wanted image that is not ranked, ``SearchError`` for one that is excluded.
     """
     index = searcher.index
     # Not through the searcher, which encodes only texts it has not met: what goes through

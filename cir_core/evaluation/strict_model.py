@@ -25,7 +25,6 @@ class StrictLanguageModel(Wrapper):
     """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates."""
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
             return self.inner.complete(task, watch)
         except CirqueError as error:

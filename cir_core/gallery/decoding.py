@@ -49,10 +49,8 @@ class Skipped:
 def read_file(
     root: Path, path: str, *, folder: Path, max_megapixels: float, known: Callable[[str, str], Record | None]
 ) -> Decoded | Reusable | Skipped:
-    """Read, hash and decode one file; for a large one, write its thumbnail to the gallery ``folder``.
-
-    ``known(path, sha256)`` finds an earlier record of the same bytes; if there is one, nothing is decoded.
-    """
+    """Read, hash and decode one file; for a large one, write its thumbnail to the gallery ``folder``. ``known(path,
+    sha256)`` finds an earlier record of the same bytes; if there is one, nothing is decoded."""
     file = root / path
     try:
         state = file.stat()

@@ -67,7 +67,7 @@ class Gallery:
         self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
         self.generation = header.generation  # changes with every published index run
         self.max_megapixels = header.max_megapixels  # larger images are not read
-        self._folder = folder
+        self.folder = folder                # cirque's own files for it; the images are elsewhere
         self.ids: tuple[str, ...] = tuple(columns["id"])
         self._paths: list[str] = columns["path"]
         self._captions: list[str | None] | None = columns["caption"]
@@ -85,11 +85,6 @@ class Gallery:
         return image_id in self._rows
 
     @property
-    def folder(self) -> Path:
-        """Folder of cirque's own files for this gallery; the images are elsewhere."""
-        return self._folder
-
-    @property
     def images(self) -> Sequence[GalleryImage]:
         return _Images(self)
 
@@ -105,10 +100,8 @@ class Gallery:
         try:
             return self._rows[image_id]
         except KeyError:
-            raise UnknownImage(
-                f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). Check the id; "
-                "if its file is new, index the gallery again."
-            ) from None
+            raise UnknownImage(f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). "
+                               "Check the id; if its file is new, index the gallery again.") from None
 
     def path_of(self, image_id: str) -> Path:
         """The original file, which may have been moved since. Raises ``UnknownImage``."""
@@ -132,28 +125,24 @@ class Gallery:
         Raises ``UnknownImage``; ``ImageUnreadable`` if both it and the original are missing;
         ``GalleryError`` if it cannot be written.
         """
-        path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
+        path = thumbnail_path(self.folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
             try:
                 process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
                               max_megapixels=self.max_megapixels)
             except OSError as error:
-                raise GalleryError(
-                    f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "
-                    "or make the folder writable."
-                ) from error
+                raise GalleryError(f"A thumbnail cannot be written to {self.folder}: {error.strerror or error}. Free "
+                                   "some space or make the folder writable.") from error
         return path
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raises ``EncoderMismatch`` unless the encoder's vectors are comparable with these."""
         ours, theirs = self.encoder, encoder.identity
         if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
-            raise EncoderMismatch(
-                f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder is "
-                f"{_described(theirs)}. Search with the first, or index again: "
-                f"cirque index {self.root} --name {self.name} --encoder {theirs.spec}"
-            )
+            raise EncoderMismatch(f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder "
+                                  f"is {_described(theirs)}. Search with the first, or index again: cirque index "
+                                  f"{self.root} --name {self.name} --encoder {theirs.spec}")
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -187,10 +176,8 @@ _opening = threading.Lock()
 
 
 def open_gallery(name: str, *, home: Path) -> Gallery:
-    """The published generation of gallery ``name``; cheap while another reference to it exists.
-
-    Raises ``GalleryError`` if there is none (the message lists the galleries) or it is damaged.
-    """
+    """The published generation of gallery ``name``; cheap while another reference to it exists. Raises ``GalleryError``
+    if there is none (the message lists the galleries) or it is damaged."""
     folder = gallery_folder(name, home)
     with _opening:
         for last_try in (False, True):
@@ -205,10 +192,8 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
                 gallery = Gallery(name, folder, header, columns)
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 if last_try:
-                    raise GalleryError(
-                        f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
-                        f"cirque index {header.source} --name {name}"
-                    ) from error
+                    raise GalleryError(f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} "
+                                       f"and run: cirque index {header.source} --name {name}") from error
                 continue  # a new generation was published between the two reads
             _open[folder, header.generation] = gallery
             return gallery
@@ -238,10 +223,8 @@ def list_galleries(home: Path) -> list[GalleryInfo]:
 
 
 def remove_gallery(name: str, *, home: Path) -> None:
-    """Delete the index of ``name``; the source images are not touched.
-
-    Raises ``GalleryError`` if there is none, or while it is being indexed.
-    """
+    """Delete the index of ``name``; the source images are not touched. Raises ``GalleryError`` if there is none, or
+    while it is being indexed."""
     folder = gallery_folder(name, home)
     if not folder.is_dir():
         raise GalleryError(_missing(name, folder, home))
@@ -252,10 +235,8 @@ def remove_gallery(name: str, *, home: Path) -> None:
 
 def _missing(name: str, folder: Path, home: Path) -> str:
     if journal.read_run(folder) is not None:
-        return (
-            f"Gallery {quoted(name)} is not finished: its first index run was interrupted. "
-            "Run the same 'cirque index' again; it goes on where it stopped."
-        )
+        return (f"Gallery {quoted(name)} is not finished: its first index run was interrupted. Run the same 'cirque "
+                "index' again; it goes on where it stopped.")
     names = [info.name for info in list_galleries(home) if info.status == "complete"]
     there = f"There are: {', '.join(names)}." if names else "There is none yet."
     return f"No gallery {quoted(name)}. {there} To make it: cirque index DIR --name {name}"

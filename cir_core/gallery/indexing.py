@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from cir_core.errors import EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
 from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.manifest import read_manifest
-from cir_core.gallery.paths import gallery_folder, locked
+from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish
 from cir_core.gallery.scan import Entry, Scan, scan_folder
@@ -48,10 +48,9 @@ def index_folder(
 ) -> IndexReport:
     """Create gallery ``name`` from the images under ``source``, or update it.
 
-    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are indexed, relative to
-    ``root`` (default ``source``), instead of everything in the folder. Vectors of unchanged
-    files are reused. The existing gallery stays searchable until the new one is complete.
-    After a crash or an error of the encoder, run it again: it resumes.
+    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are indexed, relative to ``root`` (default
+    ``source``), instead of everything in the folder. Vectors of unchanged files are reused. The existing gallery stays
+    searchable until the new one is complete. After a crash or an error of the encoder, run it again: it resumes.
 
     Raises ``GalleryError`` (name, folder, manifest, another active run, no image at all,
     disk full); errors of the encoder are passed on.
@@ -60,7 +59,7 @@ def index_folder(
     folder = gallery_folder(name, home)
     base = Path(root or source).absolute()
     scan = read_manifest(manifest, base) if manifest else scan_folder(base)
-    with _disk_errors_explained(folder):
+    with disk_errors_explained(folder, "gallery", "encoded images"):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
             published = load_published(folder)
@@ -80,18 +79,6 @@ def index_folder(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
         tuple(_notes(journal, published, encoder)), time.perf_counter() - started,
     )
-
-
-@contextmanager
-def _disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Unreadable source files have been skipped by now: errors here concern our own folder."""
-    try:
-        yield
-    except OSError as error:
-        raise GalleryError(
-            f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: encoded images are not lost."
-        ) from error
 
 
 class _Run:
@@ -172,10 +159,8 @@ class _Run:
     def _encode(self, batch: list[Decoded], meter: IndexMeter) -> None:
         vectors = self.encoder.encode_images([one.image for one in batch])
         if vectors.shape != (len(batch), self.encoder.dim):
-            raise EncoderUnavailable(
-                f"{self.encoder.name} gave vectors of shape {vectors.shape} for {len(batch)} images of "
-                f"{self.encoder.dim} dimensions. Check its config."
-            )
+            raise EncoderUnavailable(f"{self.encoder.name} gave vectors of shape {vectors.shape} for {len(batch)} "
+                                     f"images of {self.encoder.dim} dimensions. Check its config.")
         usable = [bool(np.isfinite(vector).all()) for vector in vectors]
         records = [one.record for one, good in zip(batch, usable, strict=True) if good]
         first = len(self.journal.records)
@@ -193,9 +178,7 @@ class _Run:
         meter.skip(outcome.path)
 
 
-def _compare(
-    chosen: Sequence[tuple[Entry, IndexedFile]], published: Published | None
-) -> tuple[int, int, int, int]:
+def _compare(chosen: Sequence[tuple[Entry, IndexedFile]], published: Published | None) -> tuple[int, int, int, int]:
     """Files added, changed, removed and unchanged since ``published``."""
     before = {record.path: record.sha256 for record in published.records} if published else {}
     now = {entry.path: kept.record.sha256 for entry, kept in chosen}
@@ -208,10 +191,8 @@ def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> l
     notes = []
     if published is not None and not published.fits(encoder.identity):
         old, new = published.header.encoder, encoder.identity
-        notes.append(
-            f"The gallery was made with {old.spec} (revision {old.revision}); every image was encoded again "
-            f"with {new.spec} (revision {new.revision})."
-        )
+        notes.append(f"The gallery was made with {old.spec} (revision {old.revision}); every image was encoded again "
+                     f"with {new.spec} (revision {new.revision}).")
     if journal.started_over:
         notes.append("An interrupted run with another encoder or folder was dropped, not continued.")
     return notes

@@ -4,9 +4,8 @@
     work/vectors.f32    [n, dim] float32, appended batch by batch
     work/journal.jsonl  one line for each batch, written after its vectors are on disk
 
-A line is one whole batch, so a kill at any moment loses at most the batch in flight, and
-the next run forms the same batches as an uninterrupted one: their composition
-can change the last bits of a vector.
+A line is one whole batch, so a kill at any moment loses at most the batch in flight, and the next run forms the same
+batches as an uninterrupted one: their composition can change the last bits of a vector.
 """
 
 from __future__ import annotations

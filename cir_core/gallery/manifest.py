@@ -21,8 +21,7 @@ def read_manifest(manifest: Path, root: Path) -> Scan:
     """Entries in the manifest's order. Columns: id, path (relative to ``root``), caption
     (optional); others are ignored. A missing file is skipped with its line number.
 
-    Raises ``GalleryError`` naming the lines with a missing value, a repeated id, or
-    JSON that does not parse.
+    Raises ``GalleryError`` naming the lines with a missing value, a repeated id, or JSON that does not parse.
     """
     if not manifest.is_file():
         raise GalleryError(f"No manifest {manifest}. Give a CSV, TSV or JSONL file with columns id and path.")
@@ -74,9 +73,7 @@ def _rows(manifest: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         columns = reader.fieldnames or []
         absent = [key for key in ("id", "path") if key not in columns]
         if absent:
-            raise ValueError(
-                f"line 1: no column {' or '.join(absent)} among {_named(columns) or 'none'}"
-            )
+            raise ValueError(f"line 1: no column {' or '.join(absent)} among {_named(columns) or 'none'}")
         for row in reader:
             yield reader.line_num, row
 

@@ -48,10 +48,8 @@ class Header:
 def gallery_folder(name: str, home: Path) -> Path:
     """The folder of gallery ``name``, which may not exist. Raises ``GalleryError`` on a bad name."""
     if not _NAME.match(name):
-        raise GalleryError(
-            f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, dashes "
-            "or underscores, not starting with a dot or dash."
-        )
+        raise GalleryError(f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, "
+                           "dashes or underscores, not starting with a dot or dash.")
     return home / "galleries" / name
 
 
@@ -72,16 +70,14 @@ def read_header(folder: Path) -> Header | None:
     try:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
-            raise GalleryError(
-                f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it again."
-            )
+            raise GalleryError(f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it "
+                               "again.")
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise GalleryError(
-            f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery again."
-        ) from error
+        raise GalleryError(f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery "
+                           "again.") from error
 
 
 def write_header(folder: Path, header: Header) -> None:
@@ -89,20 +85,27 @@ def write_header(folder: Path, header: Header) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it.
+def disk_errors_explained(folder: Path, what: str, kept: str) -> Iterator[None]:
+    """For work that has noted unreadable source files already: errors within concern cirque's own ``folder``."""
+    try:
+        yield
+    except OSError as error:
+        raise GalleryError(f"The {what} cannot be written to {folder}: {error.strerror or error}. Free some space or "
+                           f"make the folder writable, then run the same command again: {kept} are not "
+                           "lost.") from error
 
-    The system releases the lock when its process dies, so a killed run leaves nothing stale.
-    """
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it. The system releases the
+    lock when its process dies, so a killed run leaves nothing stale."""
     with (folder / "lock").open("a+", encoding="ascii") as file:
         if not try_lock(file):
             file.seek(0)
             holder = file.read().strip()
-            raise GalleryError(
-                f"Gallery {quoted(folder.name)} is being indexed by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
-                "its progress is saved."
-            )
+            raise GalleryError(f"Gallery {quoted(folder.name)} is being indexed by another process"
+                               f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its "
+                               "progress is saved.")
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

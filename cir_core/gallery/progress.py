@@ -22,9 +22,7 @@ class IndexProgress:
 class IndexMeter:
     """Counts files, and calls ``progress`` at most ten times a second, and once at the end."""
 
-    def __init__(
-        self, total: int, skipped: int, progress: Callable[[IndexProgress], None] | None
-    ) -> None:
+    def __init__(self, total: int, skipped: int, progress: Callable[[IndexProgress], None] | None) -> None:
         self._total, self._done, self._skipped, self._encoded = total, skipped, skipped, 0
         self._progress = progress
         self._started = time.perf_counter()
@@ -57,6 +55,4 @@ class IndexMeter:
         self._shown = time.perf_counter()
         rate = self._encoded / max(self._shown - self._started, 1e-9)
         eta = (self._total - self._done) / rate if rate else None
-        self._progress(
-            IndexProgress(self._done, self._total, self._skipped, rate, eta, self._current)
-        )
+        self._progress(IndexProgress(self._done, self._total, self._skipped, rate, eta, self._current))

@@ -16,14 +16,7 @@ import numpy.typing as npt
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.journal import Record
-from cir_core.gallery.paths import (
-    Header,
-    features_path,
-    images_path,
-    read_header,
-    thumbnail_path,
-    write_header,
-)
+from cir_core.gallery.paths import Header, features_path, images_path, read_header, thumbnail_path, write_header
 from cir_core.gallery.scan import Entry
 from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.ids import new_id
@@ -34,8 +27,7 @@ _BLOCK = 8192  # vectors copied at a time
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """A file and the row of its vector, in the run's vectors (``fresh``) or in those of the
-    previous generation."""
+    """A file and the row of its vector, in the run's vectors (``fresh``) or in those of the previous generation."""
 
     record: Record
     row: int
@@ -85,10 +77,8 @@ def publish(
     folder: Path, chosen: Sequence[tuple[Entry, IndexedFile]], fresh: npt.NDArray[np.float32],
     published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
 ) -> Header:
-    """Write ``chosen`` as a generation, in their order, and switch the gallery to it.
-
-    Nothing is written if it would equal the existing one.
-    """
+    """Write ``chosen`` as a generation, in their order, and switch the gallery to it. Nothing is written if it would
+    equal the existing one."""
     columns = _columns(chosen)
     header = Header(
         generation=new_id(), size=len(chosen), encoder=encoder, source=source, split=split,

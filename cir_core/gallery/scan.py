@@ -63,11 +63,8 @@ def scan_folder(source: Path) -> Scan:
 
 
 def _walk(source: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:
-    """Relative paths of all files; unreadable folders are added to ``skipped``.
-
-    A link to a folder is followed once, unless it points into the walked tree:
-    loops end, and nothing is listed twice.
-    """
+    """Relative paths of all files; unreadable folders are added to ``skipped``. A link to a folder is followed once,
+    unless it points into the walked tree: loops end, and nothing is listed twice."""
     home = source.resolve()
     seen = {home}
     folders = [""]

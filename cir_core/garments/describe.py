@@ -1,8 +1,7 @@
 """Generate a plain English description of a garment from its attributes.
 
-The sample gallery's caption writer and the built-in language model both use
-:func:`describe`, so that a merged query reads like the captions the
-bundled encoder was trained on.
+The sample gallery's caption writer and the built-in language model both use :func:`describe`, so that a merged query
+reads like the captions the bundled encoder was trained on.
 """
 
 from __future__ import annotations

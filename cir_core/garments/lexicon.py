@@ -54,12 +54,7 @@ def _group(key: str, **values: tuple[str, ...]) -> Group:
     return Group(key, tuple(Value(name, phrases) for name, phrases in values.items()))
 
 
-CATEGORY = _group(
-    "category",
-    dress=("dress", "gown", "frock"),
-    shirt=("shirt",),
-    toptee=("top", "blouse", "tee"),
-)
+CATEGORY = _group("category", dress=("dress", "gown", "frock"), shirt=("shirt",), toptee=("top", "blouse", "tee"))
 
 COLOUR = _group(
     "colour",
@@ -138,7 +133,5 @@ TRIM = _group(
     piping=("contrast edges", "contrast trim", "contrasting cuffs and hem"),
 )
 
-GROUPS: tuple[Group, ...] = (
-    CATEGORY, COLOUR, SECOND_COLOUR, PATTERN, SLEEVES, NECKLINE, LENGTH, FIT, TRIM,
-)
+GROUPS: tuple[Group, ...] = (CATEGORY, COLOUR, SECOND_COLOUR, PATTERN, SLEEVES, NECKLINE, LENGTH, FIT, TRIM)
 BY_KEY: dict[str, Group] = {group.key: group for group in GROUPS}

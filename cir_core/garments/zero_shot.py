@@ -1,8 +1,7 @@
 """Zero-shot attribute prediction: the words that fit an image best under the encoder.
 
-Used by the built-in captioner, by the evaluation of the bundled encoder and by
-its training, with the same prompts. It knows words
-(:mod:`cir_core.garments.lexicon`) and nothing about any particular garment.
+Used by the built-in captioner, by the evaluation of the bundled encoder and by its training, with the same prompts. It
+knows words (:mod:`cir_core.garments.lexicon`) and nothing about any particular garment.
 """
 
 from __future__ import annotations
@@ -27,11 +26,8 @@ _ABSENT = {
 
 @cache
 def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
-    """The texts that represent ``value`` of ``group`` on a garment of ``category``.
-
-    For the category itself ``category`` is ignored. Every tuple has at least one text;
-    their features are averaged.
-    """
+    """The texts that represent ``value`` of ``group`` on a garment of ``category``. For the category itself
+    ``category`` is ignored. Every tuple has at least one text; their features are averaged."""
     if group == "category":
         words = BY_KEY[group][value].phrases
         return (describe({"category": value}), *(f"photo of a {word}" for word in words))
@@ -39,10 +35,7 @@ def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
     if value == NONE:
         return tuple(text.format(noun=noun) for text in _ABSENT[group])
     if group == "second_colour":
-        return (
-            f"a {noun} with {value} as the second colour",
-            f"a {noun} with {value} details",
-        )
+        return (f"a {noun} with {value} as the second colour", f"a {noun} with {value} details")
     plain = describe({"category": category, group: value})
     if group == "colour":
         return (plain, f"photo of {plain}")
@@ -62,11 +55,10 @@ def _detail(description: str) -> str:
 class ZeroShotAttributes:
     """Assigns one value per attribute group to each image's features.
 
-    The category is decided first; the prompts of the other groups then name it ("a dress with
-    long sleeves"). Two rules settle the second colour (see
-    :data:`cir_core.garments.lexicon.SECOND_COLOUR`): it is the other colour of the pattern or
-    the trim, so a patterned garment has one, a plain one without trim has none; and it
-    differs from the first colour.
+    The category is decided first; the prompts of the other groups then name it ("a dress with long sleeves"). Two rules
+    settle the second colour (see :data:`cir_core.garments.lexicon.SECOND_COLOUR`): it is the other colour of the
+    pattern or the trim, so a patterned garment has one, a plain one without trim has none; and it differs from the
+    first colour.
     """
 
     def __init__(self, encoder: TextEncoder) -> None:
@@ -92,11 +84,8 @@ class ZeroShotAttributes:
             self._values[group, category] = matrix.astype(np.float32)
 
     def scores(self, features: Features) -> dict[str, npt.NDArray[np.float32]]:
-        """For each group ``[n, values]``: the cosine of each image and each value's prompts.
-
-        Columns are in the order of the group's ``keys``. All groups but the category use
-        the prompts of each image's best category.
-        """
+        """For each group ``[n, values]``: the cosine of each image and each value's prompts. Columns are in the order
+        of the group's ``keys``. All groups but the category use the prompts of each image's best category."""
         features = np.atleast_2d(np.asarray(features, dtype=np.float32))
         first = features @ self._values["category", CATEGORY.keys[0]].T
         chosen = first.argmax(axis=1)
@@ -124,10 +113,7 @@ class ZeroShotAttributes:
 
 
 def _decide_rows(scores: Mapping[str, npt.NDArray[np.float32]]) -> list[dict[str, str]]:
-    return [
-        _decide({key: table[row] for key, table in scores.items()})
-        for row in range(len(scores["category"]))
-    ]
+    return [_decide({key: table[row] for key, table in scores.items()}) for row in range(len(scores["category"]))]
 
 
 def _decide(scores: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, str]:

@@ -38,10 +38,8 @@ class DecodeBudget:
 
     @contextmanager
     def hold(self, needed: int, *, patience: float | None = PATIENCE) -> Iterator[None]:
-        """Hold ``needed`` bytes. ``patience``: seconds to wait; None: without limit, for background work.
-
-        Raises ``DecodingBusy`` after that time, or at once if too many are waiting.
-        """
+        """Hold ``needed`` bytes. ``patience``: seconds to wait; None: without limit, for background work. Raises
+        ``DecodingBusy`` after that time, or at once if too many are waiting."""
         if getattr(self._mine, "holds", False):
             yield
             return

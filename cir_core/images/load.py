@@ -106,11 +106,8 @@ def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -
 
 
 def within(image: Image.Image, edge: int, *, gap: float) -> Image.Image:
-    """``image``, or a smaller one of at most ``edge`` pixels on its longer edge.
-
-    Pixels are first averaged in whole squares down to ``gap`` times the target size: a third of the time for photos,
-    without a visible difference.
-    """
+    """``image``, or a smaller one of at most ``edge`` pixels on its longer edge. Pixels are first averaged in whole
+    squares down to ``gap`` times the target size: a third of the time for photos, without a visible difference."""
     if max(image.size) <= edge:
         return image
     small = image._new(image.im)   # shares the pixels, which a thumbnail replaces and never modifies
@@ -197,9 +194,8 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             # Without a name: given one, Pillow would map the file into memory, wherever it is.
             image: Image.Image = factory(stream, "")
         except Image.DecompressionBombError as error:
-            raise ImageUnreadable(
-                f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it down."
-            ) from error
+            raise ImageUnreadable(f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it "
+                                  "down.") from error
         except Exception:  # not this format after all, or a broken header
             continue
         if image.width > 0 and image.height > 0:

@@ -14,10 +14,8 @@ _STRIP = 2**20   # pixels
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """A decoded ``image`` of any mode as RGB; transparent pixels become white.
-
-    Large images are converted strip by strip, so that intermediate forms, up to 8 bytes a pixel, never exist whole.
-    """
+    """A decoded ``image`` of any mode as RGB; transparent pixels become white. Large images are converted strip by
+    strip, so that intermediate forms, up to 8 bytes a pixel, never exist whole."""
     convert = _converter(image)
     if image.width * image.height <= _STRIP:
         return convert(image)

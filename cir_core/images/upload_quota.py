@@ -62,11 +62,8 @@ class UploadQuota:
                 raise self._too_many_bytes()
 
     def add_bytes(self, person: str, count: int) -> None:
-        """Count bytes as they arrive. Raises ``QuotaExceeded`` once over the limit.
-
-        Called for every chunk of an upload on the event loop, so it touches no file. Counts of other processes are read
-        by the other methods.
-        """
+        """Count bytes as they arrive. Raises ``QuotaExceeded`` once over the limit. Called for every chunk of an upload
+        on the event loop, so it touches no file. Counts of other processes are read by the other methods."""
         if not self._most_bytes:
             return
         with self._lock:

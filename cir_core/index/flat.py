@@ -34,9 +34,7 @@ class FlatIndex:
     def __init__(self, features: npt.ArrayLike, ids: Sequence[str]) -> None:
         self._features: Matrix = np.ascontiguousarray(np.asarray(features), dtype=np.float32)
         if self._features.ndim != 2 or len(self._features) != len(ids):
-            raise GalleryError(
-                f"{len(ids)} ids for features of shape {self._features.shape}. Index the gallery again."
-            )
+            raise GalleryError(f"{len(ids)} ids for features of shape {self._features.shape}. Index the gallery again.")
         self.ids = ids
         self._products = Products(self._features, ids)
 
@@ -53,9 +51,8 @@ class FlatIndex:
     def search(self, vector: npt.ArrayLike, k: int, exclude: Collection[str] = ()) -> list[Hit]:
         """The ``k`` best images, fewer if the gallery is smaller, without those in ``exclude``.
 
-        Ties go by gallery order, also at the end of the list. Unknown ids may be
-        excluded. Raises ``SearchError`` (k < 1, a vector that is not finite) and
-        ``EncoderMismatch`` (a vector of another length).
+        Ties go by gallery order, also at the end of the list. Unknown ids may be excluded. Raises ``SearchError`` (k <
+        1, a vector that is not finite) and ``EncoderMismatch`` (a vector of another length).
         """
         scored = PlainScores(self._products, self._checked(vector, 1))
         return self._hits(scored, scored.fast(), _at_least_one(k), self._rows_of(exclude))
@@ -68,8 +65,7 @@ class FlatIndex:
     def search_and_rank_scored(
         self, scoring: Scoring, k: int, exclude: Collection[str], image_ids: Sequence[str]
     ) -> tuple[list[Hit], tuple[int, ...]]:
-        """:meth:`search_scored`, and the rank of each of ``image_ids`` by the same score,
-        from one matrix product."""
+        """:meth:`search_scored`, and the rank of each of ``image_ids`` by the same score, from one matrix product."""
         scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
         fast, hidden = scored.fast(), self._rows_of(exclude)
         ranks = tuple(self._rank(scored, fast, self._row_of(image_id), hidden) for image_id in image_ids)
@@ -149,9 +145,7 @@ class FlatIndex:
         rows = np.flatnonzero(fast >= edge - 2 * scored.error)
         scores = scored.exact(rows)
         best = np.lexsort((rows, -scores))[:k]
-        return [
-            Hit(self.ids[rows[i]], float(scores[i]), rank) for rank, i in enumerate(best, start=1)
-        ]
+        return [Hit(self.ids[rows[i]], float(scores[i]), rank) for rank, i in enumerate(best, start=1)]
 
     def _rank(self, scored: Scored, fast: Vector, target: int, hidden: Rows) -> int:
         if target in hidden:
@@ -174,9 +168,8 @@ class FlatIndex:
         try:
             return self._row_by_id[image_id]
         except KeyError:
-            raise UnknownImage(
-                f"No image {quoted(image_id)} in this index ({len(self)} images). Check the id in the gallery."
-            ) from None
+            raise UnknownImage(f"No image {quoted(image_id)} in this index ({len(self)} images). Check the id in the "
+                               "gallery.") from None
 
     def _rows_of(self, ids: Collection[str]) -> Rows:
         rows = {self._row_by_id[image_id] for image_id in ids if image_id in self._row_by_id}
@@ -188,10 +181,8 @@ class FlatIndex:
             wanted = "one vector" if ndim == 1 else "a matrix of vectors"
             raise SearchError(f"Expected {wanted}, got an array of shape {array.shape}.")
         if array.shape[-1] != self._features.shape[1]:
-            raise EncoderMismatch(
-                f"The query has {array.shape[-1]} dimensions, the gallery {self._features.shape[1]}. "
-                "Search with the encoder that made the gallery."
-            )
+            raise EncoderMismatch(f"The query has {array.shape[-1]} dimensions, the gallery {self._features.shape[1]}. "
+                                  "Search with the encoder that made the gallery.")
         if not np.isfinite(array).all():
             raise SearchError("The query vector holds numbers that are not finite. Encode it again.")
         return array

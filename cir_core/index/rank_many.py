@@ -1,10 +1,9 @@
 """Ranks of many queries at once, by a blocked matrix product and counting.
 
-A tile of fast float32 products is compared with two thresholds for each target: its score
-plus and minus the maximum error of a fast product. Products above count, those below do
-not, and the few in between are decided by the double-precision products that
-:mod:`cir_core.index.flat` uses. So the ranks are those of a full sort, whatever the tiles,
-the threads and the BLAS, and no queries × images matrix is stored.
+A tile of fast float32 products is compared with two thresholds for each target: its score plus and minus the maximum
+error of a fast product. Products above count, those below do not, and the few in between are decided by the
+double-precision products that :mod:`cir_core.index.flat` uses. So the ranks are those of a full sort, whatever the
+tiles, the threads and the BLAS, and no queries × images matrix is stored.
 """
 
 from __future__ import annotations
@@ -134,9 +133,7 @@ class _Hidden:
 class _Strip:
     """Queries of a block that one thread processes."""
 
-    def __init__(
-        self, products: Products, queries: Matrix, questions: Sequence[RowQuery], k: int
-    ) -> None:
+    def __init__(self, products: Products, queries: Matrix, questions: Sequence[RowQuery], k: int) -> None:
         self._products, self._queries = products, queries
         counts = np.array([len(question.targets) for question in questions], dtype=np.int64)
         # Targets as a matrix; -1 where a query has fewer than others.
@@ -196,9 +193,8 @@ def _width(images: int) -> int:
 
 
 def _count(flags: _Flags) -> npt.NDArray[np.int64]:
-    """Row-wise count, ``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up as
-    one integer, none of whose bytes overflows in 255 additions. numpy's own row-wise count takes
-    longer than the comparison."""
+    """Row-wise count, ``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up as one integer,
+    none of whose bytes overflows in 255 additions. numpy's own row-wise count takes longer than the comparison."""
     words = flags.view(np.uint64)
     words = words.reshape(len(flags), -1, min(words.shape[1], _COUNTED // 8)).sum(axis=2)
     counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(len(flags), -1).sum(axis=1, dtype=np.int64)

@@ -24,16 +24,12 @@ class Scoring(Protocol):
     @property
     def vectors(self) -> Matrix:
         """``[m, dim]``."""
-        ...
 
     def combine(self, products: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
         """``[n, m]`` products to ``[n]`` scores."""
-        ...
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
-        """Error bound of a score when column j is off by ``errors[j]`` at most and no
-        larger than ``sizes[j]``."""
-        ...
+        """Error bound of a score when column j is off by ``errors[j]`` at most and no larger than ``sizes[j]``."""
 
 
 class Scored(Protocol):
@@ -44,11 +40,9 @@ class Scored(Protocol):
 
     def fast(self) -> Vector:
         """``[n]``, a new array."""
-        ...
 
     def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
         """``[len(rows)]``; a row's score does not depend on the other rows requested."""
-        ...
 
 
 class Products:

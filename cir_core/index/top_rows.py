@@ -15,9 +15,8 @@ class TopRows:
     """For queries ``[n, dim]``, the best ``limits[i]`` rows of each; ``error`` ``[n]`` bounds the
     difference between a fast and an exact product.
 
-    Of every tile only possible members of the top k are stored: the threshold is the k-th best
-    fast product so far, less twice the error. Double-precision products decide at the end, or
-    before if near ties fill the memory.
+    Of every tile only possible members of the top k are stored: the threshold is the k-th best fast product so far,
+    less twice the error. Double-precision products decide at the end, or before if near ties fill the memory.
     """
 
     def __init__(
@@ -78,9 +77,8 @@ class TopRows:
 
 
 def _by_query_and_score(which: Rows, scores: Vector) -> Rows:
-    """Integer sort keys by query, then falling score: sorting those is ten times as fast as by
-    two keys. The bits of a float32 are ordered as an integer, negative ones
-    backwards."""
+    """Integer sort keys by query, then falling score: sorting those is ten times as fast as by two keys. The bits of a
+    float32 are ordered as an integer, negative ones backwards."""
     bits = scores.view(np.int32)
     return (which << 32) - np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 

@@ -14,12 +14,10 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """For protocol cards, e.g. ``built-in/2`` or ``gpt-4o-mini@api.openai.com``."""
-        ...
 
     @property
     def sees(self) -> bool:
         """Whether it processes pixels; others work from captions and feature vectors."""
-        ...
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The validated answer.
@@ -30,4 +28,3 @@ class LanguageModel(Protocol):
             Stopped: ``watch`` requested a stop while the answer was being received.
             LanguageModelError: anything else, e.g. an answer in the wrong form.
         """
-        ...

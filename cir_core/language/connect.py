@@ -33,10 +33,8 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
         return None
     if not base_url or not model:
         given, missing = ("MODEL", "BASE_URL") if model else ("BASE_URL", "MODEL")
-        raise SettingsError(
-            f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a language model, or "
-            "neither to use the built-in one (docs/language-models.md)."
-        )
+        raise SettingsError(f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a "
+                            "language model, or neither to use the built-in one (docs/language-models.md).")
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Server
 
@@ -88,9 +86,8 @@ def _captioner(settings: Settings) -> LanguageModel | None:
     if not kind:
         return None
     if kind != "blip" or not path:
-        raise SettingsError(
-            f"CIRQUE_CAPTIONER is '{settings.captioner}'. It looks like blip:/path/to/checkpoint, or is empty."
-        )
+        raise SettingsError(f"CIRQUE_CAPTIONER is '{settings.captioner}'. It looks like blip:/path/to/checkpoint, or "
+                            "is empty.")
     from cir_core.language.captioners.blip import BlipCaptioner
 
     return BlipCaptioner(Path(path).expanduser(), settings.device, settings.precision)

@@ -21,9 +21,8 @@ NAMED = 20  # missing images listed by name; all are counted
 
 @dataclass(frozen=True)
 class CheckReport:
-    """``faults`` may be fewer than ``fault_count``, ``missing_images`` fewer than ``missing_count``:
-    a broken copy has the same fault everywhere. ``images`` is the searched root, None
-    if images were not checked."""
+    """``faults`` may be fewer than ``fault_count``, ``missing_images`` fewer than ``missing_count``: a broken copy has
+    the same fault everywhere. ``images`` is the searched root, None if images were not checked."""
 
     kind: str
     path: str
@@ -102,8 +101,7 @@ def _is_empty(content: Content) -> bool:
 def _twice(path: Path, benchmark: Benchmark, faults: ValidationIssues) -> None:
     """Repeated ids that readers accept."""
     for query_id in _repeated(query.query_id for query in benchmark.queries):
-        faults.add(path, f"query {quoted(query_id)}", "its id occurs more than once",
-                   "Give each query its own id")
+        faults.add(path, f"query {quoted(query_id)}", "its id occurs more than once", "Give each query its own id")
     for name, pool in benchmark.pools.items():
         for image_id in _repeated(pool or ()):
             faults.add(path, f"pool {quoted(name)}", f"image {quoted(image_id)} occurs more than once",

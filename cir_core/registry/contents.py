@@ -9,6 +9,7 @@ from pathlib import Path
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_document
 from cir_core.datasets.records import Benchmark, CaptionMode, ImagePaths
+from cir_core.evaluation.runs.records import Run
 from cir_core.registry import counting
 
 
@@ -69,9 +70,7 @@ def hp_fashioniq(source: Source) -> Content:
         own = tuple(paths[image_id])
         return (*own, *(path.removeprefix("image_data/") for path in own), f"images/{image_id}.png")
 
-    notes = (
-        "The released form does not say which questions people called invalid: all are counted.",
-    )
+    notes = ("The released form does not say which questions people called invalid: all are counted.",)
     return Content(counting.hp_counts(questions), notes, None, tuple(paths), found)
 
 
@@ -130,27 +129,24 @@ def trec_qrels(source: Source) -> Content:
 
 
 def circo_submission(source: Source) -> Content:
-    from cir_core.datasets.readers import circo
+    from cir_core.datasets.readers.circo import read_benchmark
     from cir_core.evaluation.runs.submissions import read_circo_submission
 
-    benchmark = circo.read_benchmark(source.annotations, split=source.split) if source.annotations else None
-    run = read_circo_submission(source.path, benchmark, source.faults)
-    return Content(counting.run_counts(run), (*run.notes, *_unchecked(benchmark)))
+    return _submission(source, read_benchmark, read_circo_submission)
 
 
 def cirr_submission(source: Source) -> Content:
-    from cir_core.datasets.readers import cirr
+    from cir_core.datasets.readers.cirr import read_benchmark
     from cir_core.evaluation.runs.submissions import read_cirr_submission
 
-    benchmark = cirr.read_benchmark(source.annotations, split=source.split) if source.annotations else None
-    run = read_cirr_submission(source.path, benchmark, source.faults)
-    return Content(counting.run_counts(run), (*run.notes, *_unchecked(benchmark)))
+    return _submission(source, read_benchmark, read_cirr_submission)
 
 
-def _unchecked(benchmark: Benchmark | None) -> tuple[str, ...]:
-    if benchmark is not None:
-        return ()
-    return ("Query and image ids were not compared with the benchmark: give --annotations for that.",)
+def _submission(source: Source, read_benchmark: Callable[..., Benchmark], read: Callable[..., Run]) -> Content:
+    benchmark = read_benchmark(source.annotations, split=source.split) if source.annotations else None
+    run = read(source.path, benchmark, source.faults)
+    unchecked = "Query and image ids were not compared with the benchmark: give --annotations for that."
+    return Content(counting.run_counts(run), (*run.notes, *(() if benchmark else (unchecked,))))
 
 
 def _pool(source: Source) -> tuple[str, ...] | None:

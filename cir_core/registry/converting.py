@@ -34,10 +34,9 @@ def convert(
 ) -> Converted:
     """Write the contents of ``path`` to ``out`` in ``form``: a file, or a folder for "mbeir".
 
-    A form of the kind's own name rewrites the released format; CIRCLED's raw sessions become public
-    ones. Existing files at ``out`` are replaced. Raises ``DatasetError`` for a form that the kind
-    does not support, at the first fault of the files, for an option without effect, and if
-    ``out`` cannot be written or contains the source.
+    A form of the kind's own name rewrites the released format; CIRCLED's raw sessions become public ones. Existing
+    files at ``out`` are replaced. Raises ``DatasetError`` for a form that the kind does not support, at the first fault
+    of the files, for an option without effect, and if ``out`` cannot be written or contains the source.
     """
     if form not in (forms := forms_of(kind)):
         can = f"It can be written as: {', '.join(forms)}." if forms else "Its files have no other form."

@@ -45,8 +45,7 @@ def benchmark_counts(benchmark: Benchmark) -> Counts:
 
 
 def hp_counts(questions: Sequence[Question]) -> Counts:
-    """People, questions, scores by value, preferences; the share of shown sets that contain the
-    target."""
+    """People, questions, scores by value, preferences; the share of shown sets that contain the target."""
     shown = [(question, one) for question in questions for one in question.sets]
     scores = Counter(one.score for _, one in shown)
     categories = Counter(question.category for question in questions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers import circo, cirr, fashioniq, lasco, mbeir
 from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
@@ -33,11 +33,10 @@ _WORD = re.compile(r"[a-z0-9]+")
 class Kind:
     """One kind of data-set files.
 
-    ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say
-    the images show; of a form that many data sets have, ``parts`` names those
-    that a benchmark holds. Kinds with an ``evaluator`` have queries that can be ranked; ``measures``
-    is the help of their ``cirque evaluate``. ``copy`` writes the released form again, ``submit``
-    files for the benchmark's server into a folder.
+    ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say the images show;
+    of a form that many data sets have, ``parts`` names those that a benchmark holds. Kinds with an ``evaluator`` have
+    queries that can be ranked; ``measures`` is the help of their ``cirque evaluate``. ``copy`` writes the released form
+    again, ``submit`` files for the benchmark's server into a folder.
     """
 
     name: str
@@ -57,9 +56,7 @@ class Kind:
         return self.evaluator is not None
 
 
-def _benchmark(
-    read: Callable[..., Benchmark], *options: Option, evaluator: Evaluator = Evaluator(),
-) -> dict[str, Any]:
+def _benchmark(read: Callable[..., Benchmark], *options: Option, evaluator: Evaluator = Evaluator()) -> dict[str, Any]:
     """A benchmark's reader, which also takes ``faults`` and ``options``."""
 
     def content(source: Source) -> Content:
@@ -150,7 +147,7 @@ def checked_kind(name: str, source: Source) -> Kind:
 
 def read_benchmark(
     kind: str, path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    pool: Path | None = None, union: bool | None = None, faults: ValidationIssues | None = None,
+    pool: Path | None = None, union: bool | None = None, faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The data set at ``path`` as queries and pools.
 
@@ -158,7 +155,7 @@ def read_benchmark(
     Raises ``DatasetError`` as :func:`checked_kind` does, for a kind without queries to rank, and at
     the first fault unless ``faults`` collects.
     """
-    source = Source(path, ValidationIssues() if faults is None else faults, split, caption_mode, pool, union=union)
+    source = Source(path, faults, split, caption_mode, pool, union=union)
     found = checked_kind(kind, source)
     if not found.is_benchmark:
         names = ", ".join(name for name, one in KINDS.items() if one.is_benchmark)

@@ -14,11 +14,8 @@ _MINUS = "−"
 
 
 def shown(cell: Any, kind: str) -> str:
-    """A cell as in prose: "0.456", "81.1 %", "1,689", "< 0.001", and a dash for what is not there.
-
-    ``kind`` is that of a :class:`~cir_core.reports.records.ReportColumn`. A share that is not 0 or 1 is never
-    rounded to look like it.
-    """
+    """A cell as in prose: "0.456", "81.1 %", "1,689", "< 0.001", and a dash for what is not there. ``kind`` is that of
+    a :class:`~cir_core.reports.records.ReportColumn`. A share that is not 0 or 1 is never rounded to look like it."""
     if cell is None or (isinstance(cell, float) and not isfinite(cell)):
         return NONE
     if isinstance(cell, bool):

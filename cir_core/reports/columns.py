@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from cir_core.reports.records import ReportColumn
 
-
-def text(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "text")
-
-
-def count(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "count")
-
-
-def share(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "share")
-
-
-def number(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "number")
+text = partial(ReportColumn, kind="text")
+count = partial(ReportColumn, kind="count")
+share = partial(ReportColumn, kind="share")
+number = partial(ReportColumn, kind="number")
 
 
 def p_value(key: str = "p", name: str = "p") -> ReportColumn:

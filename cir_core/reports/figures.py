@@ -90,9 +90,7 @@ def dots(
     share: bool = False, at: float | None = None, bounds: tuple[float, float] | None = None,
 ) -> Figure:
     """Values with their intervals, a line for each label (a forest plot). A label without any value gets a dash.
-
-    ``at``: where a line stands for no effect. ``share``: percent, from 0 to 1.
-    """
+    ``at``: where a line stands for no effect. ``share``: percent, from 0 to 1."""
     kind = "share" if share else "number"
     ticks = [_plain(label) + ("" if any(one.estimates[place].value is not None for one in series) else f"  {NONE}")
              for place, label in enumerate(labels)]

@@ -115,8 +115,7 @@ def _fill(texts: Mapping[str, Any], own: Mapping[str, str]) -> str:
     from markupsafe import Markup
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return page.from_string(_asset("report.html")).render(
-        **texts, **{name: Markup(text) for name, text in own.items()})
+    return page.from_string(_asset("report.html")).render(**texts, **{name: Markup(text) for name, text in own.items()})
 
 
 @lru_cache

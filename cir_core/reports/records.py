@@ -21,8 +21,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "share" (percent),
-    "p"."""
+    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "share" (percent), "p"."""
 
     key: str
     name: str

@@ -32,10 +32,8 @@ class MethodColumn:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``columns`` are in display order, which ``blind`` comparisons shuffle by ``seed``.
-
-    It continues from a turn (``parent_id``) or starts afresh. Never changed once stored.
-    """
+    """``columns`` are in display order, which ``blind`` comparisons shuffle by ``seed``. It continues from a turn
+    (``parent_id``) or starts afresh. Never changed once stored."""
 
     comparison_id: str
     gallery: str

@@ -41,13 +41,9 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
     }
 
 
-def session_to_circled(
-    session: SearchSession, turn_id: str | None = None, *, first: int = 0
-) -> list[dict[str, Any]]:
-    """The branch that ends in ``turn_id``, or every branch of the session.
-
-    ``first`` is the index of the first record in its file, from which CIRCLED's ids are made.
-    """
+def session_to_circled(session: SearchSession, turn_id: str | None = None, *, first: int = 0) -> list[dict[str, Any]]:
+    """The branch that ends in ``turn_id``, or every branch of the session. ``first`` is the index of the first record
+    in its file, from which CIRCLED's ids are made."""
     if turn_id is not None:
         turn = session.turn(turn_id)
         tips = [turn] if turn else []

@@ -34,10 +34,9 @@ class _Refused:
 class SearcherPool:
     """Galleries and searchers by name, opened at first use and reopened when the gallery changes.
 
-    Galleries that were indexed with the same weights share their encoder, which is released
-    with the last of them. Thread-safe: loading an encoder blocks neither galleries with other
-    encoders nor work that needs none. If an encoder's weights no longer match the gallery's,
-    they are checked again every ``rest`` seconds at most.
+    Galleries that were indexed with the same weights share their encoder, which is released with the last of them.
+    Thread-safe: loading an encoder blocks neither galleries with other encoders nor work that needs none. If an
+    encoder's weights no longer match the gallery's, they are checked again every ``rest`` seconds at most.
     """
 
     def __init__(
@@ -133,9 +132,8 @@ class SearcherPool:
         return encoder, self._language_for(encoder)
 
     def _let_go(self) -> None:
-        """Release removed galleries, and searchers whose gallery was indexed with another
-        encoder since, with their models. Called before a load, so that the old model
-        need not fit in memory beside the new one."""
+        """Release removed galleries, and searchers whose gallery was indexed with another encoder since, with their
+        models. Called before a load, so that the old model need not fit in memory beside the new one."""
         for name in list(self._galleries):
             try:
                 header = read_header(gallery_folder(name, self._home))

@@ -116,9 +116,8 @@ class SearchService:
     ) -> Turn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
-        ``reference_id`` is a gallery image or an upload; by default the parent's reference
-        is used again. ``marks`` refer to the parent's results. The turn is committed on
-        return.
+        ``reference_id`` is a gallery image or an upload; by default the parent's reference is used again. ``marks``
+        refer to the parent's results. The turn is committed on return.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -147,10 +146,8 @@ class SearchService:
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
-        """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one.
-
-        Raises ``SearchError``, e.g. when the gallery has changed since.
-        """
+        """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one. Raises
+        ``SearchError``, e.g. when the gallery has changed since."""
         if parent_id is None:
             return ()
         session = self._store.session(session_id or "")
@@ -213,17 +210,13 @@ class SearchService:
         are ranks in two galleries. Language model, captions and domain may change: the turn notes it (see
         :func:`cir_core.search.protocol.differences`)."""
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
-            raise SearchError(
-                f"This session was made with encoder {session.protocol.encoder.spec!r} "
-                f"(revision {session.protocol.encoder.revision}); gallery {quoted(session.gallery)} now uses "
-                f"revision {searcher.encoder.identity.revision}. Start a new session."
-            )
+            raise SearchError(f"This session was made with encoder {session.protocol.encoder.spec!r} (revision "
+                              f"{session.protocol.encoder.revision}); gallery {quoted(session.gallery)} now uses "
+                              f"revision {searcher.encoder.identity.revision}. Start a new session.")
         if session.protocol.gallery_digest != searcher.gallery.digest:
-            raise SearchError(
-                f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
-                f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
-                "Earlier results remain; start a new session to continue from here."
-            )
+            raise SearchError(f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
+                              f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other "
+                              "ones. Earlier results remain; start a new session to continue from here.")
 
     def reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:
         """A gallery image or an upload as reference, and its encoding time."""

@@ -28,36 +28,27 @@ class SessionSummary:
 
 
 class SessionStore(Protocol):
-    """Writes are committed on return.
-
-    Unknown ids raise ``UnknownSession`` with a remedy; a failed write
-    raises ``StorageError``.
-    """
+    """Writes are committed on return. Unknown ids raise ``UnknownSession`` with a remedy; a failed write raises
+    ``StorageError``."""
 
     def create_session(self, session: SearchSession) -> SearchSession:
         """Store a session without turns. The caller creates the ids (``new_id``)."""
-        ...
 
-    def add_turn(
-        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
-    ) -> Turn:
+    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         """Store one turn, in one transaction.
 
         Decides the branch (the parent's branch if the parent is its tip, else a
         new one; two tabs that continue the same tip at once get two branches) and calls
         ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call.
         """
-        ...
 
     def session(self, session_id: str) -> SearchSession: ...
 
     def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
         """Newest first."""
-        ...
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         """Those of ``session_ids`` that have a revealed target and at least one turn."""
-        ...
 
     def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession: ...
 
@@ -69,4 +60,3 @@ class SessionStore(Protocol):
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
         """Record an uploaded reference whose file is already on disk. Idempotent."""
-        ...

@@ -22,10 +22,8 @@ _SYNC_SECONDS = 2.0
 
 
 class Lines:
-    """Single-process writer; methods are thread-safe.
-
-    Iterating gives each line after the heading with its offset, which ``read`` takes.
-    """
+    """Single-process writer; methods are thread-safe. Iterating gives each line after the heading with its offset,
+    which ``read`` takes."""
 
     def __init__(self, path: Path, heading: Mapping[str, Any]) -> None:
         """Continue the file at ``path``, or start a new one if its heading differs."""

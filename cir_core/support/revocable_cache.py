@@ -14,10 +14,8 @@ V = TypeVar("V")
 
 
 class RevocableCache(Generic[K, V]):
-    """The ``limit`` values that were used last, each for ``seconds``.
-
-    Own code: cachetools keeps what a slow reader stores after the cache was cleared.
-    """
+    """The ``limit`` values that were used last, each for ``seconds``. Own code: cachetools keeps what a slow reader
+    stores after the cache was cleared."""
 
     def __init__(self, limit: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._values: TLRUCache[K, tuple[V, float], float] = TLRUCache(

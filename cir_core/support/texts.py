@@ -35,11 +35,8 @@ def clean_text(text: str, *, required: bool = True) -> str:
 
 
 def composed(text: str, most: int) -> str | None:
-    """``text`` in NFC; None if it has more than ``most`` characters in any form.
-
-    Decided by its length alone: composing a run of accents takes time quadratic in its length, while holding the
-    interpreter's lock.
-    """
+    """``text`` in NFC; None if it has more than ``most`` characters in any form. Decided by its length alone: composing
+    a run of accents takes time quadratic in its length, while holding the interpreter's lock."""
     return None if len(text) > _DECOMPOSED * most else unicodedata.normalize("NFC", text)
 
 
@@ -48,11 +45,8 @@ def _too_long(text: str) -> SearchError:
 
 
 def shortened(text: object, most: int = MAX_QUOTED) -> str:
-    """``text`` cut to ``most`` characters, ending in an ellipsis if anything was cut.
-
-    For outside input in error messages: they reach logs and browsers, which must not have to handle a megabyte
-    because somebody sent one.
-    """
+    """``text`` cut to ``most`` characters, ending in an ellipsis if anything was cut. For outside input in error
+    messages: they reach logs and browsers, which must not have to handle a megabyte because somebody sent one."""
     whole = text if isinstance(text, str) else _as_text(text, str)
     return whole if len(whole) <= most else whole[:most - 1] + "…"
 

@@ -23,10 +23,8 @@ class Marks:
 
 @dataclass(frozen=True)
 class Constraints:
-    """SoFT's constraints from the language model, possibly edited by the user.
-
-    Several texts on one side count with their mean similarity; an empty side is left out.
-    """
+    """SoFT's constraints from the language model, possibly edited by the user. Several texts on one side count with
+    their mean similarity; an empty side is left out."""
 
     keep: tuple[str, ...] = ()
     add: tuple[str, ...] = ()
@@ -76,11 +74,8 @@ class ReflectionRound:
 
 @dataclass(frozen=True)
 class Composition(StepParts):
-    """Everything between the person's words and the turn's ``vector``.
-
-    ``terms`` sum up to v_0, the query before any reflection. ``base`` is this turn's own
-    vector f_l, before history: later turns aggregate it.
-    """
+    """Everything between the person's words and the turn's ``vector``. ``terms`` sum up to v_0, the query before any
+    reflection. ``base`` is this turn's own vector f_l, before history: later turns aggregate it."""
 
     base: Vector = field(compare=False, repr=False)
     terms: tuple[tuple[str, Vector], ...] = field(compare=False, repr=False)
@@ -96,9 +91,8 @@ class Composition(StepParts):
 class Adjustment(StepParts):
     """A change to a finished turn that needs no language model.
 
-    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the
-    number of its reflection rounds to apply; ``rewritten`` replaces the query of the last
-    of them.
+    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the number of its reflection
+    rounds to apply; ``rewritten`` replaces the query of the last of them.
     """
 
     constraints: Constraints | None = None

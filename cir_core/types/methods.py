@@ -14,10 +14,9 @@ Exclude = Literal["none", "reference", "history"]
 search screen), or every reference the session has used so far."""
 
 Base = Literal["cirevl", "slerp", "joint", "text-only", "image-only"]
-"""How one turn's image and text become a vector: ``cirevl`` captions, merges and encodes;
-``slerp`` interpolates between the image's and the text's vector; ``joint`` uses an
-encoder that composes by itself (pseudo-word inversion, MagicLens); the other two are the
-single-modality baselines."""
+"""How one turn's image and text become a vector: ``cirevl`` captions, merges and encodes; ``slerp`` interpolates
+between the image's and the text's vector; ``joint`` uses an encoder that composes by itself (pseudo-word inversion,
+MagicLens); the other two are the single-modality baselines."""
 
 History = Literal["feedback", "latest", "average", "weighted"]
 """How the turns of a session become one query: CIRCLED's eq. 9, or an aggregation of the

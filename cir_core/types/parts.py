@@ -11,11 +11,8 @@ Parts = tuple[tuple[str, Any], ...]
 
 
 class StepParts:
-    """Mix-in of a frozen dataclass with a field ``step_parts``.
-
-    Soft filter and reflection have typed fields of their own; what any other kind of step keeps is in ``step_parts``.
-    Here both are reached by name.
-    """
+    """Mix-in of a frozen dataclass with a field ``step_parts``. Soft filter and reflection have typed fields of their
+    own; what any other kind of step keeps is in ``step_parts``. Here both are reached by name."""
 
     step_parts: Parts
 

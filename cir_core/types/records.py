@@ -65,11 +65,8 @@ class ProtocolCard:
 
 @dataclass(frozen=True)
 class Turn:
-    """One search turn. Never changed after it is stored.
-
-    ``vector`` is the query after this turn, unit length; the next turn builds on it.
-    ``hits`` are the best of the gallery without ``excluded_ids``.
-    """
+    """One search turn. Never changed after it is stored. ``vector`` is the query after this turn, unit length; the next
+    turn builds on it. ``hits`` are the best of the gallery without ``excluded_ids``."""
 
     turn_id: str
     session_id: str

@@ -15,4 +15,3 @@ class TextEncoder(Protocol):
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]``, one unit row for each text."""
-        ...

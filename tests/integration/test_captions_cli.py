@@ -138,7 +138,7 @@ def test_build_show_remove(cirque, tmp_path):
     gallery = open_gallery("mine", home=tmp_path / "home")
     captions = read_captions(gallery)
     assert captions is not None
-    assert f"digest {captions.digest}" in built.output and f"{captions.size} of 3 images" in built.output
+    assert f"digest {captions.digest}" in built.output and f"{len(captions.texts)} of 3 images" in built.output
     assert "its first caption" in built.output and "the chosen caption" in built.output
 
     shown = cirque("show", "mine")

@@ -34,7 +34,7 @@ from cir_core.audit.records import (
     Variant,
 )
 from cir_core.audit.summary import INPUTS, summarise
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.support.texts import quoted
@@ -136,8 +136,7 @@ def labelled(label: QueryLabel) -> dict[str, Any]:
     }
 
 
-def read_aggregate(path: Path, faults: ValidationIssues | None = None, *,
-                   benchmark: Benchmark | None = None) -> Aggregate:
+def read_aggregate(path: Path, faults: ValidationIssues = RAISE, *, benchmark: Benchmark | None = None) -> Aggregate:
     """Labels as in the file, CIRCUS's or ours; they are not recomputed.
 
     CIRCUS's own files involve a retriever that they do not name: support may exceed the
@@ -149,7 +148,6 @@ def read_aggregate(path: Path, faults: ValidationIssues | None = None, *,
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     document = read_object(path, faults)
     metadata = validated(_Metadata, document.get("metadata") or {}, path, "metadata", faults)
     records = document.get("samples")

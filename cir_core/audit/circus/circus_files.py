@@ -43,15 +43,13 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 from cir_core.support.texts import quoted
 
 _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
-_SWAPPED: dict[Variant, Variant] = {
-    "multimodal": "multimodal", "text_only": "image_only", "image_only": "text_only",
-}
+_SWAPPED: dict[Variant, Variant] = {"multimodal": "multimodal", "text_only": "image_only", "image_only": "text_only"}
 
 
 class _Card(Strict):
@@ -93,8 +91,7 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
                                   line=lines[position], category=category, k=card.k, instruction=card.instruction))
     counted = Counter(record["category"] for record in samples)
     head = {
-        "metadata": {**common_metadata(benchmark, [run], len(samples), card.k),
-                     **made_with(card)},
+        "metadata": {**common_metadata(benchmark, [run], len(samples), card.k), **made_with(card)},
         "summary": {"counts": {c: counted[c] for c in get_args(Legacy)}, "recall_at_k": recalls(samples)},
         OURS: {
             "card": asdict(card),
@@ -108,7 +105,7 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
     write_document(path, head, gallery, samples)
 
 
-def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: Benchmark | None = None) -> RetrieverRun:
+def read_run(path: Path, faults: ValidationIssues = RAISE, *, benchmark: Benchmark | None = None) -> RetrieverRun:
     """Read a per-retriever file, CIRCUS's or ours.
 
     Args:
@@ -118,7 +115,6 @@ def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: B
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     document = read_object(path, faults)
     own = None
     if OURS in document:

@@ -149,10 +149,8 @@ def recalls(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def check_same_queries(benchmark: Benchmark, run: RetrieverRun) -> None:
     if [query.query_id for query in benchmark.queries] != [answer.query_id for answer in run.queries]:
-        raise DatasetError(
-            f"The run of {run.card.retriever} does not have the queries of {benchmark.name}, in their order."
-            " Write it with the data set it was made from."
-        )
+        raise DatasetError(f"The run of {run.card.retriever} does not have the queries of {benchmark.name}, in their "
+                           "order. Write it with the data set it was made from.")
 
 
 def write_document(path: Path, head: Mapping[str, Any], gallery: WrittenGallery, samples: Iterable[Any]) -> None:
@@ -170,9 +168,8 @@ def as_json(value: Any) -> str:
 def ablation_of(metadata: Mapping[str, Any]) -> tuple[str, bool]:
     """How a file's inputs were ablated, and whether its two unimodal columns are swapped.
 
-    Decided by the operation: ``img_black`` leaves the text, ``text_drop_all`` the image.
-    CIRCUS's configuration files are named after the input they remove, so a name alone is misleading;
-    it is used only if no operation is given.
+    Decided by the operation: ``img_black`` leaves the text, ``text_drop_all`` the image. CIRCUS's configuration files
+    are named after the input they remove, so a name alone is misleading; it is used only if no operation is given.
     """
     text, image = (_operation(metadata, f"{variant}_attack") for variant in ("text_only", "image_only"))
     if (text, image) == ("img_black", "text_drop_all"):

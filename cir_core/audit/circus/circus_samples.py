@@ -78,10 +78,8 @@ class QueryFinder:
     def find(
         self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: ValidationIssues,
     ) -> str | None:
-        """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0).
-
-        None after a fault: no such line, or a different text.
-        """
+        """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0). None after a fault: no
+        such line, or a different text."""
         query = self._by_id.get(query_id or "") or self.at(position)
         if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
             return query.query_id

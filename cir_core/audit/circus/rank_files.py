@@ -6,10 +6,9 @@
      "top": {"12": {"multimodal": ["dev-2-0-img1", "dev-7-1-img0"]}},
      "instruction": "Retrieve the image that …", "ablation": "black"}
 
-Ranks start at 1, over the whole pool including the reference. A query with several targets has
-a list in the order of its targets, or its best target's rank alone. ``top``, ``instruction`` and
-``ablation`` are optional: no panel, no instruction, and "black" by default (see
-:data:`cir_core.audit.records.Ablation`).
+Ranks start at 1, over the whole pool including the reference. A query with several targets has a list in the order of
+its targets, or its best target's rank alone. ``top``, ``instruction`` and ``ablation`` are optional: no panel, no
+instruction, and "black" by default (see :data:`cir_core.audit.records.Ablation`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.support.texts import quoted
@@ -57,7 +56,7 @@ class _Problem(Strict):
 _KEYS = frozenset(VARIANTS)
 
 
-def read_ranks(path: Path, benchmark: Benchmark, faults: ValidationIssues | None = None) -> RetrieverRun:
+def read_ranks(path: Path, benchmark: Benchmark, faults: ValidationIssues = RAISE) -> RetrieverRun:
     """Read a retriever's ranks from a file of the format above, or from a per-retriever file of CIRCUS's format.
 
     The card names this file as the source (by SHA-256); data set and pools are the
@@ -66,7 +65,6 @@ def read_ranks(path: Path, benchmark: Benchmark, faults: ValidationIssues | None
     Raises ``DatasetError`` naming file and record: unknown or missing queries, a rank that is not
     a whole number from 1 to the pool's size, more or fewer ranks than targets.
     """
-    faults = faults or ValidationIssues()
     document = read_object(path, faults, constants=True)  # a NaN rank is reported with its query
     if "samples" in document:
         return read_run(path, faults, benchmark=benchmark)

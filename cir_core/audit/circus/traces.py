@@ -20,7 +20,7 @@ from cir_core.audit.circus.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus.circus_samples import QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
@@ -33,8 +33,7 @@ def write_queries(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     accepted: Collection[str] | None = None, depth: int = DEPTH,
 ) -> None:
-    """One line per labelled query: CIRCUS's trace with the panel, and with all results
-    interleaved (ids and paths).
+    """One line per labelled query: CIRCUS's trace with the panel, and with all results interleaved (ids and paths).
 
     ``accepted``: query ids validated by annotators. CIRCUS's annotation fields are null
     without annotations, and for queries outside ``accepted``.
@@ -119,7 +118,7 @@ class _Index(Strict):
 
 def read_validated(
     path: Path, benchmark: Benchmark, *, dataset: str | None = None, rule: Rule = "majority",
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> frozenset[str]:
     """Ids of the queries that annotators found well-formed.
 
@@ -131,7 +130,6 @@ def read_validated(
     Raises ``DatasetError`` with file and record: for a file or a query of another data set, and for
     a file without valid queries.
     """
-    faults = faults or ValidationIssues()
     if path.suffix == ".jsonl":
         votes = _votes(path, benchmark, dataset, faults)
         kept = [query_id for query_id, of in votes.items() if _decided(of, rule)]

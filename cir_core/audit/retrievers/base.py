@@ -21,7 +21,6 @@ class Retriever(Protocol):
     def card(self) -> RunCard:
         """Everything its ranks depend on. May index a gallery first, but loads no model if there is
         one. Raises ``CirqueError`` if this retriever cannot be used at all."""
-        ...
 
     def rank(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
         """One outcome per query, in their order.
@@ -30,11 +29,9 @@ class Retriever(Protocol):
         the retriever: ``LanguageModelUnavailable``, ``EncoderUnavailable``,
         ``EncoderMismatch``, ``GalleryError`` and ``MethodError`` mean that it cannot continue.
         """
-        ...
 
     def close(self) -> None:
         """Release its models. It can be used again afterwards."""
-        ...
 
 
 class RanksRetriever:
@@ -43,10 +40,7 @@ class RanksRetriever:
     def __init__(self, run: RetrieverRun, benchmark: Benchmark) -> None:
         self._run = run
         self._card = replace(run.card, dataset_digest=benchmark.digest, caption_mode=caption_mode_of(benchmark.queries))
-
-    @property
-    def name(self) -> str:
-        return self._card.retriever
+        self.name = run.card.retriever
 
     def card(self) -> RunCard:
         return self._card

@@ -27,11 +27,8 @@ def settings_under(settings: MethodSettings, ablation: Ablation, variant: Varian
 
 
 class BlackImages:
-    """All-black references, as wide and high as the image they replace.
-
-    They are encoded like any image, once per size and one at a time, so that a vector does not
-    depend on earlier queries.
-    """
+    """All-black references, as wide and high as the image they replace. They are encoded like any image, once per size
+    and one at a time, so that a vector does not depend on earlier queries."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder

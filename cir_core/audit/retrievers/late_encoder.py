@@ -17,9 +17,8 @@ Load = Callable[[str], Encoder]
 class LateEncoder:
     """The encoder that ``gallery`` was indexed with, as ``cir_core.encoders.base.Encoder``.
 
-    Loaded on first use; it composes if the loaded one does. ``load`` is called at every
-    use and must cache the encoder: a reference here would prevent its
-    release. Raises what loading raises, and ``EncoderMismatch`` if the weights have
+    Loaded on first use; it composes if the loaded one does. ``load`` is called at every use and must cache the encoder:
+    a reference here would prevent its release. Raises what loading raises, and ``EncoderMismatch`` if the weights have
     changed.
     """
 

@@ -27,11 +27,8 @@ from cir_core.types.records import MethodSettings
 
 
 class MethodRetriever:
-    """``method`` over the gallery from ``open_gallery``, which may index it first.
-
-    ``benchmark`` lists its pools. ``instruction`` precedes the text, on a separate line,
-    for an encoder that composes; other methods take none.
-    """
+    """``method`` over the gallery from ``open_gallery``, which may index it first. ``benchmark`` lists its pools.
+    ``instruction`` precedes the text, on a separate line, for an encoder that composes; other methods take none."""
 
     def __init__(
         self, name: str, method: Method, benchmark: Benchmark, open_gallery: Callable[[], Gallery], models: Models, *,
@@ -42,10 +39,8 @@ class MethodRetriever:
         self._ablation, self._top_k = ablation, top_k
         self._instruction = instruction if method.settings.base == "joint" else None
         if ablation == "drop" and method.settings.base == "joint":
-            raise MethodError(
-                f"{quoted(name)} cannot be audited with --ablation drop: an encoder that composes by itself has no "
-                "place for one input alone. Use --ablation black, or leave it out."
-            )
+            raise MethodError(f"{quoted(name)} cannot be audited with --ablation drop: an encoder that composes by "
+                              "itself has no place for one input alone. Use --ablation black, or leave it out.")
 
     def card(self) -> RunCard:
         self._check_gallery()
@@ -153,9 +148,6 @@ class MethodRetriever:
         ids = dict.fromkeys(image_id for pool in self._benchmark.pools.values() for image_id in pool or ())
         missing = [image_id for image_id in ids if image_id not in self._gallery]
         if missing:
-            raise GalleryError(
-                f"Gallery {quoted(self._gallery.name)} lacks {len(missing)} of the {len(ids)} images that are ranked, "
-                f"the first: {quoted(missing[0])}. Index it from the same images as the others, or leave this "
-                "retriever "
-                "out."
-            )
+            raise GalleryError(f"Gallery {quoted(self._gallery.name)} lacks {len(missing)} of the {len(ids)} images "
+                               f"that are ranked, the first: {quoted(missing[0])}. Index it from the same images as "
+                               "the others, or leave this retriever out.")

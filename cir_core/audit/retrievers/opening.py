@@ -66,11 +66,8 @@ def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Mo
 
 
 def gallery_of_ranks(files: Sequence[Path], benchmark: Benchmark, usual: Gallery) -> Gallery | None:
-    """``usual`` if a file of ``files`` was written by an audit over it, else None: then the ranks
-    are over the images that the data set's own files list.
-
-    Raises ``DatasetError`` for a file that is missing.
-    """
+    """``usual`` if a file of ``files`` was written by an audit over it, else None: then the ranks are over the images
+    that the data set's own files list. Raises ``DatasetError`` for a file that is missing."""
     over = {pools_on_card(path) for path in files} - {"", pools_digest(benchmark.pools)}
     if not over:
         return None
@@ -125,14 +122,9 @@ def _ranks(path: Path, audited: Audited) -> RetrieverRun:
     return read_ranks(path, replace(audited.whole, pools=audited.benchmark.pools))
 
 
-def encoded_again(
-    base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None
-) -> Gallery:
-    """A gallery of the images of ``base`` under the encoder ``spec``: an existing one, or a new
-    one named after ``base`` and the encoder's revision. Resumes after an interruption.
-
-    Raises what loading and indexing raise.
-    """
+def encoded_again(base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None) -> Gallery:
+    """A gallery of the images of ``base`` under the encoder ``spec``: an existing one, or a new one named after
+    ``base`` and the encoder's revision. Resumes after an interruption. Raises what loading and indexing raise."""
     for info in list_galleries(home):
         if info.status == "complete" and info.encoder.spec == spec:
             found = open_gallery(info.name, home=home)

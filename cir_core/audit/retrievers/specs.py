@@ -42,11 +42,8 @@ class RetrieverSpec:
 def parse_retrievers(
     texts: Iterable[str], methods: Mapping[str, Method], galleries: Collection[str], base: str = ""
 ) -> tuple[RetrieverSpec, ...]:
-    """All retrievers in ``texts``, each of which may contain several.
-
-    ``galleries`` are the existing ones; ``base`` is the audit's own. Raises ``MethodError`` for
-    an invalid retriever, for two of one name and for a repeated one.
-    """
+    """All retrievers in ``texts``, each of which may contain several. ``galleries`` are the existing ones; ``base`` is
+    the audit's own. Raises ``MethodError`` for an invalid retriever, for two of one name and for a repeated one."""
     parts = [part.replace("\\,", ",").strip() for text in texts for part in _COMMA.split(text)]
     specs = tuple(_parse(part, methods, galleries) for part in parts if part)
     if not specs:

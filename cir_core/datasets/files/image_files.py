@@ -1,8 +1,7 @@
 """Locate a benchmark's images under a root folder.
 
-Releases of one benchmark differ in folders and extensions. An image is searched at the
-paths its benchmark names, then there with another extension, then anywhere under the root by
-its name. Folders are listed once, files are not opened.
+Releases of one benchmark differ in folders and extensions. An image is searched at the paths its benchmark names, then
+there with another extension, then anywhere under the root by its name. Folders are listed once, files are not opened.
 """
 
 from __future__ import annotations

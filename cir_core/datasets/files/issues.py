@@ -1,8 +1,7 @@
 """Validation issues of data-set files, each with file, record and remedy.
 
-One reader serves both uses. With ``ValidationIssues()`` the first fault is raised, for
-loading; with ``ValidationIssues(collect=True)`` the reader continues without the faulty record, for
-``cirque datasets check``.
+One reader serves both uses. With ``RAISE``, the default, the first fault is raised, for loading; with
+``ValidationIssues(collect=True)`` the reader continues without the faulty record, for ``cirque datasets check``.
 """
 
 from __future__ import annotations
@@ -48,3 +47,7 @@ class ValidationIssues:
         self.count += 1
         if len(self.found) < KEPT:
             self.found.append(fault)
+
+
+RAISE = ValidationIssues()
+"""Raises the first fault and stores nothing: the default of every reader."""

@@ -30,11 +30,8 @@ _FLATTER = "No data set is: check that it is the right file"
 
 
 def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
-    """Records of a JSON array of objects with their indices from 0, streamed.
-
-    ``key``: the array is this member of the file's object. A truncated or broken file
-    is a fault after the records before it.
-    """
+    """Records of a JSON array of objects with their indices from 0, streamed. ``key``: the array is this member of the
+    file's object. A truncated or broken file is a fault after the records before it."""
     number = 0
     kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
@@ -59,10 +56,8 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterat
 
 
 def first_value(path: Path, key: str) -> Any:
-    """The first member ``key`` of a JSON object, reading no further than that; None if absent.
-
-    Raises ``DatasetError`` if the file is nested too deep before it.
-    """
+    """The first member ``key`` of a JSON object, reading no further than that; None if absent. Raises ``DatasetError``
+    if the file is nested too deep before it."""
     with _opened(path) as source:
         try:
             return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
@@ -121,10 +116,8 @@ def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False
 
 
 def read_document(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Any:
-    """Any JSON document, read whole; None after a fault.
-
-    ``constants``: accept NaN and Infinity, for a reader that reports the record they occur in.
-    """
+    """Any JSON document, read whole; None after a fault. ``constants``: accept NaN and Infinity, for a reader that
+    reports the record they occur in."""
 
     def unique(pairs: list[tuple[str, Any]]) -> Record:
         record = dict(pairs)
@@ -158,6 +151,14 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
         problem = f"{quoted(field)} is missing" if missing else f"{quoted(field)} cannot be used ({first['msg']})"
         faults.add(path, where, problem, f"It holds {_held(record)}; check the kind of file")
         return None
+
+
+def read_records(path: Path, model: type[_Model], faults: ValidationIssues, *,
+                 key: str = "") -> Iterator[tuple[int, _Model]]:
+    """:func:`read_array` with each record as ``model``; invalid ones are faults and left out."""
+    for number, record in read_array(path, faults, key=key):
+        if (found := validated(model, record, path, number, faults)) is not None:
+            yield number, found
 
 
 def _held(record: object) -> str:

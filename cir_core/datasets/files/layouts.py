@@ -11,10 +11,8 @@ from cir_core.support.texts import quoted
 
 
 def find_file(root: Path, options: Sequence[str], what: str) -> Path:
-    """The first of ``options``, paths below ``root``, that is a file.
-
-    Otherwise raises ``DatasetError`` that names ``what`` is missing and where.
-    """
+    """The first of ``options``, paths below ``root``, that is a file. Otherwise raises ``DatasetError`` that names
+    ``what`` is missing and where."""
     check_folder(root)
     for option in options:
         if (path := root / option).is_file():
@@ -32,10 +30,8 @@ def check_folder(root: Path) -> None:
 
 
 def split_of_file(path: Path, named: str | None, given: str | None) -> str:
-    """The split of a single file: from its name, or as given, or "val".
-
-    Raises ``DatasetError`` if the two differ: results would be reported under the wrong split.
-    """
+    """The split of a single file: from its name, or as given, or "val". Raises ``DatasetError`` if the two differ:
+    results would be reported under the wrong split."""
     if named and given and named != given:
         raise DatasetError(f"{path} is of the split {quoted(named)}, as its name says, not {quoted(given)}. Leave the "
                            f"split out, or give the file of {quoted(given)}.")

@@ -16,8 +16,8 @@ from typing import Any, overload
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.json_files import first_byte, first_value, read_array, validated
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
+from cir_core.datasets.files.json_files import first_byte, first_value, read_records
 from cir_core.datasets.readers import circo
 from cir_core.datasets.readers.soft_benchmark import soft_image_paths
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -90,16 +90,14 @@ class _Raw(BaseModel):
     turns: list[_RawTurn] = []
 
 
-def read_sessions(path: Path, faults: ValidationIssues | None = None) -> CircledSessions:
+def read_sessions(path: Path, faults: ValidationIssues = RAISE) -> CircledSessions:
     """Read sessions in either format, including those that ``cirque sessions export`` writes.
 
-    The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are
-    sessions without targets. Empty ids, which pad a list, are dropped. Images of
-    CIRCO lose their leading zeros, to match CIRCO's own files; a trailing
-    ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError``
-    unless ``faults`` collects.
+    The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are sessions without
+    targets. Empty ids, which pad a list, are dropped. Images of CIRCO lose their leading zeros, to match CIRCO's own
+    files; a trailing ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError`` unless ``faults``
+    collects.
     """
-    faults = ValidationIssues() if faults is None else faults
     raw = first_byte(path) == b"{"
     records = _from_raw(path, faults) if raw else _from_public(path, faults)
     sessions: dict[str, CircledSession] = {}
@@ -167,9 +165,8 @@ def image_paths(image_id: str) -> tuple[str, ...]:
 
 
 def _from_public(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Public, bool]]:
-    for number, record in read_array(path, faults):
-        if (session := validated(_Public, record, path, number, faults)) is not None:
-            yield number, session, True
+    for number, session in read_records(path, _Public, faults):
+        yield number, session, True
 
 
 def _from_raw(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Public, bool]]:
@@ -178,10 +175,7 @@ def _from_raw(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Publ
         faults.add(path, "key 'dataset_name'", "it is missing", _KIND)
         return
     subset = "circo_val" if name == "circo" else name
-    for number, record in read_array(path, faults, key="results"):
-        raw = validated(_Raw, record, path, number, faults)
-        if raw is None:
-            continue
+    for number, raw in read_records(path, _Raw, faults, key="results"):
         turns = [_Turn(turn=1, reference_image_id=raw.reference_image_id, relative_caption=raw.original_query)]
         turns += [
             _Turn(turn=turn.turn + 1, reference_image_id=turn.selected_image, relative_caption=turn.relative_caption)

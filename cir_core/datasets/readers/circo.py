@@ -1,9 +1,8 @@
 """CIRCO: queries with several targets over COCO 2017's unlabeled images.
 
-``annotations/<split>.json`` is an array of ``{id, reference_img_id, relative_caption, target_img_id,
-gt_img_ids, semantic_aspects, …}`` whose id is its position and whose target is the first of its
-ground truths; the test split hides the last three. The pool is the list in COCO's
-``image_info_unlabeled2017.json``.
+``annotations/<split>.json`` is an array of ``{id, reference_img_id, relative_caption, target_img_id, gt_img_ids,
+semantic_aspects, …}`` whose id is its position and whose target is the first of its ground truths; the test split hides
+the last three. The pool is the list in COCO's ``image_info_unlabeled2017.json``.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ import ijson
 from pydantic import BaseModel, StrictInt, StrictStr
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_depth import DepthLimited, TooDeep
-from cir_core.datasets.files.json_files import read_array, validated
+from cir_core.datasets.files.json_files import read_records
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
@@ -47,7 +46,7 @@ class _Record(BaseModel):
 
 def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one an annotation file is named after).
 
@@ -59,7 +58,6 @@ def read_benchmark(
     Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     annotations, split = _annotations(path, split)
     listing = _image_list(annotations)
     pool = _read_pool(listing, faults) if listing else None
@@ -138,10 +136,7 @@ def _read_queries(
     path: Path, split: str, mode: CaptionMode, known: Container[str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries = []
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         query = _query(record, mode)
         if record.id != number:
             faults.add(path, number, f"its id is {record.id}, which is not its position", "Keep the released order")

@@ -1,8 +1,7 @@
 """CIRR: queries over one split's images, each with an image set of six for subset recall.
 
-``captions/cap.rc2.<split>.json`` is an array of ``{pairid, reference, target_hard, caption,
-img_set}``; test1 hides its targets. ``image_splits/split.rc2.<split>.json`` maps the names of
-all images of the split to their files.
+``captions/cap.rc2.<split>.json`` is an array of ``{pairid, reference, target_hard, caption, img_set}``; test1 hides its
+targets. ``image_splits/split.rc2.<split>.json`` maps the names of all images of the split to their files.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.json_files import read_array, read_object, validated
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
+from cir_core.datasets.files.json_files import read_object, read_records
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.support.texts import quoted
@@ -45,19 +44,17 @@ class _Record(BaseModel):
 
 def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one a caption file is named after).
 
-    ``path`` is the data set's folder or a caption file; without the split file beside it the pool
-    is None. A query's id is its pairid; the reference is excluded from its ranking, and
-    ``subset_ids`` are the five other members of its image set. Targets are ``target_hard``, () on
-    test1. ``caption_mode`` is "single" unless given.
+    ``path`` is the data set's folder or a caption file; without the split file beside it the pool is None. A query's id
+    is its pairid; the reference is excluded from its ranking, and ``subset_ids`` are the five other members of its
+    image set. Targets are ``target_hard``, () on test1. ``caption_mode`` is "single" unless given.
 
     Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or ValidationIssues()
     captions, listing, split = _files(path, split)
     files = _read_split(listing, faults) if listing else None
     queries = _read_queries(captions, split, caption_mode or "single", files, faults)
@@ -103,10 +100,7 @@ def _read_queries(
     path: Path, split: str, mode: CaptionMode, known: Mapping[str, str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries: dict[str, BenchmarkQuery] = {}
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         query_id = str(record.pairid)
         texts = query_texts([record.caption], mode)
         if query_id in queries:

@@ -14,8 +14,8 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.json_files import read_array, read_document, validated
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
+from cir_core.datasets.files.json_files import read_document, read_records
 from cir_core.datasets.files.layouts import check_folder, hides_targets
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
@@ -34,7 +34,7 @@ class _Record(BaseModel):
 
 def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
     union: bool = False,
 ) -> Benchmark:
     """The queries for ``split`` ("val") of all categories in ``path``.
@@ -48,7 +48,7 @@ def read_benchmark(
     """
     split = split or "val"
     queries, pools, notes = read_categories(
-        path, split, caption_mode or "joined", faults or ValidationIssues(), union=union,
+        path, split, caption_mode or "joined", faults, union=union,
         may_hide_targets=hides_targets(split),
     )
     return Benchmark("fashioniq", split, queries, pools, image_paths, notes)
@@ -83,18 +83,15 @@ def read_categories(
 
 def read_queries(
     folder: Path, category: str, split: str, *, caption_mode: CaptionMode = "joined",
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> list[BenchmarkQuery]:
-    """Queries of one category with their targets, in file order; the split file is not read.
-
-    Raises ``DatasetError`` as :func:`read_benchmark` does.
-    """
-    return list(_queries(folder, category, split, caption_mode, faults or ValidationIssues()))
+    """Queries of one category with their targets, in file order; the split file is not read. Raises ``DatasetError`` as
+    :func:`read_benchmark` does."""
+    return list(_queries(folder, category, split, caption_mode, faults))
 
 
-def read_split(folder: Path, category: str, split: str, faults: ValidationIssues | None = None) -> list[str]:
+def read_split(folder: Path, category: str, split: str, faults: ValidationIssues = RAISE) -> list[str]:
     """The category's whole pool: image ids of ``split.<category>.<split>.json``, each once."""
-    faults = faults or ValidationIssues()
     path = folder / "image_splits" / f"split.{category}.{split}.json"
     content = read_document(path, faults)
     if content is None:
@@ -107,8 +104,7 @@ def read_split(folder: Path, category: str, split: str, faults: ValidationIssues
         if not isinstance(name, str) or not name:
             faults.add(path, number, f"{quoted(name)} is not an image name", "Check the kind of file")
         elif name in first:
-            faults.add(path, number, f"{quoted(name)} occurs twice, first at record {first[name]}",
-                       "Keep one of them")
+            faults.add(path, number, f"{quoted(name)} occurs twice, first at record {first[name]}", "Keep one of them")
         else:
             first[name] = number
     return list(first)
@@ -127,10 +123,7 @@ def _queries(
     """``known``: the pool that references and targets must be in. ``empty`` collects a query id
     for each dropped caption."""
     path = _captions(folder, category, split)
-    for number, content in read_array(path, faults):
-        record = validated(_Record, content, path, number, faults)
-        if record is None:
-            continue
+    for number, record in read_records(path, _Record, faults):
         if record.target is None and not may_hide_targets:
             faults.add(path, number, "'target' is missing", "Only the test split hides its targets; check the file")
             continue

@@ -1,8 +1,7 @@
 """HP-FashionIQ: human preferences between retrieved sets (QuRe, ICML 2025; ``hpfiq.json``).
 
-Every question shows two sets of five images for one query; a person scored each from 1 to
-5 and chose the better one. The released file names no system and does not
-mark queries that people called invalid: all questions asked are read.
+Every question shows two sets of five images for one query; a person scored each from 1 to 5 and chose the better one.
+The released file names no system and does not mark queries that people called invalid: all questions asked are read.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -39,10 +38,8 @@ class ShownSet:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to one person. ``number`` is its position in the lists of its set, from 0.
-
-    ``released_text`` is the sentence as spelled in the file, so that writing restores it.
-    """
+    """One question to one person. ``number`` is its position in the lists of its set, from 0. ``released_text`` is the
+    sentence as spelled in the file, so that writing restores it."""
 
     user: str
     question_set: str
@@ -64,9 +61,8 @@ class Question:
         return (self.reference_id, self.target_id, *self.sets[0].image_ids, *self.sets[1].image_ids)
 
 
-def read_questions(path: Path, faults: ValidationIssues | None = None) -> tuple[Question, ...]:
+def read_questions(path: Path, faults: ValidationIssues = RAISE) -> tuple[Question, ...]:
     """All questions in file order. Raises ``DatasetError``, or collects into ``faults``."""
-    faults = ValidationIssues() if faults is None else faults
     questions: list[Question] = []
     for user, sets in read_object(path, faults).items():
         if not isinstance(sets, dict):
@@ -97,9 +93,8 @@ def released_form(questions: Iterable[Question]) -> bytes:
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:
-                raise DatasetError(
-                    f"Question {question.question_id} comes where number {number} belongs. Number them from 0."
-                )
+                raise DatasetError(f"Question {question.question_id} comes where number {number} belongs. Number them "
+                                   "from 0.")
             for key, value in zip(_LISTS, _released(question), strict=True):
                 lists[key].append(value)
         sets[name] = lists
@@ -198,10 +193,9 @@ def _released(question: Question) -> tuple[Any, ...]:
         for mark, sign in _MARKS.items():
             text = text.replace(sign, mark)
         if decoded_text(text) != question.text:
-            raise DatasetError(
-                f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: HP-FashionIQ's "
-                "form has no runs of spaces and writes signs as words like “dotmark”. Change the text."
-            )
+            raise DatasetError(f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: "
+                               "HP-FashionIQ's form has no runs of spaces and writes signs as words like “dotmark”. "
+                               "Change the text.")
 
     def path(image_id: str) -> str:
         return f"/-/{_below_root(question.category, image_id)}"

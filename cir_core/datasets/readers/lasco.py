@@ -1,9 +1,8 @@
 """LaSCo (Levy et al., AAAI 2024): 389,305 queries over COCO's 2014 images.
 
-``lasco_<split>.json`` is an array of ``{qid, query-image: [id, path], query-text,
-target-image: [id, path]}``. The ranked images are in ``lasco_<split>_corpus.json``:
-an array of ``{id, path}`` for val, an object of id and path for train. The corpus of val prefixes
-the queries' paths with ``val/``.
+``lasco_<split>.json`` is an array of ``{qid, query-image: [id, path], query-text, target-image: [id, path]}``. The
+ranked images are in ``lasco_<split>_corpus.json``: an array of ``{id, path}`` for val, an object of id and path for
+train. The corpus of val prefixes the queries' paths with ``val/``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_byte, read_array, read_object
 from cir_core.datasets.files.layouts import check_folder, find_file, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -36,14 +35,13 @@ class CocoPaths:
         return (rest, path) if folder in _SPLITS and rest else (path,)
 
 
-def read_benchmark(path: Path, *, split: str | None = None, faults: ValidationIssues | None = None) -> Benchmark:
+def read_benchmark(path: Path, *, split: str | None = None, faults: ValidationIssues = RAISE) -> Benchmark:
     """Read the queries in ``path``: the data set's folder (or its ``downloads``), or the query file.
 
     The default split is "val". Image ids are COCO's numbers as text. Queries without text are dropped and
     counted in the notes. A repeated ``qid`` gets the suffix "#2", "#3", also noted. Targets must be
     in the corpus, if present. Raises ``DatasetError`` unless ``faults`` collects.
     """
-    faults = ValidationIssues() if faults is None else faults
     queries, split = _query_file(path, split)
     corpus = queries.with_name(f"{queries.stem}_corpus.json")
     paths = CocoPaths()

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.files.mbeir_layout import find_files
 from cir_core.datasets.readers.qrels import qrels_lines
@@ -60,17 +60,15 @@ _NOTHING = CirqueFields()
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, faults: ValidationIssues | None = None, pool: Path | None = None,
+    path: Path, *, split: str | None = None, faults: ValidationIssues = RAISE, pool: Path | None = None,
     qrels: Path | None = None,
 ) -> Benchmark:
     """Read the queries in ``path``: the query file, or a folder in M-BEIR's layout with pool and qrels.
 
-    Queries other than image plus text, and those whose text is empty, are dropped and
-    counted in the notes, as are candidates without an image. Qrels only confirm the targets.
-    The caption mode is "m-beir" for FashionIQ's ids (7:…). Raises ``DatasetError``, also if
-    several files match; with ``faults`` that collect, faulty records are dropped.
+    Queries other than image plus text, and those whose text is empty, are dropped and counted in the notes, as are
+    candidates without an image. Qrels only confirm the targets. The caption mode is "m-beir" for FashionIQ's ids (7:…).
+    Raises ``DatasetError``, also if several files match; with ``faults`` that collect, faulty records are dropped.
     """
-    faults = ValidationIssues() if faults is None else faults
     files = find_files(path, split, pool, qrels)
     candidates = _read_pool(files.pool, faults) if files.pool else PoolImages()
     name = files.dataset or "mbeir"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -19,9 +19,8 @@ _HEADERS = ("query_id", "query-id", "qid")
 _FORM = "A line of qrels is: query 0 image grade, or with a header and tabs: query_id candidate_id score"
 
 
-def read_qrels(path: Path, faults: ValidationIssues | None = None) -> dict[str, dict[str, int]]:
+def read_qrels(path: Path, faults: ValidationIssues = RAISE) -> dict[str, dict[str, int]]:
     """Query id to image id to grade, in file order; formats as in :func:`qrels_lines`."""
-    faults = ValidationIssues() if faults is None else faults
     qrels: dict[str, dict[str, int]] = {}
     for number, query_id, image_id, grade in qrels_lines(path, faults):
         grades = qrels.setdefault(query_id, {})
@@ -36,11 +35,8 @@ def read_qrels(path: Path, faults: ValidationIssues | None = None) -> dict[str, 
 
 
 def qrels_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str, str, int]]:
-    """Line number, query id, image id and grade of each line, streamed.
-
-    Four fields (TREC), five (M-BEIR adds the task), or tab-separated with a header whose first
-    name is query_id, query-id or qid.
-    """
+    """Line number, query id, image id and grade of each line, streamed. Four fields (TREC), five (M-BEIR adds the
+    task), or tab-separated with a header whose first name is query_id, query-id or qid."""
     separator: str | None = None
     first = True
     for number, line in text_lines(path, faults):

@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.json_files import read_array, validated
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
+from cir_core.datasets.files.json_files import read_records
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
@@ -27,9 +27,8 @@ Name = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True)
 class MultiTarget:
-    """A query and the images found to satisfy it. ``captions`` has CIRR's one text or
-    FashionIQ's two, of which one may be empty. The original target need not be in ``scores``,
-    the reference may be (both occur in released files)."""
+    """A query and the images found to satisfy it. ``captions`` has CIRR's one text or FashionIQ's two, of which one may
+    be empty. The original target need not be in ``scores``, the reference may be (both occur in released files)."""
 
     reference_id: str
     original_target_id: str
@@ -80,12 +79,12 @@ class FoundCandidates:
     scores: tuple[float, ...]
 
 
-def read_multi_target(path: Path, faults: ValidationIssues | None = None) -> tuple[MultiTarget, ...]:
+def read_multi_target(path: Path, faults: ValidationIssues = RAISE) -> tuple[MultiTarget, ...]:
     """Records in file order. Raises ``DatasetError``, or collects into ``faults``."""
     return tuple(record for _, record in numbered_multi_target(path, faults))
 
 
-def numbered_multi_target(path: Path, faults: ValidationIssues | None = None) -> list[tuple[int, MultiTarget]]:
+def numbered_multi_target(path: Path, faults: ValidationIssues = RAISE) -> list[tuple[int, MultiTarget]]:
     """:func:`read_multi_target`, each with its position in the file: with collected faults, some are missing."""
     return _numbered(path, faults, _MultiTarget, lambda row: MultiTarget(
         row.reference_image_name, row.target_image_name, _captions(row.relative_captions), row.threshold,
@@ -101,13 +100,12 @@ def write_multi_target(path: Path, records: Iterable[MultiTarget]) -> None:
     } for record in records])
 
 
-def read_single_target(path: Path, faults: ValidationIssues | None = None) -> tuple[SingleTarget, ...]:
+def read_single_target(path: Path, faults: ValidationIssues = RAISE) -> tuple[SingleTarget, ...]:
     """Records in file order. Raises ``DatasetError``, or collects into ``faults``."""
     return tuple(record for _, record in numbered_single_target(path, faults))
 
 
-def numbered_single_target(path: Path, faults: ValidationIssues | None = None) -> list[tuple[int, SingleTarget]]:
-    faults = ValidationIssues() if faults is None else faults
+def numbered_single_target(path: Path, faults: ValidationIssues = RAISE) -> list[tuple[int, SingleTarget]]:
     found = _numbered(path, faults, _SingleTarget, lambda row: SingleTarget(
         row.reference_image_name, row.target_image_name, row.original_target, _captions(row.original_captions),
         row.refined_caption, tuple(row.comparison_images), row.target_confidence, row.original_confidence_scores,
@@ -133,9 +131,8 @@ def write_single_target(path: Path, records: Iterable[SingleTarget]) -> None:
     } for record in records])
 
 
-def read_candidates(path: Path, faults: ValidationIssues | None = None) -> tuple[FoundCandidates, ...]:
+def read_candidates(path: Path, faults: ValidationIssues = RAISE) -> tuple[FoundCandidates, ...]:
     """Records in file order. Raises ``DatasetError``, or collects into ``faults``."""
-    faults = ValidationIssues() if faults is None else faults
     kept = []
     for number, record in _numbered(path, faults, _Candidates, lambda row: FoundCandidates(
         row.ref_image_name, _captions(row.relative_captions), row.target_image_name, row.query,
@@ -198,15 +195,9 @@ _Record = TypeVar("_Record")
 
 
 def _numbered(
-    path: Path, faults: ValidationIssues | None, model: type[_RowType], made: Callable[[_RowType], _Record]
+    path: Path, faults: ValidationIssues, model: type[_RowType], made: Callable[[_RowType], _Record]
 ) -> list[tuple[int, _Record]]:
-    faults = ValidationIssues() if faults is None else faults
-    found = []
-    for number, record in read_array(path, faults):
-        row = validated(model, record, path, number, faults)
-        if row is not None:
-            found.append((number, made(row)))
-    return found
+    return [(number, made(row)) for number, row in read_records(path, model, faults)]
 
 
 def _captions(value: str | list[str]) -> tuple[str, ...]:

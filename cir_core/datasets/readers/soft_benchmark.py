@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers import fashioniq
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
@@ -25,7 +25,7 @@ _CIRR_NAME = re.compile(r"(?:train|dev|test1?)-\d+-\d+-img\d+")
 
 def multi_target_benchmark(
     path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
-    caption_mode: CaptionMode | None = None, faults: ValidationIssues | None = None,
+    caption_mode: CaptionMode | None = None, faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The multi-target file as a benchmark. Query ids are positions in the file.
 
@@ -35,7 +35,6 @@ def multi_target_benchmark(
 
     Raises ``DatasetError``, or collects into ``faults``.
     """
-    faults = ValidationIssues() if faults is None else faults
     records = numbered_multi_target(path, faults)
     drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
     known = None if pool is None else frozenset(pool)
@@ -58,11 +57,10 @@ def multi_target_benchmark(
 
 def single_target_benchmark(
     path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
-    faults: ValidationIssues | None = None,
+    faults: ValidationIssues = RAISE,
 ) -> Benchmark:
     """The single-target file as a benchmark; the text is the rewritten one. See
     :func:`multi_target_benchmark` for the rest."""
-    faults = ValidationIssues() if faults is None else faults
     records = numbered_single_target(path, faults)
     drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
     known = None if pool is None else frozenset(pool)
@@ -83,8 +81,7 @@ def single_target_benchmark(
 
 
 def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
-    """Notes on a single-target file: targets that are their own reference, texts split into
-    letters."""
+    """Notes on a single-target file: targets that are their own reference, texts split into letters."""
     notes = []
     if same := [number for number, record in records if record.target_id == record.reference_id]:
         notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")

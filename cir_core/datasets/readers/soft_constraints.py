@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted, shortened
@@ -30,12 +30,9 @@ class ConstraintCache:
     constraints: tuple[Constraints, ...]
 
 
-def read_constraints(path: Path, faults: ValidationIssues | None = None) -> ConstraintCache:
-    """Read the whole file. A faulty entry becomes empty, so that the others stay aligned.
-
-    Raises ``DatasetError``, or collects into ``faults``.
-    """
-    faults = ValidationIssues() if faults is None else faults
+def read_constraints(path: Path, faults: ValidationIssues = RAISE) -> ConstraintCache:
+    """Read the whole file. A faulty entry becomes empty, so that the others stay aligned. Raises ``DatasetError``, or
+    collects into ``faults``."""
     before = faults.count
     content = read_object(path, faults)
     if faults.count > before:

@@ -158,14 +158,11 @@ def _shaped(spec: EncoderSpec, weights: Mapping[str, torch.Tensor], dim: int) ->
         heads = inner // len(weights[f"{_POOLER}per_dim_scale"])
         hidden = len(weights["multimodal_encoder.layers.0.ff_layer.ffn_layer1.weight"])
     except KeyError as error:
-        raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} lacks the tensor {error.args[0]}. The published MagicLens files are in flax "
-            "format and must be converted once: docs/galleries.md says which tensor becomes which."
-        ) from error
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} lacks the tensor {error.args[0]}. The published MagicLens "
+                                 "files are in flax format and must be converted once: docs/galleries.md says which "
+                                 "tensor becomes which.") from error
     layers = {name.split(".")[2] for name in weights if name.startswith("multimodal_encoder.layers.")}
     if heads < 1 or dim % heads:
-        raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} has {heads} attention heads, which do not divide the {dim} numbers of "
-            f"'{spec.source}'. Name the backbone that it was trained with."
-        )
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} has {heads} attention heads, which do not divide the "
+                                 f"{dim} numbers of '{spec.source}'. Name the backbone that it was trained with.")
     return JointEncoder(dim, hidden=hidden, inner=inner, heads=heads, layers=len(layers))

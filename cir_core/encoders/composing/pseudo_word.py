@@ -1,9 +1,8 @@
 """Pic2Word and SEARLE: the reference image becomes one word of the text tower.
 
-A mapping network turns the image's CLIP feature, not normalised, into a word
-embedding; it replaces a placeholder in a sentence with the modification text, which
-the text tower then encodes like any other. Pic2Word: Saito et al., CVPR 2023, section 3;
-SEARLE: Baldrati et al., ICCV 2023, section 3.2.
+A mapping network turns the image's CLIP feature, not normalised, into a word embedding; it replaces a placeholder in a
+sentence with the modification text, which the text tower then encodes like any other. Pic2Word: Saito et al., CVPR
+2023, section 3; SEARLE: Baldrati et al., ICCV 2023, section 3.2.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ _INSIDE = {"pic2word": ("state_dict_img2text",), "searle": ("Phi", "MLP")}  # en
 def load_pseudo_word(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
 ) -> ComposingTorchEncoder:
-    """The encoder of a ``pic2word:`` or ``searle:`` spec. Raises ``EncoderUnavailable``.
-
-    Single images and texts get the backbone's vectors.
-    """
+    """The encoder of a ``pic2word:`` or ``searle:`` spec. Raises ``EncoderUnavailable``. Single images and texts get
+    the backbone's vectors."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     weights = read_weights(spec, _INSIDE[spec.kind])
@@ -79,10 +76,9 @@ def _word_table(spec: EncoderSpec, model: torch.nn.Module) -> torch.nn.Embedding
         table = getattr(tower, "token_embedding", None)
         if isinstance(table, torch.nn.Embedding):
             return table
-    raise EncoderUnavailable(
-        f"The text tower of '{spec.source}' is not of CLIP's kind, so it has no place for a pseudo-word. "
-        "Name the backbone that the mapping was trained with, such as ViT-L-14/openai."
-    )
+    raise EncoderUnavailable(f"The text tower of '{spec.source}' is not of CLIP's kind, so it has no place for a "
+                             "pseudo-word. Name the backbone that the mapping was trained with, such as "
+                             "ViT-L-14/openai.")
 
 
 def _mapping(
@@ -96,19 +92,16 @@ def _mapping(
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
         if weight.ndim != 2 or weight.shape[1] != takes or bias.shape != weight.shape[:1]:
             what = "the backbone's image features have" if name == names[0] else "the layer before gives"
-            raise EncoderUnavailable(
-                f"In checkpoint {spec.weights} the layer {name} has weights of shape {tuple(weight.shape)} and a bias "
-                f"of {tuple(bias.shape)}, but {what} {takes} numbers. Name the backbone that it was trained with."
-            )
+            raise EncoderUnavailable(f"In checkpoint {spec.weights} the layer {name} has weights of shape "
+                                     f"{tuple(weight.shape)} and a bias of {tuple(bias.shape)}, but {what} {takes} "
+                                     "numbers. Name the backbone that it was trained with.")
         linear = torch.nn.Linear(takes, weight.shape[0])
         linear.load_state_dict({"weight": weight, "bias": bias})
         layers += [linear, torch.nn.ReLU() if spec.kind == "pic2word" else torch.nn.GELU()]
         takes = weight.shape[0]
     if takes != word_dim:
-        raise EncoderUnavailable(
-            f"The mapping in {spec.weights} makes words of {takes} numbers; the words of '{spec.source}' have "
-            f"{word_dim}. Name the backbone that it was trained with."
-        )
+        raise EncoderUnavailable(f"The mapping in {spec.weights} makes words of {takes} numbers; the words of "
+                                 f"'{spec.source}' have {word_dim}. Name the backbone that it was trained with.")
     return torch.nn.Sequential(*layers[:-1])
 
 
@@ -120,10 +113,9 @@ def _layer_names(spec: EncoderSpec, weights: Mapping[str, torch.Tensor]) -> list
         names = [*(f"layers.{i}.0" for i in range(hidden)), "fc_out"]
     expected = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
     if expected != weights.keys():
-        raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} is no {spec.kind} mapping: expected {', '.join(sorted(expected))}, "
-            f"found {', '.join(sorted(weights)[:8])}. Write pic2word: or searle: by what it is."
-        )
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} is no {spec.kind} mapping: expected "
+                                 f"{', '.join(sorted(expected))}, found {', '.join(sorted(weights)[:8])}. Write "
+                                 "pic2word: or searle: by what it is.")
     return names
 
 
@@ -133,8 +125,7 @@ def _place(spec: EncoderSpec, backbone: Backbone) -> int:
     place = next((i for i, (a, b) in enumerate(zip(without, there, strict=True)) if a != b), len(there))
     # One token for it, then the end token, which must also fit.
     if place + 1 >= len(there) or there[place + 1] != without[place]:
-        raise EncoderUnavailable(
-            f"The tokenizer of '{spec.source}' has no single token, or no room, for the placeholder in "
-            f"'{START} {PLACEHOLDERS[spec.kind]}'. Name the backbone that the mapping was trained with."
-        )
+        raise EncoderUnavailable(f"The tokenizer of '{spec.source}' has no single token, or no room, for the "
+                                 f"placeholder in '{START} {PLACEHOLDERS[spec.kind]}'. Name the backbone that the "
+                                 "mapping was trained with.")
     return place

@@ -39,10 +39,8 @@ def load_embedding(
     config = read_object(folder / "config.json")
     if known_model_type(spec, folder, config) == "clip":
         if (folder / SIDECAR).is_file():
-            raise EncoderUnavailable(
-                f"{folder / SIDECAR} is for models with a prompt; a CLIP model has none and adds image and text. "
-                "Remove the file."
-            )
+            raise EncoderUnavailable(f"{folder / SIDECAR} is for models with a prompt; a CLIP model has none and adds "
+                                     "image and text. Remove the file.")
         return load_transformers(
             spec, device=device, precision=precision, allow_downloads=False, batch_size=batch_size,
             kind=LateFusionEncoder, marks=MARK,
@@ -66,9 +64,8 @@ def load_embedding(
 
     dim = int(model.config.get_text_config().hidden_size)
     if recipe.dim is not None and recipe.dim > dim:
-        raise EncoderUnavailable(
-            f"{folder / SIDECAR}: 'dim' is {recipe.dim}, but the model's vectors have {dim} numbers."
-        )
+        raise EncoderUnavailable(f"{folder / SIDECAR}: 'dim' is {recipe.dim}, but the model's vectors have {dim} "
+                                 "numbers.")
     return ComposingUniversalEncoder(
         identity=EncoderIdentity(spec.text, mark, recipe.dim or dim), name=spec.name, model=model, embed=embed,
         device=chosen, dtype=dtype, batch_size=min(batch_size, _BATCH),
@@ -76,10 +73,8 @@ def load_embedding(
 
 
 def pooled(states: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """Pool states ``[n, tokens, dim]`` to ``[n, dim]``; ``mask`` ``[n, tokens]`` is 0 for padding.
-
-    Works for padding on either side.
-    """
+    """Pool states ``[n, tokens, dim]`` to ``[n, dim]``; ``mask`` ``[n, tokens]`` is 0 for padding. Works for padding on
+    either side."""
     if pooling == "mean":
         weights = mask.unsqueeze(-1).to(states.dtype)
         return (states * weights).sum(1) / weights.sum(1)
@@ -102,21 +97,18 @@ def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
             load_processor: Any = transformers.AutoProcessor.from_pretrained
             processor = load_processor(folder, trust_remote_code=False, local_files_only=True)
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder needs "
-                "config.json, weights, the tokenizer's files and the processor's."
-            ) from error
+            raise EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder "
+                                     "needs config.json, weights, the tokenizer's files and the "
+                                     "processor's.") from error
         finally:
             reports.set_verbosity(said)
     if missing := info["missing_keys"]:
-        raise EncoderUnavailable(
-            f"The checkpoint of '{spec.text}' lacks {len(missing)} weights of {type(model).__name__}, such as "
-            f"{min(missing)}. Copy the folder again, or check that its config.json is the weights' own."
-        )
+        raise EncoderUnavailable(f"The checkpoint of '{spec.text}' lacks {len(missing)} weights of "
+                                 f"{type(model).__name__}, such as {min(missing)}. Copy the folder again, or check "
+                                 "that its config.json is the weights' own.")
     for part in ("tokenizer", "image_processor"):
         if not hasattr(processor, part):
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' has no {part.replace('_', ' ')}: {type(processor).__name__} was found. A "
-                "gallery needs a model for images and texts."
-            )
+            raise EncoderUnavailable(f"Encoder '{spec.text}' has no {part.replace('_', ' ')}: "
+                                     f"{type(processor).__name__} was found. A gallery needs a model for images and "
+                                     "texts.")
     return model, processor

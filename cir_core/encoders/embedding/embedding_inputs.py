@@ -15,23 +15,18 @@ from cir_core.errors import EncoderUnavailable
 
 
 class InputReader:
-    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly.
-
-    Raises ``EncoderUnavailable`` if recipe and processor are incompatible.
-    """
+    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly. Raises
+    ``EncoderUnavailable`` if recipe and processor are incompatible."""
 
     def __init__(self, spec: EncoderSpec, recipe: Recipe, processor: Any) -> None:
         self.recipe, self.processor, self.tokenizer = recipe, processor, processor.tokenizer
         self.mark = str(getattr(processor, "image_token", ""))
         if not self.mark:
-            raise EncoderUnavailable(
-                f"The processor of '{spec.text}' names no image token, so no prompt can hold an image. Use a model "
-                "whose processor reads images and texts together."
-            )
+            raise EncoderUnavailable(f"The processor of '{spec.text}' names no image token, so no prompt can hold an "
+                                     "image. Use a model whose processor reads images and texts together.")
         if not recipe.template and not processor.chat_template:
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} (docs/galleries.md)."
-            )
+            raise EncoderUnavailable(f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} "
+                                     "(docs/galleries.md).")
         self.clean: Callable[[str], str] = without_marks(self.tokenizer, self.mark)
         # Attention is causal, so tokens after the last one change nothing.
         self.tokenizer.padding_side = "right"
@@ -50,9 +45,7 @@ class InputReader:
         start = self.tokenizer.bos_token
         special = not (start and prompts[0].startswith(start))
         pictures = {} if images is None else {"images": [[self._fitted(image)] for image in images]}
-        return self.processor(
-            text=prompts, **pictures, padding=True, add_special_tokens=special, return_tensors="pt"
-        )
+        return self.processor(text=prompts, **pictures, padding=True, add_special_tokens=special, return_tensors="pt")
 
     def _cut(self, text: str) -> str:
         text = self.clean(text).strip()
@@ -72,10 +65,8 @@ class InputReader:
             }
             return False
         if fewest:
-            raise EncoderUnavailable(
-                f"{SIDECAR} of '{spec.text}' asks for min_pixels, which {type(images).__name__} does not know. "
-                "Leave it out."
-            )
+            raise EncoderUnavailable(f"{SIDECAR} of '{spec.text}' asks for min_pixels, which {type(images).__name__} "
+                                     "does not know. Leave it out.")
         return most is not None
 
     def _fitted(self, image: Image.Image) -> Image.Image:

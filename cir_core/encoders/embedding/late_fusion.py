@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import torch
 from PIL import Image
 
 from cir_core.encoders.embedding.universal import rows_of_pairs
-from cir_core.encoders.torch_encoder import PreparedImage, TorchEncoder, split, to_device
+from cir_core.encoders.torch_encoder import TorchEncoder
 from cir_core.types.records import Matrix
 
 MARK = {"fusion": "sum"}  # in the revision: distinguishes it from the plain dual encoder, which cannot compose
@@ -27,12 +25,4 @@ class LateFusionEncoder(TorchEncoder):
         return rows_of_pairs(images, texts, self.encode_images, self._sums, self._empty())
 
     def _sums(self, pairs: Sequence[tuple[Image.Image, str]]) -> Matrix:
-        def forward(part: Sequence[tuple[PreparedImage, str]]) -> torch.Tensor:
-            pixels = torch.from_numpy(np.stack([image for image, _ in part])).to(self.device)
-            tokens = to_device(self._tokenize([text for _, text in part]), self.device)
-            return self._embed_images(pixels) + self._embed_texts(tokens)
-
-        return np.concatenate([
-            self._in_batches([(self.prepare(image), text) for image, text in part], forward)
-            for part in split(pairs, self.batch_size)
-        ])
+        return self._of_pairs(pairs, lambda pixels, tokens: self._embed_images(pixels) + self._embed_texts(tokens))

@@ -1,8 +1,7 @@
 """Recipes of vision-language embedding models: prompts, pooling, sizes.
 
-A checkpoint contains none of them, and another prompt or pooling gives other
-vectors. A recipe comes from the model's type, overridden by ``cirque_embedding.json`` in
-its folder.
+A checkpoint contains none of them, and another prompt or pooling gives other vectors. A recipe comes from the model's
+type, overridden by ``cirque_embedding.json`` in its folder.
 """
 
 from __future__ import annotations
@@ -80,10 +79,9 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
     """The recipe of the model in ``folder``. Raises ``EncoderUnavailable``."""
     path = folder / SIDECAR
     if not path.is_file() and model_type not in FAMILIES:
-        raise EncoderUnavailable(
-            f"Encoder '{spec.text}' is a '{model_type}' model; how it embeds is known of clip, {', '.join(FAMILIES)}. "
-            f"Say it in {path} (docs/galleries.md): at least {{\"pooling\": \"last\"}}."
-        )
+        raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{model_type}' model; how it embeds is known of clip, "
+                                 f"{', '.join(FAMILIES)}. Say it in {path} (docs/galleries.md): at least "
+                                 f"{{\"pooling\": \"last\"}}.")
     own = read_object(path) if path.is_file() else {}
     try:
         recipe = Recipe.model_validate({**FAMILIES.get(model_type, {}), **own})
@@ -91,21 +89,17 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise EncoderUnavailable(
-            f"{path}: '{key}' is not usable ({first['msg']}). Keys: {', '.join(Recipe.model_fields)}."
-        ) from error
+        raise EncoderUnavailable(f"{path}: '{key}' is not usable ({first['msg']}). Keys: "
+                                 f"{', '.join(Recipe.model_fields)}.") from error
     except TemplateError as error:
-        raise EncoderUnavailable(
-            f"{path}: the template cannot be read as Jinja ({error}). It may use instruction, image and text."
-        ) from error
+        raise EncoderUnavailable(f"{path}: the template cannot be read as Jinja ({error}). It may use instruction, "
+                                 "image and text.") from error
     return recipe
 
 
 def prompt(recipe: Recipe, processor: Any, image_mark: str, text: str, *, image: bool) -> str:
-    """One input in the model's template, with ``image_mark`` in place of the image.
-
-    An empty text or a missing image leaves no slot behind.
-    """
+    """One input in the model's template, with ``image_mark`` in place of the image. An empty text or a missing image
+    leaves no slot behind."""
     instruction = recipe.instruction(image=image, text=bool(text))
     text = text if text or image else recipe.empty
     if recipe.template:
@@ -131,10 +125,9 @@ def _check_slots(path: Path, template: str) -> None:
     for text in ("", "TEXT"):
         said = made.render(instruction="", image="IMAGE", text=text)
         if said.count("IMAGE") != 1 or text not in said:
-            raise EncoderUnavailable(
-                f"{path}: the template has no place for the {'text' if said.count('IMAGE') == 1 else 'image'}, or more "
-                "than one for the image. Write {{ image }} once and {{ text }} where they go."
-            )
+            raise EncoderUnavailable(f"{path}: the template has no place for the "
+                                     f"{'text' if said.count('IMAGE') == 1 else 'image'}, or more than one for the "
+                                     "image. Write {{ image }} once and {{ text }} where they go.")
 
 
 def _compiled(template: str) -> Any:

@@ -26,23 +26,17 @@ _MODULES = "modules.json"
 _BATCH = 8  # for models where image and text pass through a language model
 
 
-def load_sentence_transformers(
-    spec: EncoderSpec, *, device: str, precision: str, batch_size: int
-) -> UniversalEncoder:
-    """The encoder of a ``sentence-transformers:`` spec, from a local folder. Raises ``EncoderUnavailable``.
-
-    Queries get the model's query prompt, gallery images its document prompt.
-    """
+def load_sentence_transformers(spec: EncoderSpec, *, device: str, precision: str, batch_size: int) -> UniversalEncoder:
+    """The encoder of a ``sentence-transformers:`` spec, from a local folder. Raises ``EncoderUnavailable``. Queries get
+    the model's query prompt, gallery images its document prompt."""
     chosen = choose_device(device)
     folder = model_folder(spec, _MODULES)
     _refuse_code(folder)
     model = _loaded(spec, folder)
     for modality in ("text", "image"):
         if not model.supports(modality):
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' takes {_listed(model)}, not {modality}s. A gallery needs a model for images "
-                "and texts."
-            )
+            raise EncoderUnavailable(f"Encoder '{spec.text}' takes {_listed(model)}, not {modality}s. A gallery needs "
+                                     "a model for images and texts.")
     composing = model.supports(("image", "text"))
     stored = next((tensor.dtype for tensor in model.parameters()), torch.float32)
     dtype = precision_for(precision, chosen, stored)
@@ -55,9 +49,7 @@ def load_sentence_transformers(
             for item, value in zip(inputs, values or (), strict=bool(values)):
                 item[key] = value
         encode = model.encode_document if texts is None else model.encode_query
-        rows = encode(
-            cast(Any, inputs), batch_size=len(inputs), convert_to_tensor=True, show_progress_bar=False
-        )
+        rows = encode(cast(Any, inputs), batch_size=len(inputs), convert_to_tensor=True, show_progress_bar=False)
         return cast(torch.Tensor, rows)
 
     mark = revision(model.state_dict(), {
@@ -78,20 +70,17 @@ def _refuse_code(folder: Path) -> None:
     for entry in read_array(folder / _MODULES):
         kind = str(entry.get("type")) if isinstance(entry, dict) else str(entry)
         if not kind.startswith("sentence_transformers."):
-            raise EncoderUnavailable(
-                f"{folder / _MODULES} names the module {kind}, custom code, which cirque never runs. If "
-                f"its config.json is of a type that transformers knows, embedding:{folder} may load it."
-            )
+            raise EncoderUnavailable(f"{folder / _MODULES} names the module {kind}, custom code, which cirque never "
+                                     "runs. If its config.json is of a type that transformers knows, "
+                                     f"embedding:{folder} may load it.")
 
 
 def _loaded(spec: EncoderSpec, folder: Path) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise EncoderUnavailable(
-            f"Encoder '{spec.text}' needs sentence-transformers. Install it from the checkout: "
-            ".venv/bin/pip install -e '.[embed]'"
-        ) from error
+        raise EncoderUnavailable(f"Encoder '{spec.text}' needs sentence-transformers. Install it from the checkout: "
+                                 ".venv/bin/pip install -e '.[embed]'") from error
     with hub_access(False):
         try:
             return SentenceTransformer(
@@ -99,10 +88,9 @@ def _loaded(spec: EncoderSpec, folder: Path) -> Any:
                 model_kwargs={"dtype": "auto"},
             )
         except Exception as error:  # OSError for missing files, ValueError, ImportError, KeyError
-            raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder must be "
-                "what SentenceTransformer.save_pretrained wrote, or a whole repository of the hub."
-            ) from error
+            raise EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder "
+                                     "must be what SentenceTransformer.save_pretrained wrote, or a whole repository of "
+                                     "the hub.") from error
 
 
 def _marks(folder: Path, model: Any) -> list[Any]:

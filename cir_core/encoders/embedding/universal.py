@@ -37,10 +37,7 @@ class UniversalEncoder(TorchModel):
 
 
 class ComposingUniversalEncoder(UniversalEncoder):
-    """A :class:`UniversalEncoder` that takes an image and a text as one input.
-
-    Implements ``ComposingEncoder``.
-    """
+    """A :class:`UniversalEncoder` that takes an image and a text as one input. Implements ``ComposingEncoder``."""
 
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32 unit rows. A blank text gives the vector of the image alone."""

@@ -49,10 +49,8 @@ def read_weights(spec: EncoderSpec, inside: Sequence[str] = ()) -> dict[str, tor
     }
     if not tensors:
         named = f", nor under {' or '.join(inside)}" if inside else ""
-        raise EncoderUnavailable(
-            f"Checkpoint {path} has no tensors at its top level{named}; it has {_some(content)}. "
-            "Save the network's state_dict by itself, as safetensors or .pt."
-        )
+        raise EncoderUnavailable(f"Checkpoint {path} has no tensors at its top level{named}; it has {_some(content)}. "
+                                 "Save the network's state_dict by itself, as safetensors or .pt.")
     return tensors
 
 
@@ -60,32 +58,23 @@ def load_exactly(
     module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], spec: EncoderSpec, *,
     prefix: str = "", optional: Collection[str] = (),
 ) -> None:
-    """Load ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more.
-
-    ``optional`` ones may be missing and remain unchanged. Raises ``EncoderUnavailable`` with
-    the expected and the actual tensors.
-    """
+    """Load ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more. ``optional`` ones may
+    be missing and remain unchanged. Raises ``EncoderUnavailable`` with the expected and the actual tensors."""
     state = module.state_dict()
     given = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
     for name, value in state.items():
         if name not in given:
             if name in optional:
                 continue
-            raise EncoderUnavailable(
-                f"Checkpoint {spec.weights} lacks the tensor {prefix}{name} of shape {tuple(value.shape)}; it has "
-                f"{_some(given)}. docs/galleries.md lists the names."
-            )
+            raise EncoderUnavailable(f"Checkpoint {spec.weights} lacks the tensor {prefix}{name} of shape "
+                                     f"{tuple(value.shape)}; it has {_some(given)}. docs/galleries.md lists the names.")
         if given[name].shape != value.shape:
-            raise EncoderUnavailable(
-                f"In checkpoint {spec.weights} the tensor {prefix}{name} has the shape {tuple(given[name].shape)}; "
-                f"with the backbone '{spec.source}' it must be {tuple(value.shape)}. Name the backbone it was "
-                "trained with."
-            )
+            raise EncoderUnavailable(f"In checkpoint {spec.weights} the tensor {prefix}{name} has the shape "
+                                     f"{tuple(given[name].shape)}; with the backbone '{spec.source}' it must be "
+                                     f"{tuple(value.shape)}. Name the backbone it was trained with.")
     if extra := sorted(given.keys() - state.keys()):
-        raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} has {len(extra)} tensors that this architecture has no place for, such as "
-            f"{prefix}{extra[0]}. docs/galleries.md lists the names."
-        )
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} has {len(extra)} tensors that this architecture has no "
+                                 f"place for, such as {prefix}{extra[0]}. docs/galleries.md lists the names.")
     module.load_state_dict(given, strict=False)
 
 
@@ -101,9 +90,8 @@ def _read(path: Path) -> Mapping[str, Any]:
             raise EncoderUnavailable(f"Checkpoint {path} {HOLDS_OBJECTS}.") from error
         raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({load_failure(error)}). Copy it again.") from error
     if not isinstance(content, Mapping):
-        raise EncoderUnavailable(
-            f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."
-        )
+        raise EncoderUnavailable(f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the "
+                                 "network's state_dict.")
     return content
 
 

@@ -30,11 +30,8 @@ _PATCHES = (
 def transformers_marks(
     config: Mapping[str, Any], preprocessing: Mapping[str, Any], probe: list[list[int]]
 ) -> dict[str, Any]:
-    """Input of :func:`revision` besides the weights, for a transformers model.
-
-    ``config`` and ``preprocessing`` are its config.json and image processor as dicts,
-    ``probe`` the token ids of :data:`PROBE_TEXTS`.
-    """
+    """Input of :func:`revision` besides the weights, for a transformers model. ``config`` and ``preprocessing`` are its
+    config.json and image processor as dicts, ``probe`` the token ids of :data:`PROBE_TEXTS`."""
     return {
         "model": {key: value for key, value in config.items() if key not in _NOT_THE_MODEL},
         "preprocess": {key: preprocessing.get(key) for key in _PREPROCESSING},

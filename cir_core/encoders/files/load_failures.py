@@ -1,7 +1,6 @@
 """Safe messages for models that could not be loaded.
 
-PyTorch's error about a checkpoint with code in it explains how to disable that check. No message of cirque
-repeats it.
+PyTorch's error about a checkpoint with code in it explains how to disable that check. No message of cirque repeats it.
 """
 
 from __future__ import annotations

@@ -21,17 +21,14 @@ def model_folder(spec: EncoderSpec, needed: str) -> Path:
     """The folder named by ``spec``, checked for a file ``needed``. Raises ``EncoderUnavailable``."""
     folder = Path(spec.source).expanduser()
     if not folder.is_dir():
-        raise EncoderUnavailable(
-            f"No folder {folder}. '{spec.kind}:' reads local folders only; get the whole repository of a model "
-            f"first, and write {spec.kind}:/FOLDER."
-        )
+        raise EncoderUnavailable(f"No folder {folder}. '{spec.kind}:' reads local folders only; get the whole "
+                                 f"repository of a model first, and write {spec.kind}:/FOLDER.")
     if (folder / needed).is_file():
         return folder
     if (folder / _ADAPTER).is_file():
-        raise EncoderUnavailable(
-            f"{folder} holds an adapter ({_ADAPTER}), not a model. Merge it into the model it was trained on with "
-            "peft (merge_and_unload, save_pretrained), with the processor's files beside it."
-        )
+        raise EncoderUnavailable(f"{folder} holds an adapter ({_ADAPTER}), not a model. Merge it into the model it was "
+                                 "trained on with peft (merge_and_unload, save_pretrained), with the processor's files "
+                                 "beside it.")
     other = {"modules.json": "embedding", "config.json": "sentence-transformers"}
     present = next((name for name in other if (folder / name).is_file()), "")
     remedy = (f"With {present} alone it may load as {other[needed]}:{spec.source}." if present else
@@ -74,21 +71,17 @@ def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any])
     if kind in transformers.CONFIG_MAPPING:
         return kind
     if "auto_map" in config:
-        raise EncoderUnavailable(
-            f"The model in {folder} needs custom code (auto_map in config.json), which cirque never runs. Use a "
-            "model whose type transformers has built in, or make its ranks elsewhere."
-        )
-    raise EncoderUnavailable(
-        f"The config.json in {folder} names the model type '{kind}', which transformers {transformers.__version__} "
-        f"does not know. Check that '{spec.text}' is a transformers folder, or install a later transformers 5."
-    )
+        raise EncoderUnavailable(f"The model in {folder} needs custom code (auto_map in config.json), which cirque "
+                                 "never runs. Use a model whose type transformers has built in, or make its ranks "
+                                 "elsewhere.")
+    raise EncoderUnavailable(f"The config.json in {folder} names the model type '{kind}', which transformers "
+                             f"{transformers.__version__} does not know. Check that '{spec.text}' is a transformers "
+                             "folder, or install a later transformers 5.")
 
 
 def precision_for(precision: str, device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """As ``choose_precision``, but ``auto`` keeps bf16 weights in bf16 on a GPU.
-
-    Language models trained in bf16 overflow fp16's range.
-    """
+    """As ``choose_precision``, but ``auto`` keeps bf16 weights in bf16 on a GPU. Language models trained in bf16
+    overflow fp16's range."""
     if precision == "auto" and device.type == "cuda" and stored == torch.bfloat16:
         return torch.bfloat16
     return choose_precision(precision, device)

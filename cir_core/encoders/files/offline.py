@@ -30,10 +30,8 @@ def hub_access(allowed: bool) -> Iterator[None]:
 
 def not_here(spec: EncoderSpec, what: str) -> EncoderUnavailable:
     """The error for weights that are not on this machine."""
-    return EncoderUnavailable(
-        f"{what} of encoder '{spec.text}' is not on this machine, and cirque does not download by itself. "
-        f"To download it, run: cirque encoders fetch {spec.text}"
-    )
+    return EncoderUnavailable(f"{what} of encoder '{spec.text}' is not on this machine, and cirque does not download "
+                              f"by itself. To download it, run: cirque encoders fetch {spec.text}")
 
 
 def in_hub_cache(repo_id: str, filenames: tuple[str, ...]) -> bool:

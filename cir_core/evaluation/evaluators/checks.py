@@ -30,10 +30,8 @@ def refuse_hidden(benchmark: Benchmark) -> None:
         raise DatasetError(f"{benchmark.name} has no queries. Check the annotation file.")
     hidden = sum(not query.target_ids for query in benchmark.queries)
     if hidden:
-        raise DatasetError(
-            f"{benchmark.name} hides the targets of {hidden} of its {len(benchmark.queries)} queries. Write a "
-            "submission for the benchmark's server instead (--submission FOLDER)."
-        )
+        raise DatasetError(f"{benchmark.name} hides the targets of {hidden} of its {len(benchmark.queries)} queries. "
+                           "Write a submission for the benchmark's server instead (--submission FOLDER).")
 
 
 def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: bool) -> CheckedRankings:
@@ -72,10 +70,9 @@ def coverage(
     known = frozenset(query_ids)
     unknown = [query_id for query_id in answered if query_id not in known]
     if unknown:
-        raise DatasetError(
-            f"Run {quoted(system)} answers {len(unknown)} queries that the benchmark does not have ({first(unknown)}; "
-            f"its own begin {first(query_ids)}). Check that run and annotations belong to the same data set and split."
-        )
+        raise DatasetError(f"Run {quoted(system)} answers {len(unknown)} queries that the benchmark does not have "
+                           f"({first(unknown)}; its own begin {first(query_ids)}). Check that run and annotations "
+                           "belong to the same data set and split.")
     missing = tuple(query_id for query_id in query_ids if query_id not in answered)
     empty = [query_id for query_id, ranking in answered.items() if not ranking]
     notes = [f"EMPTY: {len(empty)} of {len(known)} queries have a list without images and count as 0 "
@@ -85,10 +82,8 @@ def coverage(
     if len(missing) == len(known):
         raise DatasetError(f"Run {quoted(system)} has no ranking for any query. Check the file.")
     if not partial:
-        raise DatasetError(
-            f"Run {quoted(system)} lacks {len(missing)} of {len(known)} queries ({first(missing)}). Make a complete "
-            "run, or count those as 0 with --partial."
-        )
+        raise DatasetError(f"Run {quoted(system)} lacks {len(missing)} of {len(known)} queries ({first(missing)}). "
+                           "Make a complete run, or count those as 0 with --partial.")
     return missing, [f"INCOMPLETE: {len(missing)} of {len(known)} queries have no ranking and count as 0 "
                      f"({first(missing)}).", *notes]
 
@@ -97,18 +92,14 @@ def check_list(system: str, query_id: str, ranking: Sequence[str], pool: Collect
     """Raises ``DatasetError`` for an image that occurs twice or outside ``pool`` (None: unknown)."""
     if len(set(ranking)) < len(ranking):
         twice = Counter(ranking).most_common(1)[0][0]
-        raise DatasetError(
-            f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} occurs twice in the list. Keep "
-            "the better place."
-        )
+        raise DatasetError(f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} occurs twice in the "
+                           "list. Keep the better place.")
     if pool is None:
         return
     for image_id in ranking:
         if image_id not in pool:
-            raise DatasetError(
-                f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(image_id)} is not in the pool of "
-                f"{len(pool)} images. Check the form of the ids and the split."
-            )
+            raise DatasetError(f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(image_id)} is not in "
+                               f"the pool of {len(pool)} images. Check the form of the ids and the split.")
 
 
 def first(names: Iterable[str]) -> str:

@@ -60,10 +60,8 @@ def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str
     for query in benchmark.queries:
         kept = tuple(one for one in given.get(query.query_id, ()) if one not in query.excluded_ids)
         if strangers := [image_id for image_id in kept if image_id not in query.subset_ids]:
-            raise DatasetError(
-                f"Run {quoted(system)}, query {quoted(query.query_id)}: {quoted(strangers[0])} is not a member of its "
-                f"image set. It has {', '.join(query.subset_ids)}."
-            )
+            raise DatasetError(f"Run {quoted(system)}, query {quoted(query.query_id)}: {quoted(strangers[0])} is not a "
+                               f"member of its image set. It has {', '.join(query.subset_ids)}.")
         check_list(system, query.query_id, kept, None)
         lists[query.query_id] = kept
     return lists

@@ -24,11 +24,8 @@ Columns = Mapping[Measure, Values]
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of one run. Values are shares, never percent.
-
-    ``figures`` are means over queries, or, if ``by_group`` has several groups (FashionIQ's
-    categories) and ``of_groups`` is set, the unweighted mean of the groups' means.
-    """
+    """Scores of one run. Values are shares, never percent. ``figures`` are means over queries, or, if ``by_group`` has
+    several groups (FashionIQ's categories) and ``of_groups`` is set, the unweighted mean of the groups' means."""
 
     system: str
     queries: int

@@ -35,10 +35,9 @@ def evaluate_sessions(
 ) -> Scores:
     """Scores over all sessions together, and per subset if there are several.
 
-    The rank of a turn is the best of the targets; a target beyond the end of the list is a miss.
-    The AUC depends on the longest session of the evaluated set ("longest_session"). Raises
-    ``DatasetError`` for missing turns (unless ``partial``: they are misses), unknown
-    turns, and lists that contain an image twice.
+    The rank of a turn is the best of the targets; a target beyond the end of the list is a miss. The AUC depends on the
+    longest session of the evaluated set ("longest_session"). Raises ``DatasetError`` for missing turns (unless
+    ``partial``: they are misses), unknown turns, and lists that contain an image twice.
     """
     if not sessions:
         raise DatasetError("There are no sessions to evaluate. Check the file.")

@@ -1,9 +1,8 @@
 """Average precision at k, as defined by CIRCO and by SoFT.
 
-Both sum the precision at every hit among the first k. CIRCO divides by min(k, n), n the
-number of targets; SoFT's evaluator by the number of hits, so that one early hit among many
-targets scores as much as all of them. trec_eval's AP@k divides by n and is a third measure
-(:mod:`cir_core.evaluation.metrics.standard`).
+Both sum the precision at every hit among the first k. CIRCO divides by min(k, n), n the number of targets; SoFT's
+evaluator by the number of hits, so that one early hit among many targets scores as much as all of them. trec_eval's
+AP@k divides by n and is a third measure (:mod:`cir_core.evaluation.metrics.standard`).
 
 The ranks are those of the targets in a list, from 1, in any order.
 """

@@ -27,9 +27,8 @@ class MultiTurnScores:
 def multi_turn_scores(ranks: Sequence[Sequence[int]], cutoff: int = CUTOFF) -> MultiTurnScores | None:
     """Scores over sessions, each the target's rank (from 1) after every one of its turns.
 
-    Hits are cumulative and persist after a session ends. AUC is the trapezoid
-    over turns 1..L_max, divided by L_max − 1. With L_max = 1 there is no area: the AUC is
-    Hits@10(1), with a ``note``. Returns None if there are no sessions.
+    Hits are cumulative and persist after a session ends. AUC is the trapezoid over turns 1..L_max, divided by L_max −
+    1. With L_max = 1 there is no area: the AUC is Hits@10(1), with a ``note``. Returns None if there are no sessions.
     """
     sessions = [list(session) for session in ranks if len(session)]
     if not sessions:
@@ -53,9 +52,7 @@ def session_values(ranks: Sequence[Sequence[int]], longest: int) -> Values:
 
     L is that of the set, so the AUC of a bootstrap sample of sessions is a mean over them too.
     """
-    hits = np.array([
-        [min(of[: turn + 1]) <= CUTOFF for turn in range(longest)] for of in ranks
-    ], dtype=np.float64)
+    hits = np.array([[min(of[: turn + 1]) <= CUTOFF for turn in range(longest)] for of in ranks], dtype=np.float64)
     final = np.array([of[-1] <= CUTOFF for of in ranks], dtype=np.float64)
     area = (hits[:, :-1] + hits[:, 1:]).sum(axis=1) / 2 / (longest - 1) if longest > 1 else hits[:, 0]
     return np.column_stack([hits, final, area])

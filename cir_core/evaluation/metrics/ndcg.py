@@ -15,11 +15,9 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
 
     Args:
         ranks: ranks of the retrieved targets, in any order, each rank once.
-        targets: number of targets; those without a rank gain nothing. None: ``ranks``
-            has all of them.
+        targets: number of targets; those without a rank gain nothing. None: ``ranks`` has all of them.
 
-    Raises ``ValueError`` without targets, for a rank under 1, a repeated rank, or more
-    ranks than targets.
+    Raises ``ValueError`` without targets, for a rank under 1, a repeated rank, or more ranks than targets.
     """
     count = len(ranks) if targets is None else targets
     if count < 1:

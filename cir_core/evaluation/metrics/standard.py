@@ -1,9 +1,8 @@
 """Standard IR measures (R@k, Success@k, RR, nDCG@k, AP@k, P@k), computed by ir-measures.
 
-Names are those of ir-measures: "R@10", "nDCG@10", "RR", "AP(rel=2)@100". Its providers
-sort by score again, read scores as 32-bit floats and break ties by id; they are given the
-length of the list less the position, integers that strictly decrease. So a
-run is measured in its own order.
+Names are those of ir-measures: "R@10", "nDCG@10", "RR", "AP(rel=2)@100". Its providers sort by score again, read scores
+as 32-bit floats and break ties by id; they are given the length of the list less the position, integers that strictly
+decrease. So a run is measured in its own order.
 """
 
 from __future__ import annotations

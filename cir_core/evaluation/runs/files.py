@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array, read_object
 from cir_core.datasets.readers.fashioniq import CATEGORIES
 from cir_core.errors import DatasetError
@@ -20,7 +20,7 @@ _Ranking = tuple[tuple[str, ...], tuple[float, ...]]  # ids, and scores where th
 _FORMS = "Give TREC lines, or JSON: query id to a list of image ids, or to an object of image id and score"
 
 
-def read_run(path: Path | Sequence[Path], *, faults: ValidationIssues | None = None) -> Run:
+def read_run(path: Path | Sequence[Path], *, faults: ValidationIssues = RAISE) -> Run:
     """Read a run from one file, several, or a folder of them (in the order of their names).
 
     * TREC text;
@@ -33,7 +33,6 @@ def read_run(path: Path | Sequence[Path], *, faults: ValidationIssues | None = N
     The system is the tag of TREC lines, else the name of the file, or of the folder for
     several files. Raises ``DatasetError`` unless ``faults`` collects.
     """
-    faults = ValidationIssues() if faults is None else faults
     if not isinstance(path, Path):
         return _merged(path[0].stem if path else "", path, faults)
     if path.is_dir():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.datasets.readers.circo import canonical_id
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -48,7 +48,7 @@ def write_circo(path: Path, run: Run, benchmark: Benchmark) -> Submission:
         name: [one if (number := canonical_id(one)) is None else int(number) for one in run.rankings[name][:DEPTH]]
         for name in _in_order(run.rankings, benchmark)
     }
-    notes = _check_circo(path, content, benchmark, ValidationIssues()).notes
+    notes = _check_circo(path, content, benchmark, RAISE).notes
     _write(path, _encoded(content))
     return Submission((path,), notes)
 
@@ -73,27 +73,24 @@ def write_cirr(target: Path | tuple[Path, Path], run: Run, benchmark: Benchmark)
         subset[name] = _without_excluded(ranking, queries.get(name))[:SUBSET_DEPTH]
     encoded = []
     for path, content in zip(paths, (recall, subset), strict=True):
-        _check_cirr(path, content, benchmark, ValidationIssues())
+        _check_cirr(path, content, benchmark, RAISE)
         encoded.append(_encoded(content))
-        _check_size(path, len(encoded[-1]), ValidationIssues())
+        _check_size(path, len(encoded[-1]), RAISE)
     for path, one in zip(paths, encoded, strict=True):
         _write(path, one)
     return Submission(paths)
 
 
-def read_circo_submission(path: Path, benchmark: Benchmark | None = None,
-                          faults: ValidationIssues | None = None) -> Run:
+def read_circo_submission(path: Path, benchmark: Benchmark | None = None, faults: ValidationIssues = RAISE) -> Run:
     """A CIRCO submission; ids may be numbers or strings. Without ``benchmark`` the number of
     queries and the images are not checked. Raises ``DatasetError`` unless ``faults`` collects."""
-    faults = faults or ValidationIssues()
     content = _read(path, faults)
     return Run(path.stem, {}) if content is None else _check_circo(path, content, benchmark, faults)
 
 
-def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults: ValidationIssues | None = None) -> Run:
+def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults: ValidationIssues = RAISE) -> Run:
     """A CIRR submission: either file, whose names go to ``rankings`` or ``subset_rankings``, or the
     folder that :func:`write_cirr` wrote both to. Raises ``DatasetError`` unless ``faults`` collects."""
-    faults = faults or ValidationIssues()
     if not path.is_dir():
         return _read_cirr(path, benchmark, faults)
     there = [path / name for name in CIRR_FILES if (path / name).is_file()]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.datasets.readers.qrels import one_word
 from cir_core.errors import DatasetError
@@ -41,14 +41,13 @@ class _Listed:
         return sorted(range(len(self.ids)), key=lambda i: (-self.scores[i], self.ranks[i]))
 
 
-def read_trec_run(path: Path, faults: ValidationIssues | None = None) -> Run:
+def read_trec_run(path: Path, faults: ValidationIssues = RAISE) -> Run:
     """Best first by score; ties by the rank column, then in file order.
 
     Notes report a rank column that contradicts the scores, equal scores (trec_eval
     orders those by image id), and several tags; the first tag is the system.
     Raises ``DatasetError`` unless ``faults`` collects; a faulty line is then left out.
     """
-    faults = ValidationIssues() if faults is None else faults
     listed: dict[str, _Listed] = {}
     known: dict[str, str] = {}  # one string per image, however many queries return it
     tags: dict[str, None] = {}
@@ -107,9 +106,8 @@ def write_trec_run(path: Path, run: Run) -> None:
 def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -> list[str]:
     """``n`` scores, best first, as texts whose float32 values strictly decrease.
 
-    A score that is not below its predecessor is replaced by the next lower float32. If float32
-    cannot represent the scores, they are replaced by n … 1. Raises ``DatasetError`` for NaN and
-    infinity, and unless there are ``n``.
+    A score that is not below its predecessor is replaced by the next lower float32. If float32 cannot represent the
+    scores, they are replaced by n … 1. Raises ``DatasetError`` for NaN and infinity, and unless there are ``n``.
     """
     if scores is None:
         return [str(value) for value in range(n, 0, -1)]

@@ -14,10 +14,8 @@ from cir_core.language.tasks import ConstraintsAnswer
 # Kept attributes mentioned in the prescriptive caption. All of them would give the change
 # too little weight; the change alone would lose the garment.
 SAID_OF_KEPT = frozenset({"category", "colour", "second_colour", "neckline", "trim"})
-_NOT_A_GARMENT = (
-    "The caption describes no garment, and the built-in model handles nothing else: the text alone must show, and "
-    "nothing is avoided. Connect a language model for other images"
-)
+_NOT_A_GARMENT = ("The caption describes no garment, and the built-in model handles nothing else: the text alone must "
+                  "show, and nothing is avoided. Connect a language model for other images")
 _ORDER = tuple(group.key for group in GROUPS)
 
 
@@ -61,8 +59,7 @@ def _unwanted(wanted: Wanted) -> list[str]:
 
 def _prescriptive(wanted: Wanted) -> str:
     new = {group for group, value in wanted.slots.items() if wanted.reference.slots.get(group) != value}
-    slots = {group: value for group, value in wanted.slots.items()
-             if group in {*SAID_OF_KEPT, *wanted.edited, *new}}
+    slots = {group: value for group, value in wanted.slots.items() if group in {*SAID_OF_KEPT, *wanted.edited, *new}}
     if wanted.slots.get("pattern") == "plain" and slots.get("second_colour", NONE) != NONE:
         slots["pattern"] = "plain"  # otherwise the trim's colour would become the cloth's
     return Caption(slots, wanted.noun, wanted.edits.extras).sentence()

@@ -16,25 +16,18 @@ _SPOKEN = "all remaining differences were mentioned before, so one is repeated"
 
 
 def difference(reference: str, target: str, history: Sequence[str] = (), attempt: int = 1) -> DifferenceAnswer:
-    """The most salient change between two captions that ``history`` does not mention.
-
-    ``attempt`` n returns the n-th of them, or the last one if there are fewer. Raises
-    ``LanguageModelError`` when the captions show no difference.
-    """
+    """The most salient change between two captions that ``history`` does not mention. ``attempt`` n returns the n-th of
+    them, or the last one if there are fewer. Raises ``LanguageModelError`` when the captions show no difference."""
     old, new = parse_caption(reference), parse_caption(target)
     changes = _changes(old, new)
     if not changes:
-        raise LanguageModelError(
-            "The built-in language model finds no difference between these two images. "
-            "Drop this session, or connect a language model that sees (docs/language-models.md)."
-        )
+        raise LanguageModelError("The built-in language model finds no difference between these two images. Drop this "
+                                 "session, or connect a language model that sees (docs/language-models.md).")
     spoken = {group for text in history for group in _spoken(text)}
     fresh = [group for group in changes if group not in spoken]
     order = fresh + [group for group in changes if group in spoken]
     group = order[min(max(attempt, 1), len(order)) - 1]
-    return DifferenceAnswer(
-        instruction=_SAY[group](old, new), notes=(_SPOKEN,) if group in spoken else ()
-    )
+    return DifferenceAnswer(instruction=_SAY[group](old, new), notes=(_SPOKEN,) if group in spoken else ())
 
 
 def _spoken(text: str) -> set[str]:
@@ -65,10 +58,6 @@ def _category(old: Caption, new: Caption) -> str:
     return f"Make it {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _colour(old: Caption, new: Caption) -> str:
-    return f"Change the colour to {new.slots['colour']}"
-
-
 def _pattern(old: Caption, new: Caption) -> str:
     value, second = new.slots["pattern"], new.slots.get("second_colour", NONE)
     if value == "plain":
@@ -97,10 +86,6 @@ def _sleeves(old: Caption, new: Caption) -> str:
     return f"Give it {words}" if value == "elbow" else f"Make the sleeves {value}"
 
 
-def _length(old: Caption, new: Caption) -> str:
-    return f"Make it {phrase('length', new.slots['length'], new.slots.get('category', 'dress'))}"
-
-
 def _neckline(old: Caption, new: Caption) -> str:
     words = describe({"neckline": new.slots["neckline"]}).partition(" with ")[2]
     return f"Change the neckline to {words}"
@@ -117,16 +102,15 @@ def _trim(old: Caption, new: Caption) -> str:
     return f"Add {words}" if was == NONE else f"Replace the {phrase('trim', was)} with {words}"
 
 
-def _fit(old: Caption, new: Caption) -> str:
-    return f"Give it a {phrase('fit', new.slots['fit'])}"
-
-
 def _second_colour(old: Caption, new: Caption) -> str:
     value = new.slots["second_colour"]
     return f"Leave out the {old.slots['second_colour']}" if value == NONE else f"Use {value} as the second colour"
 
 
 _SAY: dict[str, Callable[[Caption, Caption], str]] = {
-    "category": _category, "colour": _colour, "pattern": _pattern, "sleeves": _sleeves, "length": _length,
-    "neckline": _neckline, "trim": _trim, "fit": _fit, "second_colour": _second_colour,
+    "category": _category, "pattern": _pattern, "sleeves": _sleeves, "neckline": _neckline, "trim": _trim,
+    "second_colour": _second_colour,
+    "colour": lambda old, new: f"Change the colour to {new.slots['colour']}",
+    "length": lambda old, new: f"Make it {phrase('length', new.slots['length'], new.slots.get('category', 'dress'))}",
+    "fit": lambda old, new: f"Give it a {phrase('fit', new.slots['fit'])}",
 }

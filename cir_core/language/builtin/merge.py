@@ -11,10 +11,8 @@ from cir_core.language.tasks import MergeAnswer
 
 _ONLY_TEXT = "No caption of the reference: the query is the modification text only"
 _ONLY_CAPTION = "No modification text: the query is the caption"
-_NOT_A_GARMENT = (
-    "The caption describes no garment, and the built-in model edits nothing else: the modification was added as "
-    "typed. Connect a language model for other images"
-)
+_NOT_A_GARMENT = ("The caption describes no garment, and the built-in model edits nothing else: the modification was "
+                  "added as typed. Connect a language model for other images")
 
 
 def merge(caption: str, modification_text: str) -> MergeAnswer:

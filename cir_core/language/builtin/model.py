@@ -12,30 +12,22 @@ from cir_core.language.builtin.constraints import constraints
 from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.reflect import reflect
-from cir_core.language.builtin.seeing import AttributePredictor, FeatureCaptioner
+from cir_core.language.builtin.seeing import FeatureCaptioner
 from cir_core.language.builtin.targets import confidence, rewrite, two_sentences
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
     A,
     Answer,
-    CaptionAnswer,
     CaptionTask,
-    ConfidenceAnswer,
     ConfidenceTask,
-    ConstraintsAnswer,
     ConstraintsTask,
-    DifferenceAnswer,
     DifferenceTask,
     Domain,
-    MergeAnswer,
     MergeTask,
     Picture,
-    ReflectAnswer,
     ReflectTask,
-    RewriteAnswer,
     RewriteTask,
     Task,
-    TwoSentencesAnswer,
     TwoSentencesTask,
 )
 from cir_core.types.vectors import TextEncoder
@@ -54,14 +46,13 @@ class BuiltinLanguageModel:
     sees = False
 
     def __init__(
-        self,
-        encoder_texts: TextEncoder | None = None,
-        *,
-        attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes,
+        self, encoder_texts: TextEncoder | None = None, *,
+        attributes: Callable[[TextEncoder], ZeroShotAttributes] = ZeroShotAttributes,
     ) -> None:
         self._captioner = FeatureCaptioner(encoder_texts, attributes)
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
-            CaptionTask: self._caption, MergeTask: _merge, ConstraintsTask: self._constraints,
+            CaptionTask: self._caption, ConstraintsTask: self._constraints,
+            MergeTask: lambda task: merge(task.caption, task.modification_text),
             ReflectTask: self._reflect, DifferenceTask: self._difference, ConfidenceTask: self._confidence,
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
@@ -70,26 +61,23 @@ class BuiltinLanguageModel:
         """The answer to ``task``.
 
         Raises:
-            UnsupportedTask: a role that rules cannot support, or images they cannot
-                describe.
+            UnsupportedTask: a role that rules cannot support, or images they cannot describe.
             LanguageModelError: features of another encoder; images without a difference.
         """
         role = self._roles.get(type(task))
         if role is None:
-            raise UnsupportedTask(
-                f"The built-in language model cannot fill the role '{task.role}': it is "
-                f"rule-based, and this role needs judgement. {_CONNECT} for it."
-            )
+            raise UnsupportedTask(f"The built-in language model cannot fill the role '{task.role}': it is rule-based, "
+                                  f"and this role needs judgement. {_CONNECT} for it.")
         return cast(A, role(task))
 
-    def _caption(self, task: CaptionTask) -> CaptionAnswer:
+    def _caption(self, task: CaptionTask) -> Answer:
         return self._captioner.captions([task.picture], task.domain, task.sample)[0]
 
-    def _constraints(self, task: ConstraintsTask) -> ConstraintsAnswer:
+    def _constraints(self, task: ConstraintsTask) -> Answer:
         caption = task.caption.strip() or self._text(task.reference, task.domain)
         return constraints(caption, task.modification_text)
 
-    def _reflect(self, task: ReflectTask) -> ReflectAnswer:
+    def _reflect(self, task: ReflectTask) -> Answer:
         reference = task.reference_caption.strip() or self._text(task.reference, task.domain)
         _garment(reference, "the reference", task.role)
         candidates = [text for text in self._candidates(task) if parse_caption(text).is_garment]
@@ -106,25 +94,25 @@ class BuiltinLanguageModel:
             texts[place] = text
         return texts
 
-    def _difference(self, task: DifferenceTask) -> DifferenceAnswer:
+    def _difference(self, task: DifferenceTask) -> Answer:
         reference, target = self._texts([task.reference, task.target], task.domain)
         _garment(reference, "the reference", task.role)
         _garment(target, "the target", task.role)
         return difference(reference, target, task.history, task.attempt)
 
-    def _confidence(self, task: ConfidenceTask) -> ConfidenceAnswer:
+    def _confidence(self, task: ConfidenceTask) -> Answer:
         reference, *candidates = self._texts([task.reference, *task.candidates], task.domain)
         _garment(reference, "the reference", task.role)
         for name, caption in zip(task.names, candidates, strict=True):
             _garment(caption, name, task.role)
         return confidence(reference, task.modification_text, dict(zip(task.names, candidates, strict=True)))
 
-    def _two_sentences(self, task: TwoSentencesTask) -> TwoSentencesAnswer:
+    def _two_sentences(self, task: TwoSentencesTask) -> Answer:
         reference = self._text(task.reference, task.domain)
         _garment(reference, "the reference", task.role)
         return two_sentences(reference, task.modification_text)
 
-    def _rewrite(self, task: RewriteTask) -> RewriteAnswer:
+    def _rewrite(self, task: RewriteTask) -> Answer:
         reference, target, *distractors = self._texts([task.reference, task.target, *task.distractors], task.domain)
         _garment(target, "the target", task.role)
         for number, caption in enumerate(distractors, start=1):
@@ -138,18 +126,13 @@ class BuiltinLanguageModel:
         return [answer.caption for answer in self._captioner.captions(pictures, domain)]
 
 
-def _merge(task: MergeTask) -> MergeAnswer:
-    return merge(task.caption, task.modification_text)
-
-
 def _garment(caption: str, what: str, role: str) -> None:
     if not parse_caption(caption).is_garment:
         raise _unsupported(role, what)
 
 
 def _unsupported(role: str, what: str) -> UnsupportedTask:
-    return UnsupportedTask(
-        f"The built-in language model cannot fill the role '{role}' here: it knows garments only, and {what} has no "
-        f"caption of one and no features that look like one. Add captions to the gallery's manifest, index it "
-        f"with the encoder in use, or connect a language model (docs/language-models.md)."
-    )
+    return UnsupportedTask(f"The built-in language model cannot fill the role '{role}' here: it knows garments only, "
+                           f"and {what} has no caption of one and no features that look like one. Add captions to the "
+                           "gallery's manifest, index it with the encoder in use, or connect a language model "
+                           "(docs/language-models.md).")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from cir_core.garments.describe import LENGTH_WORDS, describe
 from cir_core.garments.lexicon import BY_KEY, NONE
 
-SALIENCE = (
-    "category", "colour", "pattern", "sleeves", "length", "neckline", "trim", "fit", "second_colour",
-)
+SALIENCE = ("category", "colour", "pattern", "sleeves", "length", "neckline", "trim", "fit", "second_colour")
 """Attribute groups by salience."""
 
 PATTERN_NOUNS = {

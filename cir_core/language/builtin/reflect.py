@@ -1,9 +1,8 @@
 """CoRR by rules: count attributes of the candidates, and request those that most lack.
 
-A query that repeats the whole description moves nowhere new. This one names the category
-of garment, what the text asked for, and those other attributes that at most half of the
-candidates have; fused with the previous query, which still contains the rest, it moves the
-search towards what is missing. On its own it would lose the rest.
+A query that repeats the whole description moves nowhere new. This one names the category of garment, what the text
+asked for, and those other attributes that at most half of the candidates have; fused with the previous query, which
+still contains the rest, it moves the search towards what is missing. On its own it would lose the rest.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ def reflect(
 ) -> ReflectAnswer:
     """Check the ``candidates`` (captions of garments, best first) against the request, and refine the query.
 
-    ``reference`` is the caption of the reference. Only these texts are used: a candidate shows
-    what its caption says.
+    ``reference`` is the caption of the reference. Only these texts are used: a candidate shows what its caption says.
     """
     wanted = understand(reference, modification_text)
     shown = [parse_caption(text).slots for text in candidates]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -24,37 +23,23 @@ OTHER_THINGS = (
     "a photo of a building", "a photo of food", "a photo of a vehicle", "a photo of furniture",
     "a photo of a street", "a page of text", "a chart", "an empty picture",
 )
-NOT_A_GARMENT = (
-    "The built-in model only describes garments, and this image does not look like one. Add captions to the "
-    "gallery's manifest or connect a language model"
-)
-NO_FEATURES = (
-    "The built-in model describes images by their features, and this one has none. Index the gallery, add "
-    "captions to its manifest or connect a language model"
-)
+NOT_A_GARMENT = ("The built-in model only describes garments, and this image does not look like one. Add captions to "
+                 "the gallery's manifest or connect a language model")
+NO_FEATURES = ("The built-in model describes images by their features, and this one has none. Index the gallery, add "
+               "captions to its manifest or connect a language model")
 # Softmax temperature of sampled captions, in units of cosine. With the bundled encoder
 # about one value in twelve then differs from the best.
 TEMPERATURE = 0.04
-
-
-class AttributePredictor(Protocol):
-    def predict(self, features: Matrix) -> list[dict[str, str]]:
-        """One value of every group of the lexicon for each row of ``[n, dim]``."""
-        ...
-
-    def draw(self, features: Matrix, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
-        """:meth:`predict`, with each value sampled by its score's probability."""
-        ...
 
 
 class FeatureCaptioner:
     """Captions of images under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(
-        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes
+        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], ZeroShotAttributes] = ZeroShotAttributes
     ) -> None:
         self._encoder, self._make_attributes = encoder, attributes
-        self._attributes: AttributePredictor | None = None
+        self._attributes: ZeroShotAttributes | None = None
         self._others: Matrix | None = None
         self._lock = threading.Lock()
 
@@ -82,10 +67,8 @@ class FeatureCaptioner:
         rows = [np.atleast_2d(np.asarray(picture.features, dtype=np.float32)) for picture in pictures]
         for row in rows:
             if row.shape != (1, others.shape[1]):
-                raise LanguageModelError(
-                    f"The image's features have the shape {row.shape}, the encoder's texts {others.shape[1]} "
-                    "numbers. Index the gallery again with the encoder in use."
-                )
+                raise LanguageModelError(f"The image's features have the shape {row.shape}, the encoder's texts "
+                                         f"{others.shape[1]} numbers. Index the gallery again with the encoder in use.")
         features = np.concatenate(rows)
         plain = [describe(slots) for slots in attributes.predict(features)]
         # The whole caption is compared, not "a dress": an encoder trained on garments alone
@@ -99,18 +82,16 @@ class FeatureCaptioner:
             for text, shows in zip(plain, is_garment, strict=True)
         ]
 
-    def _sampled(self, attributes: AttributePredictor, row: Matrix, sample: int) -> str:
+    def _sampled(self, attributes: ZeroShotAttributes, row: Matrix, sample: int) -> str:
         seed = hashlib.blake2b(row.tobytes() + str(sample).encode(), digest_size=16).digest()
         rng = np.random.default_rng(int.from_bytes(seed, "little"))
         return vary(attributes.draw(row, rng, TEMPERATURE)[0], rng)
 
-    def _prompts(self) -> tuple[AttributePredictor, Matrix, TextEncoder]:
+    def _prompts(self) -> tuple[ZeroShotAttributes, Matrix, TextEncoder]:
         encoder = self._encoder
         if encoder is None:
-            raise LanguageModelError(
-                "The built-in language model was given no encoder, so it cannot describe images. "
-                "Load one, or give it captions."
-            )
+            raise LanguageModelError("The built-in language model was given no encoder, so it cannot describe images. "
+                                     "Load one, or give it captions.")
         with self._lock:
             if self._attributes is None or self._others is None:
                 self._others = encoder.encode_texts(list(OTHER_THINGS))

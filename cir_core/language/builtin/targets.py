@@ -14,10 +14,8 @@ from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentence
 
 EDITED, KEPT = 3.0, 1.0  # weights: groups mentioned by the text, groups that stay
 UNKNOWN = 0.5            # credit for an attribute that a caption does not mention
-_ATTRIBUTES_ONLY = (
-    "The built-in model compares garment attributes only. Connect a language model with vision for a confidence "
-    "that considers the whole image"
-)
+_ATTRIBUTES_ONLY = ("The built-in model compares garment attributes only. Connect a language model with vision for a "
+                    "confidence that considers the whole image")
 _AS_TYPED = "no change of an attribute was understood, so the text is used unchanged"
 _SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
 
@@ -25,10 +23,9 @@ _SAME = "some distractors have every attribute of the target, as far as the buil
 def confidence(reference: str, modification_text: str, candidates: Mapping[str, str]) -> ConfidenceAnswer:
     """How well each candidate's caption (by name) satisfies the request, 0 to 1 with three decimals.
 
-    The weighted share of wanted attributes: each one mentioned by the text has weight
-    :data:`EDITED`, each other one of the reference :data:`KEPT`. It counts 1 if satisfied, 0 if
-    not, :data:`UNKNOWN` if the candidate's caption does not mention it, and −1 if the candidate
-    still has the value to be removed. Negative totals become 0.
+    The weighted share of wanted attributes: each one mentioned by the text has weight :data:`EDITED`, each other one of
+    the reference :data:`KEPT`. It counts 1 if satisfied, 0 if not, :data:`UNKNOWN` if the candidate's caption does not
+    mention it, and −1 if the candidate still has the value to be removed. Negative totals become 0.
     """
     wanted = understand(reference, modification_text)
     scores = {candidate: _score(wanted, parse_caption(caption)) for candidate, caption in candidates.items()}
@@ -79,8 +76,7 @@ def _absent(wanted: Wanted) -> list[str]:
 
 
 def _kept(wanted: Wanted) -> str:
-    stays = {group: wanted.slots[group] for group in wanted.kept
-             if group != "category" and wanted.slots[group] != NONE}
+    stays = {group: wanted.slots[group] for group in wanted.kept if group != "category" and wanted.slots[group] != NONE}
     kind = wanted.slots.get("category", "dress")
     looks = [phrase(group, stays[group], kind) for group in ("fit", "length", "colour", "pattern") if group in stays]
     has = [describe({group: stays[group]}).partition(" with ")[2]
@@ -92,14 +88,11 @@ def _kept(wanted: Wanted) -> str:
     return f"It {' and '.join(halves)}." if halves else ""
 
 
-def rewrite(
-    reference: str, target: str, distractors: Sequence[str], modification_text: str
-) -> RewriteAnswer:
+def rewrite(reference: str, target: str, distractors: Sequence[str], modification_text: str) -> RewriteAnswer:
     """The request and what distinguishes the target from the distractors, as one sentence.
 
-    One attribute that no distractor shares if there is one, the most salient first; otherwise
-    the fewest that exclude every distractor. Adds nothing that the text already contains, nor
-    anything that contradicts it.
+    One attribute that no distractor shares if there is one, the most salient first; otherwise the fewest that exclude
+    every distractor. Adds nothing that the text already contains, nor anything that contradicts it.
     """
     wanted = understand(reference, modification_text)
     shown = parse_caption(target).slots

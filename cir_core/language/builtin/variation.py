@@ -34,10 +34,8 @@ _ARTICLE = re.compile(r"\ban? (?=(\w))")
 
 
 def vary(slots: Mapping[str, str], rng: np.random.Generator) -> str:
-    """A description of ``slots`` in other words; at most a few of the values are omitted.
-
-    It parses (:func:`~cir_core.language.builtin.captions.parse_caption`) to the same values.
-    """
+    """A description of ``slots`` in other words; at most a few of the values are omitted. It parses
+    (:func:`~cir_core.language.builtin.captions.parse_caption`) to the same values."""
     unsaid = {group for group in _LEFT_OUT if rng.random() < _UNSAID}
     if slots.get("second_colour", "none") != "none":
         unsaid -= {"pattern", "trim"}  # the owners of the second colour

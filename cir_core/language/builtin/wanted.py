@@ -18,10 +18,9 @@ Slots = Mapping[str, str]
 class Wanted:
     """A reference description combined with a modification text.
 
-    ``slots`` are those of the merged description. ``edited`` are the groups the text
-    mentions, ``kept`` the other groups with a value, both in the lexicon's order. ``gone`` are
-    values of the reference, or named in the text, that must be removed. A group
-    that the request leaves open is in none of them.
+    ``slots`` are those of the merged description. ``edited`` are the groups the text mentions, ``kept`` the other
+    groups with a value, both in the lexicon's order. ``gone`` are values of the reference, or named in the text, that
+    must be removed. A group that the request leaves open is in none of them.
     """
 
     reference: Caption
@@ -38,11 +37,8 @@ class Wanted:
         return self.edits.noun or self.reference.noun
 
     def accepts(self, group: str, value: str) -> bool:
-        """Whether an image with ``value`` satisfies the request in ``group``.
-
-        A comparative is satisfied by every value beyond: three-quarter and long sleeves are both
-        longer than short ones.
-        """
+        """Whether an image with ``value`` satisfies the request in ``group``. A comparative is satisfied by every value
+        beyond: three-quarter and long sleeves are both longer than short ones."""
         wanted = self.slots.get(group)
         if wanted is None:
             return self.gone.get(group) != value
@@ -71,8 +67,7 @@ def understand(caption: str, modification_text: str) -> Wanted:
     edited = tuple(group for group in order if group in spoken and not _is_open(group, slots, spoken))
     kept = tuple(group for group in order
                  if group in slots and group not in spoken and not _is_open(group, slots, spoken))
-    return Wanted(reference, edits, slots, edited, kept, _gone(reference.slots, slots, edits),
-                  (*edits.notes, *notes))
+    return Wanted(reference, edits, slots, edited, kept, _gone(reference.slots, slots, edits), (*edits.notes, *notes))
 
 
 def said(slots: Slots, groups: Collection[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from PIL import Image
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
 from cir_core.encoders.files.load_failures import load_failure
 from cir_core.encoders.files.offline import hub_access
-from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
+from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
 from cir_core.language.observer import Observer
@@ -30,11 +29,10 @@ _NO_WORDS = "the captioner found no words for this image"
 class BlipCaptioner:
     """Caption role only. Implements ``LanguageModel``; offline and thread-safe.
 
-    ``path`` is a folder with config.json, weights, the tokenizer's files and
-    preprocessor_config.json, as from the hub or ``save_pretrained``. ``device`` and ``precision`` are
-    those of encoders, but ``auto`` is bf16 on cuda: T5, inside some of BLIP-2, overflows fp16.
-    ``prompt`` is the beginning of every caption for BLIP ("a photo of", removed from the answer)
-    and an instruction for BLIP-2 ("Question: what is in the picture? Answer:").
+    ``path`` is a folder with config.json, weights, the tokenizer's files and preprocessor_config.json, as from the hub
+    or ``save_pretrained``. ``device`` and ``precision`` are those of encoders, but ``auto`` is bf16 on cuda: T5, inside
+    some of BLIP-2, overflows fp16. ``prompt`` is the beginning of every caption for BLIP ("a photo of", removed from
+    the answer) and an instruction for BLIP-2 ("Question: what is in the picture? Answer:").
 
     Sample 0 is the best of ``beams`` beams; others use nucleus sampling with ``top_p``,
     deterministic for the same pixels and sample number. Captions have at
@@ -62,23 +60,17 @@ class BlipCaptioner:
         mark = revision(model.state_dict(), transformers_marks(config, self._processor.to_dict(), probe) | {
             "prompt": prompt, "beams": beams, "top_p": top_p, "max_tokens": max_tokens,
         })
-        self._name = f"blip:{folder.resolve().name}@{mark[:8]}"
+        self.name = f"blip:{folder.resolve().name}@{mark[:8]}"
         # Half the memory in half precision; BLIP-2 has up to twelve billion weights.
         self._model = model.eval().requires_grad_(False).to(device=self._device, dtype=self._dtype)
         self._is_second = config["model_type"] == "blip-2"
         self._lock = threading.Lock()
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
         if not isinstance(task, CaptionTask):
-            raise UnsupportedTask(
-                f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language model for "
-                "this (docs/language-models.md)."
-            )
+            raise UnsupportedTask(f"{self.name} cannot fill the role '{task.role}'; it captions. Connect a language "
+                                  "model for this (docs/language-models.md).")
         if task.picture.load is None:
             return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
         (caption,) = self._captions([task.picture.load()], task.sample, watch)
@@ -86,9 +78,7 @@ class BlipCaptioner:
 
     def captions(self, images: Sequence[Image.Image], sample: int = 0) -> list[str]:
         """A caption for each image, in batches, identical to those of :meth:`complete`."""
-        return [
-            caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)
-        ]
+        return [caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)]
 
     def _captions(self, images: Sequence[Image.Image], sample: int, watch: Observer | None) -> list[str]:
         rgb = [image.convert("RGB") for image in images]
@@ -99,16 +89,16 @@ class BlipCaptioner:
             options = {"num_beams": 1, "logits_processor": transformers.LogitsProcessorList([noise])}
         if watch is not None:
             options["stopping_criteria"] = transformers.StoppingCriteriaList([_Asked(watch)])
-        with self._lock, torch.inference_mode(), self._autocast():
+        with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
             if watch is not None and watch.stopped:
-                raise Stopped(f"Stopped before {self._name} began. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} began. Search again to ask anew.")
             tokens = self._generate(pixels, options)
             texts = self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
         if watch is not None:
             if watch.stopped:
-                raise Stopped(f"Stopped before {self._name} had answered. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} had answered. Search again to ask anew.")
             # Nothing was sent to a server, so it does not count as a call.
-            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self._name,)))
+            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self.name,)))
         return [_tidy(text) for text in texts]
 
     def _generate(self, pixels: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
@@ -122,19 +112,12 @@ class BlipCaptioner:
             return cast(torch.Tensor, model.generate(pixel_values=pixels, input_ids=ids, **common)[:, begun:])
         seen = [model.config.image_token_id] * model.config.num_query_tokens
         ids = self._rows(seen + self._prompt_ids, pixels)
-        tokens = model.generate(
-            pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common
-        )
+        tokens = model.generate(pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common)
         # A decoder repeats its prompt; T5 only answers.
         return cast(torch.Tensor, tokens if model.config.is_encoder_decoder else tokens[:, ids.shape[1]:])
 
     def _rows(self, ids: list[int], pixels: torch.Tensor) -> torch.Tensor:
         return torch.tensor([ids], device=self._device).repeat(len(pixels), 1)
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self._dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self._device.type, dtype=self._dtype)
 
 
 class _Asked(transformers.StoppingCriteria):
@@ -150,19 +133,17 @@ class _Asked(transformers.StoppingCriteria):
 def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Model in its stored precision, tokenizer, image processor and config.json."""
     if not (folder / "config.json").is_file():
-        raise LanguageModelUnavailable(
-            f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, downloaded from the hub "
-            "or written by save_pretrained; cirque does not fetch it."
-        )
+        raise LanguageModelUnavailable(f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, "
+                                       "downloaded from the hub or written by save_pretrained; cirque does not fetch "
+                                       "it.")
     with hub_access(allowed=False):
         try:
             config, _ = transformers.PretrainedConfig.get_config_dict(folder, local_files_only=True)
             kind = str(config.get("model_type"))
             if kind not in _CLASSES:
-                raise LanguageModelUnavailable(
-                    f"The model in {folder} is a '{kind}'; the local captioner reads BLIP and BLIP-2. Serve others "
-                    "behind an address and connect that (docs/language-models.md)."
-                )
+                raise LanguageModelUnavailable(f"The model in {folder} is a '{kind}'; the local captioner reads BLIP "
+                                               "and BLIP-2. Serve others behind an address and connect that "
+                                               "(docs/language-models.md).")
             model, info = getattr(transformers, _CLASSES[kind]).from_pretrained(
                 folder, dtype="auto", local_files_only=True, output_loading_info=True
             )
@@ -171,20 +152,16 @@ def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
         except LanguageModelError:
             raise
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
-            raise LanguageModelUnavailable(
-                f"The captioner in {folder} could not be loaded: {load_failure(error)}. The folder "
-                "needs config.json, weights, the tokenizer's files and preprocessor_config.json."
-            ) from error
+            raise LanguageModelUnavailable(f"The captioner in {folder} could not be loaded: {load_failure(error)}. The "
+                                           "folder needs config.json, weights, the tokenizer's files and "
+                                           "preprocessor_config.json.") from error
     if info["missing_keys"]:
-        raise LanguageModelUnavailable(
-            f"The checkpoint in {folder} lacks {len(info['missing_keys'])} weights of {_CLASSES[kind]}, such as "
-            f"{min(info['missing_keys'])}. Use one trained for captioning (blip-image-captioning-…, blip2-…)."
-        )
+        raise LanguageModelUnavailable(f"The checkpoint in {folder} lacks {len(info['missing_keys'])} weights of "
+                                       f"{_CLASSES[kind]}, such as {min(info['missing_keys'])}. Use one trained for "
+                                       "captioning (blip-image-captioning-…, blip2-…).")
     if kind == "blip-2" and model.config.image_token_id is None:
-        raise LanguageModelUnavailable(
-            f"The config.json in {folder} has no image_token_index, so the image has no place among the words. "
-            "Get the current revision of the checkpoint."
-        )
+        raise LanguageModelUnavailable(f"The config.json in {folder} has no image_token_index, so the image has no "
+                                       "place among the words. Get the current revision of the checkpoint.")
     return model, tokenizer, processor, config
 
 

@@ -22,10 +22,8 @@ def seed_of(image: Image.Image, sample: int) -> int:
 
 
 class NucleusNoise(LogitsProcessor):
-    """Makes greedy decoding sample from the smallest set of tokens whose probabilities reach ``top_p``.
-
-    One seed per row of the batch.
-    """
+    """Makes greedy decoding sample from the smallest set of tokens whose probabilities reach ``top_p``. One seed per
+    row of the batch."""
 
     def __init__(self, seeds: Sequence[int], top_p: float) -> None:
         # On the CPU, so that every device samples the same.

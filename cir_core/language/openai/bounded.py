@@ -23,9 +23,7 @@ class ReplyRefused(httpx2.TransportError):
 
 def bounded_client(most_bytes: int, **options: Any) -> httpx2.AsyncClient:
     """An HTTP client for ``openai.AsyncOpenAI`` that raises ``ReplyRefused`` for replies of more than ``most_bytes``.
-
-    Proxies, certificates, redirects and timeouts are as in the library's default client.
-    """
+    Proxies, certificates, redirects and timeouts are as in the library's default client."""
 
     async def bound(response: httpx2.Response) -> None:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()

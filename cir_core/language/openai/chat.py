@@ -94,10 +94,8 @@ class Chat:
             if isinstance(result, Reply):
                 self._refused |= named
                 if result.declined:
-                    raise LanguageModelError(
-                        f"{self._server.name} declined to answer. Word the request differently, or take another "
-                        "image."
-                    )
+                    raise LanguageModelError(f"{self._server.name} declined to answer. Word the request differently, "
+                                             "or take another image.")
                 return result
             if is_policy(result):
                 raise explained(result, self._server, tries)

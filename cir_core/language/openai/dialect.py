@@ -28,8 +28,7 @@ _SAYS_NOTHING = re.compile(
 
 
 def refused_feature(error: Fault, used: Collection[str]) -> str | None:
-    """The feature among ``used`` that ``error`` names, to be omitted on the next try; None if
-    it names none."""
+    """The feature among ``used`` that ``error`` names, to be omitted on the next try; None if it names none."""
     if isinstance(error, NotStream):
         return "stream"
     if status_of(error) not in (400, 422) or is_final(error):
@@ -44,9 +43,8 @@ def refused_feature(error: Fault, used: Collection[str]) -> str | None:
 def says_nothing(error: Fault) -> bool:
     """Whether a refusal gives no reason: nothing but "Bad Request" and the like.
 
-    Servers differ most in the answer format, so such a request is worth one try
-    without it. A refusal with an unknown reason is final: a retry would fail
-    again.
+    Servers differ most in the answer format, so such a request is worth one try without it. A refusal with an unknown
+    reason is final: a retry would fail again.
     """
     if status_of(error) not in (400, 422) or _param(error):
         return False

@@ -117,67 +117,52 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
     if status is not None:
         return _by_status(error, status, server, tries)
     if isinstance(error, NotChat):
-        return LanguageModelError(
-            f"{server.host} did not return a chat completion ({_short(error, server)}). Check "
-            "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
-        )
+        return LanguageModelError(f"{server.host} did not return a chat completion ({_short(error, server)}). Check "
+                                  "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1.")
     if isinstance(error, ReplyRefused):
-        return LanguageModelUnavailable(
-            f"{server.host} sent a reply that cirque stopped reading: {error}. Check that CIRQUE_LLM_BASE_URL is a "
-            "chat server's address, and look at the server's log."
-        )
+        return LanguageModelUnavailable(f"{server.host} sent a reply that cirque stopped reading: {error}. Check that "
+                                        "CIRQUE_LLM_BASE_URL is a chat server's address, and look at the server's log.")
     return LanguageModelUnavailable(f"{server.host} {_silence(error, server)}{_tried(tries)}.{_advice(error)}")
 
 
 def out_of_time(error: Fault | None, server: Server, seconds: float) -> LanguageModelUnavailable:
     """The error for a call that timed out; ``error`` is the last request's fault."""
     why = "" if error is None else f" (last: {_short(error, server)})"
-    return LanguageModelUnavailable(
-        f"{server.host} did not answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
-        "CIRQUE_LLM_TIMEOUT."
-    )
+    return LanguageModelUnavailable(f"{server.host} did not answer within {seconds:.0f} s{why}. Check how busy it is, "
+                                    "or raise CIRQUE_LLM_TIMEOUT.")
 
 
 def refused_size(said: str, server: Server) -> LanguageModelError:
-    return LanguageModelError(
-        f"{server.host} rejects the request as too large: {_cut(server.redacted(said))} Shorten what you typed, or "
-        "raise the limit of the server."
-    )
+    return LanguageModelError(f"{server.host} rejects the request as too large: {_cut(server.redacted(said))} Shorten "
+                              "what you typed, or raise the limit of the server.")
 
 
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
-    return LanguageModelError(
-        f"{server.host} does not accept images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
-        "CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the server."
-    )
+    return LanguageModelError(f"{server.host} does not accept images of {edge} pixels either: "
+                              f"{_cut(server.redacted(said))} Lower CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the "
+                              "server.")
 
 
 def _by_status(error: Fault, status: int, server: Server, tries: int) -> LanguageModelError:
     said = _short(error, server)
     if is_policy(error):
-        return LanguageModelError(
-            f"{server.host} rejected the request by its content policy (HTTP {status}): {said} Word the request "
-            "differently, or take another image."
-        )
+        return LanguageModelError(f"{server.host} rejected the request by its content policy (HTTP {status}): {said} "
+                                  "Word the request differently, or take another image.")
     if status in (401, 403):
         key = "refuses CIRQUE_LLM_API_KEY" if server.key else "requires an API key, and CIRQUE_LLM_API_KEY is empty"
         return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")
     if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
-        return LanguageModelError(
-            f"{server.host} has no model '{server.model}' at this address (HTTP {status}: {said}). Check "
-            "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
-        )
+        return LanguageModelError(f"{server.host} has no model '{server.model}' at this address (HTTP {status}: "
+                                  f"{said}). Check CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the "
+                                  "address ends in /v1.")
     if _no_credit(error):
         return LanguageModelUnavailable(f"{server.host} reports that the account has no credit. Check its billing.")
     if status == 429:
-        return LanguageModelUnavailable(
-            f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a little, or lower "
-            "CIRQUE_LLM_CONCURRENCY."
-        )
+        return LanguageModelUnavailable(f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a "
+                                        "little, or lower CIRQUE_LLM_CONCURRENCY.")
     if status == 408 or status >= 500:
-        return LanguageModelUnavailable(
-            f"{server.host} failed (HTTP {status}: {said}){_tried(tries)}. Look at the server's log or status page."
-        )
+        return LanguageModelUnavailable(f"{server.host} failed (HTTP {status}: {said}){_tried(tries)}. Look at the "
+                                        "server's log or status page.")
     return LanguageModelError(f"{server.host} refuses the request (HTTP {status}): {said} {_remedy(error, server)}")
 
 

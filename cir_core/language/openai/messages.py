@@ -26,10 +26,9 @@ def messages(task: Task[Any], prompt: Prompt, *, sees: bool, edge: int) -> list[
     labels = prompt.labels_of(task)
     shown = [_shown(label, picture, sees, edge) for label, picture in zip(labels, task.pictures(), strict=True)]
     if shown and not any(isinstance(one, list) or one for one in shown) and not _captions(task):
-        raise UnsupportedTask(
-            f"The role '{task.role}' needs images or their captions, and there are none that can be sent. Add "
-            "captions to the gallery's manifest, or connect a model that sees (CIRQUE_LLM_SEES)."
-        )
+        raise UnsupportedTask(f"The role '{task.role}' needs images or their captions, and there are none that can be "
+                              "sent. Add captions to the gallery's manifest, or connect a model that sees "
+                              "(CIRQUE_LLM_SEES).")
     parts: list[Message] = []
     for label, one in zip(labels, shown, strict=True):
         parts += one if isinstance(one, list) else [_text(f"{label}: {one or '(no caption)'}")]

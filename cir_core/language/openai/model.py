@@ -69,7 +69,6 @@ class OpenAILanguageModel:
         return Conditions(prompt.version, edge, self._temperature(task))
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         prompt = _prompt(task)
         with self._slot(watch):
             return cast(A, _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer())
@@ -147,11 +146,9 @@ class _Exchange:
             reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
             found = self._read(reply)
         if isinstance(found, WrongForm):
-            raise LanguageModelError(
-                f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
-                f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows "
-                "instructions better (CIRQUE_LLM_MODEL)."
-            )
+            raise LanguageModelError(f"{self.model.name} answered the role '{self.task.role}' twice in a form that "
+                                     f"cannot be used; {self.model.server.redacted(str(found))}. Try again, or connect "
+                                     "a model that follows instructions better (CIRQUE_LLM_MODEL).")
         return found.model_copy(update={"notes": (*found.notes, *notes)})
 
     def _first(self) -> tuple[Request, Reply, tuple[str, ...]]:

@@ -45,20 +45,16 @@ class Server:
         except ValueError:
             usable = False
         if not usable:
-            raise SettingsError(
-                "CIRQUE_LLM_BASE_URL is not the address of a server. It looks like https://api.openai.com/v1 or "
-                "http://localhost:11434/v1."
-            )
+            raise SettingsError("CIRQUE_LLM_BASE_URL is not the address of a server. It looks like "
+                                "https://api.openai.com/v1 or http://localhost:11434/v1.")
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if name not in _HARMLESS or not _HARMLESS[name].fullmatch(value):
-                raise SettingsError(
-                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and URLs are logged. Write "
-                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version is allowed."
-                )
+                raise SettingsError("CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and URLs are "
+                                    "logged. Write the key into CIRQUE_LLM_API_KEY and leave the parameter out; only "
+                                    "api-version is allowed.")
         if not re.fullmatch(r"[!-~]*", self.key):
-            raise SettingsError(
-                "CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy the key again."
-            )
+            raise SettingsError("CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy "
+                                "the key again.")
 
     @property
     def host(self) -> str:

@@ -1,9 +1,8 @@
 """Cancellable waiting for server requests.
 
-A thread blocked in a socket cannot be cancelled, so requests run in an event loop
-on a separate thread, one per process. The caller waits in short intervals and checks
-between them whether to continue; an abandoned request is cancelled in any state,
-and its connection closed.
+A thread blocked in a socket cannot be cancelled, so requests run in an event loop on a separate thread, one per
+process. The caller waits in short intervals and checks between them whether to continue; an abandoned request is
+cancelled in any state, and its connection closed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Prompts: one TOML file per role.
 
-A file contains ``version``, ``max_tokens``, ``labels`` of the images, ``system`` and ``user``;
-``[domains]`` words ``{domain}`` for each image domain (files without it use common.toml's);
-a text under ``[parts]`` is added to ``user`` when the input it is named after differs from
-the task's default. ``{name}`` is replaced by an input: texts appear as JSON strings, so user
-input cannot pass for the prompt.
+A file contains ``version``, ``max_tokens``, ``labels`` of the images, ``system`` and ``user``; ``[domains]`` words
+``{domain}`` for each image domain (files without it use common.toml's); a text under ``[parts]`` is added to ``user``
+when the input it is named after differs from the task's default. ``{name}`` is replaced by an input: texts appear as
+JSON strings, so user input cannot pass for the prompt.
 """
 
 from __future__ import annotations
@@ -49,10 +48,8 @@ class Prompt:
         return f"{self.number}.{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     def fill(self, task: Task[Any], fields: str) -> tuple[str, str]:
-        """System and user text for ``task``; ``fields`` describes the answer's format.
-
-        Raises ``SettingsError`` for an unknown domain.
-        """
+        """System and user text for ``task``; ``fields`` describes the answer's format. Raises ``SettingsError`` for an
+        unknown domain."""
         inputs, usual = task.inputs(), type(task)().inputs()
         values = {name: quoted(value) for name, value in inputs.items()}
         values |= {"domain": self._domain(inputs), "fields": fields}
@@ -80,9 +77,8 @@ class Prompt:
         try:
             return self.domains[inputs["domain"]]
         except KeyError:
-            raise SettingsError(
-                f"There is no domain '{inputs['domain']}'. Choose one of {', '.join(DOMAINS)} (CIRQUE_DOMAIN)."
-            ) from None
+            raise SettingsError(f"There is no domain '{inputs['domain']}'. Choose one of {', '.join(DOMAINS)} "
+                                "(CIRQUE_DOMAIN).") from None
 
 
 def load(role: str) -> Prompt | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 from PIL import Image
@@ -45,11 +45,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Task(Generic[A]):
-    """Base of all tasks: a frozen record of the inputs.
-
-    ``answer_type`` is a pydantic model, so that JSON answers are validated by
-    the same class that a rule-based model fills.
-    """
+    """Base of all tasks: a frozen record of the inputs. ``answer_type`` is a pydantic model, so that JSON answers are
+    validated by the same class that a rule-based model fills."""
 
     role: ClassVar[str]
     answer_type: ClassVar[type[Answer]]
@@ -60,5 +57,7 @@ class Task(Generic[A]):
         return {}
 
     def pictures(self) -> Sequence[Picture]:
-        """The images in the prompt, in its order."""
-        return ()
+        """The images in the prompt: those of the fields, in their order."""
+        values = (getattr(self, one.name) for one in fields(self))
+        parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+        return [part for part in parts if isinstance(part, Picture)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +34,3 @@ class ConstraintsTask(Task[ConstraintsAnswer]):
 
     def inputs(self) -> dict[str, Any]:
         return {"caption": self.caption, "modification_text": self.modification_text, "domain": self.domain}
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference,)

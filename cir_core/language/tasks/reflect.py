@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,11 +24,8 @@ class ReflectAnswer(Answer):
 
 @dataclass(frozen=True)
 class ReflectTask(Task[ReflectAnswer]):
-    """One round over the best candidates of the previous round.
-
-    ``candidates`` are the K shown as images; ``captions`` belong to the best N, in the
-    same order. ``previous_query`` is given only if the method shows it.
-    """
+    """One round over the best candidates of the previous round. ``candidates`` are the K shown as images; ``captions``
+    belong to the best N, in the same order. ``previous_query`` is given only if the method shows it."""
 
     role: ClassVar[str] = "reflect"
     answer_type: ClassVar[type[Answer]] = ReflectAnswer
@@ -49,6 +45,3 @@ class ReflectTask(Task[ReflectAnswer]):
             "captions": list(self.captions), "previous_query": self.previous_query, "domain": self.domain,
             "round_number": self.round_number,
         }
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, *self.candidates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -21,11 +20,8 @@ class DifferenceAnswer(Answer):
 
 @dataclass(frozen=True)
 class DifferenceTask(Task[DifferenceAnswer]):
-    """A modification text from ``reference`` to ``target``, unlike any earlier one.
-
-    ``attempt`` above 1 means the previous answer was too similar to ``history``: the prompt
-    then insists on another aspect.
-    """
+    """A modification text from ``reference`` to ``target``, unlike any earlier one. ``attempt`` above 1 means the
+    previous answer was too similar to ``history``: the prompt then insists on another aspect."""
 
     role: ClassVar[str] = "difference"
     answer_type: ClassVar[type[Answer]] = DifferenceAnswer
@@ -41,9 +37,6 @@ class DifferenceTask(Task[DifferenceAnswer]):
             "history": list(self.history), "domain": self.domain, "attempt": self.attempt,
             "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
         }
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, self.target)
 
 
 class JudgeAnswer(Answer):
@@ -69,6 +62,3 @@ class JudgeTask(Task[JudgeAnswer]):
 
     def inputs(self) -> dict[str, Any]:
         return {"utterances": list(self.utterances)}
-
-    def pictures(self) -> Sequence[Picture]:
-        return (*self.references, self.target)

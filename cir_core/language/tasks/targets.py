@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -33,9 +33,6 @@ class TwoSentencesTask(Task[TwoSentencesAnswer]):
         return {"modification_text": self.modification_text, "domain": self.domain,
                 "reference_caption": self.reference.caption or ""}
 
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference,)
-
 
 class ConfidenceAnswer(Answer):
     scores: Mapping[str, Confidence] = Field(description="Candidate name to confidence, 0 to 1; every name once.")
@@ -62,9 +59,6 @@ class ConfidenceTask(Task[ConfidenceAnswer]):
             "captions": [picture.caption or "" for picture in self.candidates],
         }
 
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, *self.candidates)
-
 
 class RewriteAnswer(Answer):
     refined_caption: str = Field(min_length=1, description="One sentence, true of the target alone.")
@@ -89,6 +83,3 @@ class RewriteTask(Task[RewriteAnswer]):
             "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
             "distractor_captions": [picture.caption or "" for picture in self.distractors],
         }
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.reference, self.target, *self.distractors)

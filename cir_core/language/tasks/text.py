@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,9 +22,8 @@ class MergeAnswer(Answer):
 class CaptionTask(Task[CaptionAnswer]):
     """Describe an image (CIReVL step 1, CIRCLED f_caption).
 
-    ``picture.caption``, from the gallery's manifest, is the answer if there is one.
-    ``sample`` above 0 requests an alternative wording, sampled deterministically by
-    number: CoRR's caption optimisation chooses among M of them.
+    ``picture.caption``, from the gallery's manifest, is the answer if there is one. ``sample`` above 0 requests an
+    alternative wording, sampled deterministically by number: CoRR's caption optimisation chooses among M of them.
     """
 
     role: ClassVar[str] = "caption"
@@ -37,9 +35,6 @@ class CaptionTask(Task[CaptionAnswer]):
 
     def inputs(self) -> dict[str, Any]:
         return {"domain": self.domain, "sample": self.sample}
-
-    def pictures(self) -> Sequence[Picture]:
-        return (self.picture,)
 
 
 @dataclass(frozen=True)

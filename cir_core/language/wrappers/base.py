@@ -29,5 +29,4 @@ class Wrapper:
         return conditions_of(self.inner, task)
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         return self.inner.complete(task, watch)

@@ -10,11 +10,9 @@ class AnswerCache(Protocol):
 
     def get(self, key: str) -> str | None:
         """The cached answer as JSON, or None."""
-        ...
 
     def put(
         self, key: str, answer: str, *, model: str, role: str, prompt_version: str,
         prompt_tokens: int, completion_tokens: int,
     ) -> None:
         """Store ``answer`` (JSON); committed on return. An existing entry is not replaced."""
-        ...

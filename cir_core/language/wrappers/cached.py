@@ -24,11 +24,9 @@ _log = logging.getLogger("cirque.language")
 
 
 class CachedLanguageModel(Wrapper):
-    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a
-    fallback must not be stored under the model's name. Answers with notes are not
-    stored either: something prevented a better one. But if ``inner`` has adapted its
-    conditions during the call (it sends smaller images), the answer is stored under the
-    new ones.
+    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a fallback must not be stored under the
+    model's name. Answers with notes are not stored either: something prevented a better one. But if ``inner`` has
+    adapted its conditions during the call (it sends smaller images), the answer is stored under the new ones.
 
     A caption from the gallery's manifest is returned here, since every model that costs something
     is wrapped in this class; the built-in model takes such captions by itself.
@@ -39,7 +37,6 @@ class CachedLanguageModel(Wrapper):
         self._cache = cache
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         if isinstance(task, CaptionTask) and task.picture.caption and task.picture.caption.strip():
             return cast(A, CaptionAnswer(caption=task.picture.caption))
         conditions = self.conditions(task)

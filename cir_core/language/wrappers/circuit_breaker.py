@@ -17,10 +17,8 @@ REST = 30.0  # seconds
 
 
 class BreakerLanguageModel(Wrapper):
-    """Once ``inner`` was unavailable, fails immediately for ``rest`` seconds without calling it.
-
-    Then one request is a probe; the others still fail until it succeeds.
-    """
+    """Once ``inner`` was unavailable, fails immediately for ``rest`` seconds without calling it. Then one request is a
+    probe; the others still fail until it succeeds."""
 
     def __init__(
         self, inner: LanguageModel, *, rest: float = REST, clock: Callable[[], float] = time.monotonic
@@ -32,7 +30,6 @@ class BreakerLanguageModel(Wrapper):
         self._until = 0.0
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         self._pass()
         try:
             answer = self.inner.complete(task, watch)

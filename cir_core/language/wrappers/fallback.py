@@ -11,17 +11,14 @@ from cir_core.types.composition import Usage
 
 
 class FallbackLanguageModel(Wrapper):
-    """Calls ``primary``; while that is unavailable, ``builtin`` answers, with a note.
-
-    Other errors, and stops, are passed on.
-    """
+    """Calls ``primary``; while that is unavailable, ``builtin`` answers, with a note. Other errors, and stops, are
+    passed on."""
 
     def __init__(self, primary: LanguageModel, builtin: LanguageModel) -> None:
         super().__init__(primary)
         self._builtin = builtin
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
             return self.inner.complete(task, watch)
         except LanguageModelUnavailable as error:
@@ -29,9 +26,8 @@ class FallbackLanguageModel(Wrapper):
         try:
             answer = self._builtin.complete(task, watch)
         except UnsupportedTask:
-            raise LanguageModelUnavailable(
-                f"{reason} The built-in language model cannot fill the role '{task.role}' in its place."
-            ) from None
+            raise LanguageModelUnavailable(f"{reason} The built-in language model cannot fill the role '{task.role}' "
+                                           "in its place.") from None
         except Stopped:
             raise
         except LanguageModelError as error:

@@ -19,7 +19,6 @@ class CountedLanguageModel(Wrapper):
         self._heard = heard
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         outcome = "failed"
         try:
             answer = self.inner.complete(task, watch)

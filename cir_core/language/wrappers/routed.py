@@ -13,10 +13,8 @@ from cir_core.language.wrappers.conditions import Conditions, conditions_of
 
 
 class RoutedLanguageModel(Wrapper):
-    """``by_role`` names the model of some roles; ``default`` fills the others.
-
-    ``sees`` is that of ``default``, which reflects and filters: a captioner's vision does not serve other roles.
-    """
+    """``by_role`` names the model of some roles; ``default`` fills the others. ``sees`` is that of ``default``, which
+    reflects and filters: a captioner's vision does not serve other roles."""
 
     def __init__(self, default: LanguageModel, by_role: Mapping[str, LanguageModel]) -> None:
         super().__init__(default)
@@ -29,7 +27,6 @@ class RoutedLanguageModel(Wrapper):
         return " + ".join((self.inner.name, *others))
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
-        """See :class:`~cir_core.language.base.LanguageModel`."""
         return self._model(task).complete(task, watch)
 
     def conditions(self, task: Task[Any]) -> Conditions:

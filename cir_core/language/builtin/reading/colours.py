@@ -53,8 +53,7 @@ def colour_run(
         rest = (*found[:-1], "", "")
         piece_item = items[owner_at]
         says_more = piece_item.kind == "value"
-        return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}",
-                         None if says_more else owner_at)
+        return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}", None if says_more else owner_at)
     if owner == "pattern" and _is_print(items[owner_at]) and not _after_with(items, place):
         owner = ""
     if not owner and len(found) == 1:

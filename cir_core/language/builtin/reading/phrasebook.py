@@ -27,43 +27,27 @@ SYNONYMS: dict[tuple[str, str], str] = {
     ("sleeves", "sleeveless"): "sleevless, no sleeve",
     ("sleeves", "straps"): "spaghetti strap, thin strap, shoulder straps, spaghetti strapped",
     ("sleeves", "short"): "short sleeve, cap sleeves, cap sleeved, short sleeves",
-    ("sleeves", "elbow"): (
-        "three quarter sleeve, three quarter length sleeves, three quarter sleeved, 3/4 sleeves, 3/4 sleeve, "
-        "3/4 length sleeves, elbow sleeves, half sleeves, elbow length sleeve, mid length sleeve, quarter "
-        "sleeves, half sleeved"
-    ),
+    ("sleeves", "elbow"): ("three quarter sleeve, three quarter length sleeves, three quarter sleeved, 3/4 sleeves, "
+                           "3/4 sleeve, 3/4 length sleeves, elbow sleeves, half sleeves, elbow length sleeve, mid "
+                           "length sleeve, quarter sleeves, half sleeved"),
     ("sleeves", "long"): "long sleeve, full sleeves, full length sleeves, full sleeved",
-    ("neckline", "crew"): (
-        "crewneck, crew neckline, round necked, rounded neck, rounded neckline, round collar, circular "
-        "neckline"
-    ),
-    ("neckline", "vneck"): (
-        "vneck, v neckline, v necked, deep v, deep v neck, v cut, plunging neckline, v collar"
-    ),
+    ("neckline", "crew"): ("crewneck, crew neckline, round necked, rounded neck, rounded neckline, round collar, "
+                           "circular neckline"),
+    ("neckline", "vneck"): ("vneck, v neckline, v necked, deep v, deep v neck, v cut, plunging neckline, v collar"),
     ("neckline", "scoop"): "scoop neckline, scooped neck, scoopneck, u neck, u neckline, scoop necked",
     ("neckline", "square"): "square necked, squared neckline",
-    ("neckline", "turtleneck"): (
-        "turtle neck, mock neck, polo neck, high neckline, high collar, high necked, turtlenecked, funnel "
-        "neck"
-    ),
+    ("neckline", "turtleneck"): ("turtle neck, mock neck, polo neck, high neckline, high collar, high necked, "
+                                 "turtlenecked, funnel neck"),
     ("neckline", "collar"): "pointy collar, collars",
     ("length", "short"): "minidress, above the knee, thigh length, crop, short length, short dress length",
-    ("length", "medium"): (
-        "midi, knee length, below the knee, to the knee, medium length, normal length, calf length"
-    ),
-    ("length", "long"): (
-        "floor length, ankle length, full length, ankle, long length, to the floor, maxidress"
-    ),
-    ("fit", "slim"): (
-        "tight fit, tight fitting, form fitting, fitted fit, slim, figure hugging, bodycon, close fitting, "
-        "slim fitting"
-    ),
+    ("length", "medium"): ("midi, knee length, below the knee, to the knee, medium length, normal length, calf length"),
+    ("length", "long"): ("floor length, ankle length, full length, ankle, long length, to the floor, maxidress"),
+    ("fit", "slim"): ("tight fit, tight fitting, form fitting, fitted fit, slim, figure hugging, bodycon, close "
+                      "fitting, slim fitting"),
     ("fit", "regular"): "regular fitting, straight cut, normal fit",
     ("fit", "loose"): "baggy, loose fitting, flowy, relaxed fit, relaxed, roomy, billowy, over sized",
-    ("trim", "buttons"): (
-        "button, buttoned, buttons down the front, button down, button up, button front, buttons on "
-        "the front"
-    ),
+    ("trim", "buttons"): ("button, buttoned, buttons down the front, button down, button up, button front, buttons on "
+                          "the front"),
     ("trim", "pocket"): "pockets, breast pocket",
     ("trim", "belt"): "belted, waist belt, belt at the waist, waistband, sashes",
     ("trim", "ruffle"): "ruffle, ruffled, frilly, frill, ruffled hem, frilled, flounce",
@@ -94,13 +78,10 @@ NOUNS: dict[tuple[str, str], str] = {
     ("pattern", "pinstripes"): "vertical stripes, pinstripes, vertical stripe",
     ("pattern", "dots"): "polka dots, dots, spots, dot",
     ("pattern", "checks"): "checks, plaid checks, checkers, checkerboard",
-    ("pattern", "floral"): (
-        "flowers, flower, floral print, flower print, floral pattern, florals, roses, floral design"
-    ),
-    ("pattern", "graphic"): (
-        "graphic print, logo, logos, graphics, picture, graphic design, graphic on the chest, graphic on "
-        "front, printed logo, printed graphic"
-    ),
+    ("pattern", "floral"): ("flowers, flower, floral print, flower print, floral pattern, florals, roses, floral "
+                            "design"),
+    ("pattern", "graphic"): ("graphic print, logo, logos, graphics, picture, graphic design, graphic on the chest, "
+                             "graphic on front, printed logo, printed graphic"),
 }
 """Patterns as nouns: a preceding colour is the pattern's own."""
 
@@ -145,14 +126,10 @@ PARTS: dict[str, str] = {
 
 FUNCTION_WORDS: dict[str, str] = {
     "simpler": "simpler, plainer, less busy, less patterned, more plain, more simple, cleaner, minimal",
-    "not": (
-        "not, no, isnt, arent, doesnt, dont, never, nor, neither, no longer, not any, lacks, lacking, minus, "
-        "wont, shouldnt, hasnt, non"
-    ),
-    "without": (
-        "without, remove, removing, lose, drop, delete, eliminate, take off, get rid of, take away, free of, "
-        "omit, skip, leave out, lose the"
-    ),
+    "not": ("not, no, isnt, arent, doesnt, dont, never, nor, neither, no longer, not any, lacks, lacking, minus, wont, "
+            "shouldnt, hasnt, non"),
+    "without": ("without, remove, removing, lose, drop, delete, eliminate, take off, get rid of, take away, free of, "
+                "omit, skip, leave out, lose the"),
     "instead": "instead of, rather than, as opposed to, unlike",
     "replace": "replace, replaced, replacing, swap, swapped, exchange, switch, substitute",
     "alter": "change, changed, turn, transform, convert",
@@ -174,36 +151,26 @@ FUNCTION_WORDS: dict[str, str] = {
     "a": "a, an, some, any, single, few, couple",
     "head": "garment, piece, item, items, one, ones, clothing, thing, something, outfit, "
             "product, version, variant, idea",
-    "verb": (
-        "is, are, be, being, make, makes, made, has, have, had, add, adding, added, give, should, want, "
-        "looks, look, looking, does, do, put, show, find, need, prefer, was, use, using"
-    ),
-    "stop": (
-        "it, of, for, on, i, me, you, we, would, like, please, very, really, slightly, somewhat, bit, "
-        "little, "
-        "just, entirely, completely, totally, all, both, overall, style, styled, kind, type, which, who, "
-        "and/or, there, at, front, around, background, base, fabric, instead, being, photo, picture of, "
-        "image, can, could, will, if, but/and, second, their, they, them, he, she, her, his, your, our, own, "
-        "search, mostly, mainly, such, else, now, here, again, exactly, exact, everything, about, anything, "
-        "much of, than, rather, up, down, where, while, when, what, s, let, lets, us, get, bottom, on top"
-    ),
+    "verb": ("is, are, be, being, make, makes, made, has, have, had, add, adding, added, give, should, want, looks, "
+             "look, looking, does, do, put, show, find, need, prefer, was, use, using"),
+    "stop": ("it, of, for, on, i, me, you, we, would, like, please, very, really, slightly, somewhat, bit, little, "
+             "just, entirely, completely, totally, all, both, overall, style, styled, kind, type, which, who, and/or, "
+             "there, at, front, around, background, base, fabric, instead, being, photo, picture of, image, can, "
+             "could, will, if, but/and, second, their, they, them, he, she, her, his, your, our, own, search, mostly, "
+             "mainly, such, else, now, here, again, exactly, exact, everything, about, anything, much of, than, "
+             "rather, up, down, where, while, when, what, s, let, lets, us, get, bottom, on top"),
 }
 """Words that operate on others, by kind (see ``vocabulary.Kind``)."""
 
-OTHER_GARMENTS = (
-    "skirt, jacket, coat, sweater, jumper, cardigan, hoodie, sweatshirt, jeans, trousers, pants, "
-    "shorts, suit, vest, waistcoat, jumpsuit, romper, blazer, leggings, polo, pullover, kimono, cape, "
-    "poncho, overalls"
-)
+OTHER_GARMENTS = ("skirt, jacket, coat, sweater, jumper, cardigan, hoodie, sweatshirt, jeans, trousers, pants, shorts, "
+                  "suit, vest, waistcoat, jumpsuit, romper, blazer, leggings, polo, pullover, kimono, cape, poncho, "
+                  "overalls")
 """Garments outside the lexicon's categories."""
 
-INNOCENT = (
-    "asymmetrical, back, bird, birds, blank, bold, bottle, brand, bright, brighter, casual, cats, "
-    "chest, colourful, cotton, dark, denim, dollar, dragon, dresses, elegant, formal, grown, halter, "
-    "heart, hearts, hood, lace, large, layered, layers, leather, letters, light, line, lined, linen, "
-    "night, pattern, pleated, pleats, press, satin, sequin, sequins, sheer, shiny, shirtless, shore, "
-    "shot, shoulder, shoulders, silk, small, snow, sport, sporty, stars, store, strapless, street, "
-    "stress, string, strip, summer, text, texture, tie, tunnel, velvet, vibrant, waist, while, white, "
-    "winter, wool, words, zipper"
-)
+INNOCENT = ("asymmetrical, back, bird, birds, blank, bold, bottle, brand, bright, brighter, casual, cats, chest, "
+            "colourful, cotton, dark, denim, dollar, dragon, dresses, elegant, formal, grown, halter, heart, hearts, "
+            "hood, lace, large, layered, layers, leather, letters, light, line, lined, linen, night, pattern, pleated, "
+            "pleats, press, satin, sequin, sequins, sheer, shiny, shirtless, shore, shot, shoulder, shoulders, silk, "
+            "small, snow, sport, sporty, stars, store, strapless, street, stress, string, strip, summer, text, "
+            "texture, tie, tunnel, velvet, vibrant, waist, while, white, winter, wool, words, zipper")
 """Never treated as misspelt garment words, though similar to some."""

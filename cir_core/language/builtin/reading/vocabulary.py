@@ -1,7 +1,6 @@
 """Phrase table of the built-in language model: tuples of words, with their meaning.
 
-The garment words come from :mod:`cir_core.garments.lexicon`; this module adds synonyms
-and operation words.
+The garment words come from :mod:`cir_core.garments.lexicon`; this module adds synonyms and operation words.
 """
 
 from __future__ import annotations
@@ -124,11 +123,8 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
 
 @lru_cache(maxsize=4096)
 def respell(word: str) -> str:
-    """Spelling correction to a garment word; ``word`` itself if there is none.
-
-    Only words of four letters or more, with the same first letter: further guesses do
-    more harm than an unknown word.
-    """
+    """Spelling correction to a garment word; ``word`` itself if there is none. Only words of four letters or more, with
+    the same first letter: further guesses do more harm than an unknown word."""
     known, meant = spelling()
     if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return word

@@ -18,10 +18,8 @@ _BRITISH = (
 
 
 def tokenise(text: str) -> list[str]:
-    """Lower-case words of ``text``, British spelling; ``,`` and ``.`` mark breaks.
-
-    Hyphens separate words ("v-neck" is two), apostrophes are dropped ("doesn't" is "doesnt").
-    """
+    """Lower-case words of ``text``, British spelling; ``,`` and ``.`` mark breaks. Hyphens separate words ("v-neck" is
+    two), apostrophes are dropped ("doesn't" is "doesnt")."""
     text = unicodedata.normalize("NFKC", text[:_MOST_READ]).lower().replace("\u2019", "'").replace("\u2018", "'")
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)

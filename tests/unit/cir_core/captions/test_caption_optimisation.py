@@ -239,7 +239,7 @@ def test_a_bad_image_is_noted_and_tried_again(gallery, source):
     assert image_id == "green" and "green.png is" in problem
     assert len(model.asked) == 3 * 3 + 1, "what cannot be read is not asked about again for every sample"
     captions = read_captions(gallery)
-    assert captions is not None and captions.size == 3 and captions.caption_of("green") is None
+    assert captions is not None and len(captions.texts) == 3 and captions.caption_of("green") is None
     assert read_choices(gallery)[1] == dict(report.problems)
 
     (source / "green.png").write_bytes(original)
@@ -248,7 +248,7 @@ def test_a_bad_image_is_noted_and_tried_again(gallery, source):
     assert {digest for digest, _ in model.asked} == {gallery.image(1).sha256} and len(model.asked) == 3
     assert report.problems == () and report.resumed == 3
     captions = read_captions(gallery)
-    assert captions is not None and captions.size == 4
+    assert captions is not None and len(captions.texts) == 4
 
 
 def test_a_model_error_is_the_images_alone(gallery):
@@ -390,7 +390,7 @@ def test_other_parameters_need_restart(gallery):
     report = run(gallery, model, samples=2, restart=True)
     assert len(model.asked) == 8 and report.resumed == 0
     captions = read_captions(gallery)
-    assert captions is not None and captions.captioner == "other/2"
+    assert captions is not None and captions.header.captioner == "other/2"
 
 
 class Prompted(ScriptedCaptioner):

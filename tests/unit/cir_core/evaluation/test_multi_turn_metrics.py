@@ -5,7 +5,6 @@ import pytest
 
 from cir_core.evaluation.metrics.consistency import rank_setbacks, repeated_texts
 from cir_core.evaluation.metrics.multi_turn import multi_turn_scores, session_values
-from cir_core.evaluation.metrics.recall import recall_at
 from cir_core.evaluation.metrics.subset_recall import subset_rank
 
 
@@ -70,12 +69,6 @@ def test_repeated_texts_name_the_earlier_turn():
     features = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)  # cos(2,3) = 0.8 = τ
     (repeat,) = repeated_texts(features)
     assert (repeat.turn, repeat.earlier) == (3, 2)
-
-
-def test_recall():
-    assert recall_at([1, 2, 11], 10) == pytest.approx(2 / 3)
-    assert recall_at([9, 10, 11, 12], 10) == 0.5   # rank k is within k
-    assert np.isnan(recall_at([], 10))
 
 
 def test_the_rank_in_a_subset_counts_its_members_alone():
