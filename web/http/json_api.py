@@ -146,9 +146,7 @@ def finish() -> None:
         threads.shutdown()
 
 
-async def _answer(
-    request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False,
-) -> Response:
+async def _answer(request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False) -> Response:
     try:
         visitor = visitor_of(request)
     except AccessError as error:

@@ -43,8 +43,7 @@ def quality_routes(services: Services) -> APIRouter:
         if not isinstance(given, list) or len(given) > _MOST_RULES or not all(isinstance(one, str) for one in given):
             raise StudyError("“rules” must be a list of texts, such as failed-checks=2.")
         kept = parse_rules(given)
-        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()},
-                              by=visitor.name)
+        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()}, by=visitor.name)
         return {"rules": present.typed(kept)}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:

@@ -36,10 +36,7 @@ def typed(rules: Rules) -> list[str]:
 
 
 def methods(rows: Sequence[MethodResult], pairs: Sequence[PairResult]) -> Json:
-    return {
-        "methods": [asdict(row) for row in rows],
-        "pairs": [asdict(pair) for pair in pairs],
-    }
+    return {"methods": [asdict(row) for row in rows], "pairs": [asdict(pair) for pair in pairs]}
 
 
 def _person(one: PersonQuality, found: Review) -> Json:

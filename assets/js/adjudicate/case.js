@@ -24,8 +24,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const state = h("p", { class: "cq-quiet", role: "status" });
   const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: (event) => event.preventDefault(), onclick: save });
-  /** @param {string} letter */
-  const direct = (letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
+  const direct = (/** @type {string} */ letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
   const judges = judgesPart(rubric, found, take, direct);
   const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
 
@@ -61,8 +60,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     for (const card of judges.querySelectorAll(".taken")) card.classList.remove("taken");
     hints();
   }
-  /** @param {Judgement} judgement */
-  function take(judgement) {
+  function take(/** @type {Judgement} */ judgement) {
     form.fill(judgement.answer);
     changed();
     judges.querySelector(`[aria-label="${judgement.label}"]`)?.classList.add("taken");
@@ -103,19 +101,16 @@ export function caseView({ name, rubric, found, number, decided }) {
   return {
     elements,
     save,
-    /** @param {EventTarget | null} field */
-    isReason: (field) => field === form.reason,
+    isReason: (/** @type {EventTarget | null} */ field) => field === form.reason,
     // Whether the arrow moved the zoomed pictures.
-    /** @param {string} key */
-    arrow(key) {
+    arrow(/** @type {string} */ key) {
       /** @type {Record<string, [number, number]>} */
       const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, move = moves[key];
       if (!move || !pictures.zoomed) return false;
       pictures.pan(...move);
       return true;
     },
-    /** @param {string} key */
-    press(key) {
+    press(/** @type {string} */ key) {
       const judge = key.length === 1 ? judgements.find((it) => letterOf(it) === key.toUpperCase()) : undefined;
       const taken = judge && !(judge.answer.unsure && !judge.answer.flags.length);
       if (key === "Enter") save();
@@ -134,8 +129,7 @@ export function caseView({ name, rubric, found, number, decided }) {
 }
 
 // Unfinished decisions of this tab: they survive a reload and going to another case.
-/** @param {string} study */
-function draftsOf(study) {
+function draftsOf(/** @type {string} */ study) {
   const key = `cirque.adjudicate.${study}`;
   /** @typedef {{ answer: Validity, reason: string }} Unfinished */
   /** @returns {Record<string, Unfinished | undefined>} */
@@ -146,8 +140,7 @@ function draftsOf(study) {
       return {};
     }
   };
-  /** @param {(drafts: Record<string, Unfinished | undefined>) => void} change */
-  const put = (change) => {
+  const put = (/** @type {(drafts: Record<string, Unfinished | undefined>) => void} */ change) => {
     try {
       const drafts = all();
       change(drafts);
@@ -155,11 +148,8 @@ function draftsOf(study) {
     } catch { /* private windows may not store anything */ }
   };
   return {
-    /** @param {string} item */
-    read: (item) => all()[item],
-    /** @type {(item: string, draft: Unfinished) => void} */
-    write: (item, draft) => put((drafts) => { drafts[item] = draft; }),
-    /** @param {string} item */
-    drop: (item) => put((drafts) => { delete drafts[item]; }),
+    read: (/** @type {string} */ item) => all()[item],
+    write: (/** @type {string} */ item, /** @type {Unfinished} */ draft) => put((drafts) => { drafts[item] = draft; }),
+    drop: (/** @type {string} */ item) => put((drafts) => { delete drafts[item]; }),
   };
 }

@@ -3,12 +3,10 @@ import { at, h, kbd } from "../shared/common.js";
 import { lasting } from "../studies/words.js";
 /** @import { Category, Judgement, OpenCase, Picture, Rubric } from "../shared/types.js" */
 
-/** @param {Event} event */
-const stay = (event) => event.preventDefault(); // a click does not take the focus: the keys go on working
+const stay = (/** @type {Event} */ event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
 // "A" of "Judge A".
-/** @type {(judgement: Judgement) => string} */
-export const letterOf = (judgement) => judgement.label.split(" ").at(-1) ?? "";
+export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.split(" ").at(-1) ?? "";
 
 /** @typedef {(judgement: Judgement) => void} Take */
 /** @typedef {(letter: string) => boolean} Direct whether a letter takes that judge's answer without Shift */

@@ -20,8 +20,7 @@ export const mount = (element) => openScreen(element, { page: "adjudicate", styl
   return name ? studyView(body, slot, name) : chooseStudy(body);
 });
 
-/** @param {HTMLElement} body */
-async function chooseStudy(body) {
+async function chooseStudy(/** @type {HTMLElement} */ body) {
   const { studies } = await api("GET", "adjudicate/studies");
   body.classList.add("cq-adchoose");
   if (!studies.length) {
@@ -33,8 +32,7 @@ async function chooseStudy(body) {
       h("p", { class: "cq-quiet num", text: `${done.toLocaleString("en")} answers · ${decisions.toLocaleString("en")} adjudicated` })))));
 }
 
-/** @param {HTMLElement} body @param {HTMLElement} slot @param {string} name */
-async function studyView(body, slot, name) {
+async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement} */ slot, /** @type {string} */ name) {
   const query = `study=${encodeURIComponent(name)}`;
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?${query}`));
   slot.replaceChildren(h("b", { class: "cq-adwhere", text: name, dir: "auto" }));
@@ -46,8 +44,7 @@ async function studyView(body, slot, name) {
   const cases = new Map(); // item → {read, promise}
   let view = /** @type {ReturnType<typeof caseView> | null} */ (null), asked = 0, queueRead = 0;
 
-  /** @param {string} item */
-  const readCase = (item) => {
+  const readCase = (/** @type {string} */ item) => {
     const known = cases.get(item);
     if (known && Date.now() - known.read < STALE_MS) return known.promise;
     const promise = api("GET", `adjudicate/case?${query}&item=${encodeURIComponent(item)}`);
@@ -60,8 +57,7 @@ async function studyView(body, slot, name) {
     queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
   }
 
-  /** @param {string} item */
-  async function choose(item) {
+  async function choose(/** @type {string} */ item) {
     const mine = ++asked;
     queue.at(item);
     let found;
@@ -87,8 +83,7 @@ async function studyView(body, slot, name) {
         fetchAhead([reference, target].flatMap((it) => (it.missing ? [] : [it.large])))).catch(() => {});
     }
   }
-  /** @type {(item: string, said: string) => Promise<unknown>} */
-  async function decided(item, said) {
+  async function decided(/** @type {string} */ item, /** @type {string} */ said) {
     queue.decided(item);
     toast(said);
     if (Date.now() - queueRead > STALE_MS) readQueue().catch(() => {});
@@ -104,8 +99,7 @@ async function studyView(body, slot, name) {
     const more = queue.open();
     return more ? choose(more) : finished(true);
   }
-  /** @param {boolean} some */
-  function finished(some) {
+  function finished(/** @type {boolean} */ some) {
     view = null;
     asked += 1;
     queue.at("");

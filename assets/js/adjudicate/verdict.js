@@ -36,22 +36,19 @@ export function verdictForm(rubric, changed) {
     reason,
     complain: rows.complain,
     get active() { return active; },
-    /** @param {string} key */
-    press(key) { // a digit
+    press(/** @type {string} */ key) { // a digit
       const flag = byKey(rubric, key);
       if (key === rubric.valid.key) act("valid");
       else if (flag) act("flag", flag.code);
       else return false;
       return true;
     },
-    /** @param {string} key */
-    letter(key) { // a sub-reason of the flag that was set last
+    letter(/** @type {string} */ key) { // a sub-reason of the flag that was set last
       const found = flagOf(rubric, active)?.reasons.find((it) => it.key === key);
       if (found) act("reason", found.code);
       return Boolean(found);
     },
-    /** @param {string} image */
-    mark(image) {
+    mark(/** @type {string} */ image) {
       answer = flipMark(answer, image);
       changed();
     },
@@ -69,8 +66,7 @@ export function verdictForm(rubric, changed) {
       rows.draw(answer, active);
     },
     get answer() { return answer; },
-    /** @param {boolean} panelOpened */
-    settled: (panelOpened) => settled({ ...answer, panel_opened: panelOpened }, rubric),
+    settled: (/** @type {boolean} */ panelOpened) => settled({ ...answer, panel_opened: panelOpened }, rubric),
   };
   rows.draw(answer, active);
   return form;

@@ -24,8 +24,7 @@ export const mount = (element) => openScreen(element, { page: "log", styles: ["s
 
 /** @param {Wanted} wanted */
 const query = (wanted) => new URLSearchParams(Object.entries(wanted).map(([name, value]) => [name, String(value)]).filter(([, value]) => value !== "")).toString();
-/** @param {Wanted} wanted */
-const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
+const fetchActs = (/** @type {Wanted} */ wanted) => api("GET", `log/acts?${query(wanted)}`);
 
 /** @param {HTMLElement} body @param {Record<string, string>} wanted @param {Acts} first @param {string} problem */
 function screen(body, wanted, first, problem) {
@@ -58,8 +57,7 @@ function screen(body, wanted, first, problem) {
     draw(answer, true);
   }
 
-  /** @param {Wanted} of */
-  async function ask(of) {
+  async function ask(/** @type {Wanted} */ of) {
     try {
       const answer = await fetchActs(of);
       said.hidden = true;
@@ -72,8 +70,7 @@ function screen(body, wanted, first, problem) {
     }
   }
 
-  /** @param {Acts} answer @param {boolean} anew */
-  function draw({ acts, more: left }, anew) {
+  function draw(/** @type {Acts} */ { acts, more: left }, /** @type {boolean} */ anew) {
     if (anew) rows.replaceChildren();
     const drawn = acts.map(row);
     rows.append(...drawn);
@@ -106,8 +103,7 @@ function screen(body, wanted, first, problem) {
   draw(first, true);
 }
 
-/** @param {Act} act */
-function row({ at: moment, kind, by, about, details }) {
+function row(/** @type {Act} */ { at: moment, kind, by, about, details }) {
   return h("tr", { tabindex: -1 },
     h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: MOMENT.format(new Date(moment)) })),
     h("td", { class: "cq-lowho" }, by ? h("b", { text: by, dir: "auto" }) : h("span", { class: "cq-quiet", text: "somebody" })),

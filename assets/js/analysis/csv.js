@@ -6,8 +6,7 @@ const TOO_LARGE = "This file is larger than 8 MB. Remove columns without scores,
 const SHOWN_FAULTS = 5;
 
 // Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
-/** @param {File} file */
-export async function csvText(file) {
+export async function csvText(/** @type {File} */ file) {
   if (file.size > MOST_BYTES) throw new Error(TOO_LARGE);
   let bytes;
   try {
@@ -26,8 +25,7 @@ export async function csvText(file) {
 }
 
 // A sentence of the server with a fault a line: the first of them, and how many more there are.
-/** @param {string} text */
-export function firstFaults(text) {
+export function firstFaults(/** @type {string} */ text) {
   const [head, ...faults] = text.split("\n");
   const rest = /^\s*and ([\d,]+) more$/.exec(faults.at(-1) ?? "");
   if (rest) faults.pop();

@@ -28,8 +28,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
 
   /** @type {(params: URLSearchParams, options?: CallOptions) => Promise<import("../shared/types.js").AnswerOf<"analysis/report">>} */
   const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
-  /** @param {number} number */
-  const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
+  const announce = (/** @type {number} */ number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
 
   /** @type {(answer: Report, final: boolean, fresh: boolean) => void} */
   function take(answer, final, fresh) {
@@ -41,8 +40,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     show(answer, { final, fresh });
   }
 
-  /** @param {unknown} error */
-  function stop(error) {
+  function stop(/** @type {unknown} */ error) {
     lost = error;
     round += 1;
     clearTimeout(timer);

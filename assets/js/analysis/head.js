@@ -45,8 +45,7 @@ export function createHead({ study, query, view, change, toggleLive }) {
         h("div", { class: "cq-row" }, follow, names, menu)), facts),
     mark,
     get live() { return live; },
-    /** @param {Report} answer */
-    put({ accepting, about, choices }) {
+    put(/** @type {Report} */ { accepting, about, choices }) {
       title.textContent = about.study;
       kind.textContent = [KINDS[study.kind] ?? study.kind, about.protocol].filter(Boolean).join(" · ");
       state.replaceChildren(accepting ? chip("Open", "on") : chip("Closed"));

@@ -13,17 +13,14 @@ setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
  */
 /** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */
 
-/** @param {string} study */
-const titleOf = (study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
+const titleOf = (/** @type {string} */ study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
 
-/** @param {HTMLElement} element */
-export async function mount(element) {
+export async function mount(/** @type {HTMLElement} */ element) {
   await Promise.all([style("study"), style("studies"), style("analysis")]);
   const bar = h("div", {});
   const body = h("main", { class: "cq-st cq-an", "aria-busy": "true" });
   element.replaceChildren(bar, body);
-  /** @param {unknown} error */
-  const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
+  const problem = (/** @type {unknown} */ error) => body.replaceChildren(h("div", { class: "cq-none" },
     h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() }),
       error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));

@@ -21,8 +21,7 @@ export function planPart({ view, change, shown }) {
     h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items and people are needed for this precision of κ or the preference rate." }), form);
   return {
     element,
-    /** @param {{ nothing: boolean, final: boolean }} what */
-    put({ nothing, final }) {
+    put(/** @type {{ nothing: boolean, final: boolean }} */ { nothing, final }) {
       element.hidden = nothing || !Number(view().draws);
       ask.textContent = view().plan ? "Plan again" : "Compute";
       drop.hidden = !view().plan;

@@ -57,8 +57,7 @@ export function addScores({ study, changed, from }) {
    */
   function part(title, button, work, ...fields) {
     const problem = h("p", { class: "cq-inline cq-an-faults", role: "alert", dir: "auto", hidden: true });
-    /** @param {string} text */
-    const tell = (text) => {
+    const tell = (/** @type {string} */ text) => {
       problem.textContent = text;
       problem.hidden = !text;
       if (text) problem.scrollIntoView({ block: "nearest" });
@@ -97,8 +96,7 @@ export function addScores({ study, changed, from }) {
     }
   }
 
-  /** @param {string} run */
-  async function watch(run) {
+  async function watch(/** @type {string} */ run) {
     bar.hidden = false;
     for (;;) {
       let wait = LOOK_MS;

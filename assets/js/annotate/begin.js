@@ -6,14 +6,12 @@ import { ApiProblem, api, h, kbd, messageOf } from "../shared/common.js";
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
-/** @type {(item: string | null) => void} */
-export const remember = (item) => window.history.replaceState({ ...window.history.state, item }, "");
+export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
 /** @type {() => string | null} */
 export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.
-/** @type {(name: string) => Promise<AnswerOf<"study/at">>} */
-export async function deskOf(name) {
+export async function deskOf(/** @type {string} */ name) {
   /** @type {`study/at?${string}`} */
   const path = `study/at?study=${encodeURIComponent(name)}`;
   const item = remembered();

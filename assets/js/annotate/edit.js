@@ -48,15 +48,12 @@ export function createEditing(rubric, changed) {
     /** @type {(what: string, value?: string) => string} */
     act: (what, value = "") => does[what](value),
     // The code of "a" for the active flag; null without one.
-    /** @type {(key: string) => string | null} */
-    reasonOf: (key) => (active && flagOf(rubric, active)?.reasons.find((reason) => reason.key === key)?.code) || null,
-    /** @param {Partial<Validity>} next */
-    reset(next) {
+    reasonOf: (/** @type {string} */ key) => (active && flagOf(rubric, active)?.reasons.find((reason) => reason.key === key)?.code) || null,
+    reset(/** @type {Partial<Validity>} */ next) {
       [answer, before] = [start(next), []];
       active = lastFlag();
     },
-    /** @param {Partial<Validity>} next */
-    replace: (next) => become(start(next)),
+    replace: (/** @type {Partial<Validity>} */ next) => become(start(next)),
     undo() {
       const back = before.pop();
       if (!back) return false;

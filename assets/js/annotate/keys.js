@@ -4,8 +4,7 @@ import { byKey } from "./answer.js";
 /** @import { Rubric } from "../shared/types.js" */
 
 // Flags and reasons have the keys of the study's own rubric.
-/** @type {(rubric: Rubric) => string[][]} */
-export const keysOf = (rubric) => [
+export const keysOf = (/** @type {Rubric} */ rubric) => [
   [rubric.flags.map((flag) => flag.key).join("  "), "Set or remove a flag"],
   [letters(rubric).join("  "), "Reason for the last flag"], [rubric.valid.key, "Valid: nothing is wrong"],
   ["Enter", "Save and continue"], ["←  →", "Previous and next, without saving"], ["n", "Go to the note; Esc leaves it"],
@@ -32,11 +31,9 @@ export function listen(rubric, does) {
 
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
-    /** @param {() => unknown} action */
-    const mine = (action) => { event.preventDefault(); action(); };
+    const mine = (/** @type {() => unknown} */ action) => { event.preventDefault(); action(); };
     const { key } = event;
-    /** @param {() => unknown} action */
-    const inTime = (action) => mine(() => does.leaving() || action());
+    const inTime = (/** @type {() => unknown} */ action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") return mine(() => event.repeat || does.save());
       if (key.toLowerCase() === "z" && !event.shiftKey && !typing(event.target)) inTime(does.undo);

@@ -6,8 +6,7 @@ import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
 /** @import { SurveyDesk, ValidityDesk } from "../shared/types.js" */
 
-/** @param {HTMLElement} element */
-export async function mount(element) {
+export async function mount(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });
   const body = h("div", { class: "st-main" });
   element.classList.add("st-screen");
@@ -32,8 +31,7 @@ export async function mount(element) {
   try {
     const { me, slot } = await mountNav(bar, { page: "annotate" });
     /** @type {(name: string) => Promise<unknown>} */
-    /** @type {(name: string) => Promise<unknown>} */
-    const work = async (name) => {
+    const work = async (/** @type {string} */ name) => {
       document.title = `${name} · cirque`;
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
       const desk = await deskOf(name);

@@ -5,18 +5,15 @@ import { h, icon, kbd, toggle } from "../shared/elements.js";
 /** @import { Flag, Rubric, Validity } from "../shared/types.js" */
 
 // A click does not take the focus along: the keys go on working as before.
-/** @param {Event} event */
-const stay = (event) => event.preventDefault();
+const stay = (/** @type {Event} */ event) => event.preventDefault();
 
-/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act */
-export function createRubric(rubric, act) {
+export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
   /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */
   const rows = new Map();
   /** @type {Map<string, HTMLElement>} */
   const reasons = new Map();
 
-  /** @param {Flag} flag */
-  function row(flag) {
+  function row(/** @type {Flag} */ flag) {
     const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },
       kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: "No" }));
     const chips = h("div", { class: "st-reasons", role: "group", "aria-label": `Why: ${flag.name}`, hidden: true }, flag.reasons.map((reason) => {

@@ -7,10 +7,8 @@ import { closer, dialog, h, kbd } from "../shared/common.js";
 export function openSheet(rubric, code) {
   /** @type {Category[]} */
   const categories = [...rubric.flags, rubric.valid];
-  /** @param {string} verdict */
-  const name = (verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
-  /** @param {Example} it */
-  const example = (it) => h("li", { class: "st-example" },
+  const name = (/** @type {string} */ verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
+  const example = (/** @type {Example} */ it) => h("li", { class: "st-example" },
     h("dl", {},
       it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
       h("dt", { text: "Text" }), h("dd", { class: "said", text: `“${it.text}”` }),
@@ -29,8 +27,7 @@ export function openSheet(rubric, code) {
     h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
       h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name))),
     body);
-  /** @param {string} key */
-  const jump = (key) => {
+  const jump = (/** @type {string} */ key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
   };

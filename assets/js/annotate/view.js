@@ -33,14 +33,12 @@ export function createView({ form, pictures, panel, save, unsure, sheet, step, d
       foot.show(study);
       doubt.hidden = offer.hidden = true;
     },
-    /** @param {{ answer: Validity, unchanged: boolean }} what */
-    draw({ answer, unchanged }) {
+    draw(/** @type {{ answer: Validity, unchanged: boolean }} */ { answer, unchanged }) {
       doubt.setAttribute("aria-pressed", String(answer.unsure));
       if (answer.unsure) doubt.hidden = false;
       foot.draw(unchanged);
     },
-    /** @param {boolean} yes */
-    late(yes) {
+    late(/** @type {boolean} */ yes) {
       if (!yes) return;
       offer.hidden = doubt.getAttribute("aria-pressed") === "true";
       doubt.hidden = false;

@@ -44,8 +44,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   // --- what is shown -------------------------------------------------------------------------
 
-  /** @param {ValidityDesk} next @param {{ focus?: boolean }} how */
-  function show(next, { focus = true } = {}) {
+  function show(/** @type {ValidityDesk} */ next, /** @type {{ focus?: boolean }} */ { focus = true } = {}) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
     if (!desk.item) return finished(desk);
@@ -77,8 +76,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     view.draw({ answer: edit.answer, unchanged: Boolean(desk?.revision && desk.answer && same(edit.answer, desk.answer, rubric)) });
   }
 
-  /** @param {ValidityDesk} desk */
-  function finished(desk) {
+  function finished(/** @type {ValidityDesk} */ desk) {
     remember(null);
     const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
@@ -117,8 +115,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     if (said) toast(said);
   }
 
-  /** @param {string} key */
-  function reason(key) {
+  function reason(/** @type {string} */ key) {
     const code = edit.reasonOf(key);
     if (code) return act("reason", code);
     const keys = rubric.flags.filter((flag) => flag.reasons.length).map((flag) => flag.key);
@@ -155,8 +152,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     return true;
   }
 
-  /** @param {Saved} saved @param {Sent<Validity>} sent @param {Acknowledged<Validity>["desk"]} next */
-  function stayed(saved, sent, next) {
+  function stayed(/** @type {Saved} */ saved, /** @type {Sent<Validity>} */ sent, /** @type {Acknowledged<Validity>["desk"]} */ next) {
     if (!desk?.item) return;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(edit.answer, sent.answer, rubric);

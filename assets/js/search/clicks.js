@@ -48,8 +48,7 @@ const copyLink = () => copy(window.location.href.split("&__theme")[0], { said: $
   ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
   : "Link copied. Anyone with the link can continue this session." });
 
-/** @type {(branch: string, before: string) => Promise<void>} */
-async function nameBranch(branch, before) {
+async function nameBranch(/** @type {string} */ branch, /** @type {string} */ before) {
   const name = await askText("Name this branch", before, "for example: darker, with collar");
   if (name !== null) act("name_branch", { branch, name });
 }

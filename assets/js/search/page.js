@@ -8,5 +8,4 @@ export const $$ = (selector, root = document) => [...root.querySelectorAll(selec
 /** @type {() => ShownTurn} */
 export const shown = () => $(".cq-top")?.dataset ?? {};
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
-/** @param {number} width */
-export const narrow = (width) => window.matchMedia(`(max-width: ${width}px)`);
+export const narrow = (/** @type {number} */ width) => window.matchMedia(`(max-width: ${width}px)`);

@@ -17,8 +17,7 @@ const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
   h("header", {}, heading, closer()), h("div", { class: "cq-find" }, field), answer, grid);
 let purpose = "reference", timer = 0, asked = 0;
 
-/** @param {string} why */
-export function pick(why) {
+export function pick(/** @type {string} */ why) {
   purpose = PURPOSES[why] ? why : "reference";
   heading.textContent = PURPOSES[purpose];
   field.value = "";

@@ -26,8 +26,7 @@ on("keydown", (event) => {
   }
 });
 
-/** @param {string} text */
-export function ask(text) {
+export function ask(/** @type {string} */ text) {
   const field = queryField();
   if (!field) return;
   field.value = text;
@@ -38,8 +37,7 @@ export function ask(text) {
 
 const TYPED = "cirque.typed";
 const place = () => shown().session || "";
-/** @param {string} text */
-function keepTyped(text) {
+function keepTyped(/** @type {string} */ text) {
   try {
     if (text) sessionStorage.setItem(TYPED, JSON.stringify({ session: place(), text }));
     else sessionStorage.removeItem(TYPED);
@@ -47,8 +45,7 @@ function keepTyped(text) {
 }
 on("input", (event) => { if (event.target.id === "cq-text") keepTyped(event.target.value); });
 let restored = false;
-/** @param {HTMLTextAreaElement} field */
-function restoreTyped(field) {
+function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
   restored = true;
   try {
     const typed = JSON.parse(sessionStorage.getItem(TYPED) || "null");

@@ -9,8 +9,7 @@ document.body.append(chooser);
 export const browse = () => chooser.click();
 chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0]); chooser.value = ""; });
 
-/** @param {File} file */
-async function send(file) {
+async function send(/** @type {File} */ file) {
   const frame = $(".cq-frame");
   frame?.classList.add("cq-shimmer");
   complain("");
@@ -27,8 +26,7 @@ async function send(file) {
     frame?.classList.remove("cq-shimmer");
   }
 }
-/** @param {string} text */
-function complain(text) {
+function complain(/** @type {string} */ text) {
   const line = $(".cq-inline");
   if (!line) return;
   line.textContent = text;
@@ -47,8 +45,7 @@ on("paste", (event) => {
 
 // Dropping beside the frame must not replace the page by the picture.
 let over = 0;
-/** @param {DragEvent} event */
-const carriesFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+const carriesFiles = (/** @type {DragEvent} */ event) => [...(event.dataTransfer?.types || [])].includes("Files");
 on("dragenter", (event) => {
   if (carriesFiles(event) && ++over) document.body.classList.add("cq-dragging");
 });

@@ -17,8 +17,7 @@ export function dialog(props, ...children) {
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
 // Shows a dialog that was made for this once. Resolves to what it was closed with: "" by Esc, × or a click beside it.
-/** @type {(element: HTMLDialogElement) => Promise<string>} */
-const once = (element) => new Promise((resolve) => {
+const once = (/** @type {HTMLDialogElement} */ element) => new Promise((resolve) => {
   element.addEventListener("close", () => { element.remove(); resolve(element.returnValue); });
   element.showModal();
 });
@@ -44,8 +43,7 @@ export function tell(title, text, button) {
 }
 
 // One line of text: await askText("Name this branch", "darker", "for example: …"). Null where nobody wants to.
-/** @param {string} title */
-export async function askText(title, value = "", hint = "") {
+export async function askText(/** @type {string} */ title, value = "", hint = "") {
   const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
   const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: "Save" }),
@@ -60,8 +58,7 @@ export async function askText(title, value = "", hint = "") {
 /** @type {string[][]} */
 let list = [];
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
-/** @type {(rows: string[][]) => void} */
-export const setKeys = (rows) => { list = rows; };
+export const setKeys = (/** @type {string[][]} */ rows) => { list = rows; };
 export function showKeys() {
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
     h("header", {}, h("h2", { text: "Keys" }), closer()),
@@ -79,8 +76,7 @@ document.addEventListener("keydown", (event) => {
 // --- signing in again ------------------------------------------------------------------------
 
 let who = "";
-/** @type {(name: string) => void} */
-export const signedInAs = (name) => { who = name; };
+export const signedInAs = (/** @type {string} */ name) => { who = name; };
 /** @type {Promise<boolean> | null} */
 let asking = null;
 

@@ -6,8 +6,7 @@
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
 export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));
-/** @type {(path: string) => string} */
-export const at = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
+export const at = (/** @type {string} */ path) => new URL(path.replace(/^\//, ""), ROOT).href;
 
 /** @template {Element} E @param {E} element @param {Props | null} props @param {Child[]} children */
 function put(element, props, children) {
@@ -26,8 +25,7 @@ function put(element, props, children) {
 // h("button", { class: "cq-btn", onclick: save, "aria-pressed": String(on) }, "Save", kbd("Enter"))
 /** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, props?: Props, ...children: Child[]) => HTMLElementTagNameMap[Tag]} */
 export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
-/** @type {(text: string) => HTMLElement} */
-export const kbd = (text) => h("kbd", { text, "aria-hidden": "true" });
+export const kbd = (/** @type {string} */ text) => h("kbd", { text, "aria-hidden": "true" });
 
 // document.addEventListener: for what the server draws anew, and for keys.
 /** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */
@@ -50,8 +48,7 @@ const PATHS = {
   close: "m5.5 5.5 9 9m0-9-9 9",
   ask: "M7.2 7.4A2.9 2.9 0 1 1 10 11v1.2M10 15h.01",
 };
-/** @param {keyof typeof PATHS} name */
-export function icon(name) {
+export function icon(/** @type {keyof typeof PATHS} */ name) {
   const drawing = document.createElementNS(SVG, "svg");
   put(drawing, { class: "ico", viewBox: "0 0 20 20", "aria-hidden": "true", focusable: "false" }, []);
   drawing.append(put(document.createElementNS(SVG, "path"), { d: PATHS[name] }, []));
@@ -66,8 +63,7 @@ export const token = () =>
 
 /** @type {HTMLElement | undefined} */
 let region; // made when it is needed, as is the other: this module can be imported where there is no page
-/** @param {string | null} text */
-export function say(text) {
+export function say(/** @type {string | null} */ text) {
   region ??= h("div", { class: "sr", "aria-live": "polite", id: "cq-said" });
   if (!region.isConnected) document.body.append(region);
   region.textContent = text;
@@ -120,14 +116,12 @@ export const kept = {
 };
 
 // A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
-/** @type {(name: string) => Promise<unknown>} */
-export const style = (name) => new Promise((resolve) => {
+export const style = (/** @type {string} */ name) => new Promise((resolve) => {
   const href = new URL(`css/${name}.css`, OWN).href;
   if (document.querySelector(`link[href="${href}"]`)) return resolve(null);
   const link = h("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve });
   document.head.append(link);
 });
 
-/** @type {(element: EventTarget | null) => boolean} */
-export const typing = (element) => element instanceof HTMLElement
+export const typing = (/** @type {EventTarget | null} */ element) => element instanceof HTMLElement
   && (element.isContentEditable || element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));

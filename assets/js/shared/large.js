@@ -9,8 +9,7 @@ export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
   // A small picture is not blown up beyond twice its size: blur shows nothing more.
   const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
-  /** @type {(by: number) => void} */
-  const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };
+  const step = (/** @type {number} */ by) => { now = (now + by + pictures.length) % pictures.length; show(); };
   /** @type {(text: string, label: string, by: number) => HTMLElement} */
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
     onclick: () => step(by) });

@@ -15,14 +15,12 @@ setKeys([["?", "These keys"]]);
  */
 /** @typedef {{ element: HTMLElement, beat(): Promise<void> }} View */
 
-/** @param {HTMLElement} element */
-export async function mount(element) {
+export async function mount(/** @type {HTMLElement} */ element) {
   await Promise.all([style("study"), style("studies")]);
   const bar = h("div", {});
   const body = h("main", { class: "cq-st", "aria-busy": "true" });
   element.replaceChildren(bar, body);
-  /** @param {unknown} error */
-  const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
+  const problem = (/** @type {unknown} */ error) => body.replaceChildren(h("div", { class: "cq-none" },
     h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
     h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() })));
   let me = /** @type {Me | null} */ (null);

@@ -16,8 +16,7 @@ const EXPLAINED = {
   block: "Items for everyone, to compare all people with each other.",
 };
 
-/** @param {Screen} screen @param {{ open: boolean }} how */
-export function planner(screen, { open }) {
+export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean }} */ { open }) {
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const fields = FIELDS.map(([name, label, value, least, most]) => {
@@ -52,12 +51,10 @@ export function planner(screen, { open }) {
   return box;
 }
 
-/** @param {Forecast} it */
-function shown(it) {
+function shown(/** @type {Forecast} */ it) {
   /** @type {(value: string, what: string, more: string) => HTMLElement} */
   const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
-  /** @param {number} width */
-  const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
+  const half = (/** @type {number} */ width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
   return [h("dl", {},
     fact(lasting(3600 * it.hours_per_person), "per person", `up to ${plural(it.items_per_person, "item")}`),
     fact(lasting(3600 * it.hours_total), "of work in total", plural(it.judgements, "judgement")),

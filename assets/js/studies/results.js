@@ -42,8 +42,7 @@ export function resultsPart(screen, query, rule, secret) {
   return { element, again };
 }
 
-/** @param {Results} results */
-function shown({ rows, total, categories, reasons, flags }) {
+function shown(/** @type {Results} */ { rows, total, categories, reasons, flags }) {
   const all = rows.length > 1 ? [...rows, total] : rows;
   const kinds = [...categories.map(({ code, name }) => [code, name]), ...REST.filter(([key]) => total[key])];
   /** @type {Of} */
@@ -57,8 +56,7 @@ function shown({ rows, total, categories, reasons, flags }) {
     ...reasonPart(reasons, flags, total)];
 }
 
-/** @param {SubsetRow[]} rows @param {SubsetRow} total */
-function table2(rows, total) {
+function table2(/** @type {SubsetRow[]} */ rows, /** @type {SubsetRow} */ total) {
     /** @type {[string, Count, Count][]} */
   const pairs = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
     ["Other", "audited_other", "validated_other"]];

@@ -3,8 +3,7 @@ import { dialogOpen, typing } from "../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
 /** @import { Side, Survey } from "../shared/types.js" */
 
-/** @type {(page: Survey) => string[][]} */
-export const keysOf = (page) => [
+export const keysOf = (/** @type {Survey} */ page) => [
   ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],
   ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
   ["←  →", `${page.set_names[0]} is better, ${page.set_names[1]} is better`],
@@ -28,11 +27,9 @@ const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summ
 export function listen(does) {
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented || !does.here()) return;
-    /** @param {() => unknown} action */
-    const mine = (action) => { event.preventDefault(); action(); };
+    const mine = (/** @type {() => unknown} */ action) => { event.preventDefault(); action(); };
     const { key } = event;
-    /** @param {() => unknown} action */
-    const inTime = (action) => mine(() => does.leaving() || action());
+    const inTime = (/** @type {() => unknown} */ action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") mine(() => event.repeat || does.save());
       return;

@@ -10,8 +10,7 @@ import { createChoice } from "./choice.js";
 const paragraphs = (text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
 
 // The words that explain the study; the same on its first page and in the sheet.
-/** @param {Survey} page */
-const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
+const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
   h("h2", { text: "The scale" }),
   h("ol", { class: "sv-anchors" }, page.scale.map(({ value, name }) => h("li", {}, h("b", { text: value }), h("span", { text: name })))),
   h("h2", { text: "Good to know" }),
@@ -23,8 +22,7 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const heading = h("h1", { tabindex: -1, text: title });
   let busy = false;
-  /** @param {string} text */
-  const say = (text) => { problem.textContent = text; problem.hidden = !text; };
+  const say = (/** @type {string} */ text) => { problem.textContent = text; problem.hidden = !text; };
   const element = h("form", { class: "st-page sv-page", novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
     if (busy) return;
@@ -90,15 +88,13 @@ export function checkPage(gate, pass, { said, back }) {
 }
 
 // The code that proves it, to be copied.
-/** @param {string} code */
-export function codeBox(code) {
+export function codeBox(/** @type {string} */ code) {
   const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
   const button = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { shown }) });
   return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
 }
 
-/** @param {Survey} page */
-export function openGuidelines(page) {
+export function openGuidelines(/** @type {Survey} */ page) {
   const body = h("div", { class: "st-sheetbody sv-sheet", tabindex: 0 }, guide(page));
   const sheet = dialog({ class: "cq-sheet", "aria-label": "Guidelines" },
     h("header", {}, h("h2", { text: "Guidelines" }), closer()), body);

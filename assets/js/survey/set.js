@@ -28,8 +28,7 @@ export function createSet(side, page, act, large) {
 
   return {
     element,
-    /** @param {Picture[]} images */
-    show(images) {
+    show(/** @type {Picture[]} */ images) {
       row.replaceChildren(...images.map((image, number) => {
         const label = `${name}, image ${number + 1} of ${images.length}`;
         if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: unavailable` }, missing());
@@ -40,8 +39,7 @@ export function createSet(side, page, act, large) {
         return button;
       }));
     },
-    /** @param {number | null} rating @param {{ active: boolean, locked: boolean, text: string }} how */
-    draw(rating, { active, locked, text }) {
+    draw(/** @type {number | null} */ rating, /** @type {{ active: boolean, locked: boolean, text: string }} */ { active, locked, text }) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);
       said.textContent = rating === null ? "" : `${rating}: ${page.scale[rating - 1].name}`;
@@ -52,6 +50,5 @@ export function createSet(side, page, act, large) {
 }
 
 // The address of a picture, or of its larger file where this screen shows more than the small one has.
-/** @type {(small: string) => string} */
-export const sharp = (small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
+export const sharp = (/** @type {string} */ small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
 const missing = () => h("span", { class: "st-missing", text: "Image unavailable" });

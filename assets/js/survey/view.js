@@ -49,8 +49,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   let item = /** @type {Question | null} */ (null), locked = false;
 
   // Every picture there is, from this one on; the arrows lead through them.
-  /** @param {Picture} image */
-  function large(image) {
+  function large(/** @type {Picture} */ image) {
     if (!item) return;
     const { reference, sets: shown } = item;
     const all = [{ it: reference, name: "Reference" }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
@@ -65,8 +64,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   return {
     element, title, reason,
     // To where something is missing, on a screen that does not show all at once.
-    /** @param {Side} side */
-    lead: (side) => sets[side].element.scrollIntoView({ block: "center" }),
+    lead: (/** @type {Side} */ side) => sets[side].element.scrollIntoView({ block: "center" }),
     /** @param {{ item: Question, name: string, revision: number, restored: boolean, study: DeskStudy, finished: boolean }} what */
     show({ item: next, name, revision, restored, study, finished }) {
       item = next;

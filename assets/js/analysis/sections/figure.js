@@ -26,8 +26,7 @@ export function createFigure({ cell, fileName }) {
     h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(({ button }) => button))), scroll, legend, wrong, note);
   let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
 
-  /** @type {(figure: Figure, format: string) => Promise<void>} */
-  async function save({ spec, key }, format) {
+  async function save(/** @type {Figure} */ { spec, key }, /** @type {string} */ format) {
     try {
       const { data, layout } = themed(spec, { print: true });
       const height = layout.height ?? USUAL_PX, across = Math.max(PRINT_PX, least(spec));
@@ -68,8 +67,7 @@ export function createFigure({ cell, fileName }) {
   const under = (point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
 
   // The colours of a heatmap that is scrolled stand under it, where they stay.
-  /** @param {Spec} spec */
-  function outside(spec) {
+  function outside(/** @type {Spec} */ spec) {
     const heat = heatmap(spec);
     legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
     if (heat && !legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
@@ -95,8 +93,7 @@ export function createFigure({ cell, fileName }) {
 
   return {
     element,
-    /** @param {Figure} next */
-    put(next) {
+    put(/** @type {Figure} */ next) {
       const said = JSON.stringify(next);
       if (said === known) return;
       [figure, known] = [next, said];
@@ -121,12 +118,10 @@ export function createFigure({ cell, fileName }) {
   };
 }
 
-/** @param {Spec} spec */
-const heatmap = ({ data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
+const heatmap = (/** @type {Spec} */ { data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
 
 // Cells in which something is written need more room.
-/** @param {Spec} spec */
-function least(spec) {
+function least(/** @type {Spec} */ spec) {
   const across = heatmap(spec)?.z?.[0]?.length ?? 0;
   return across ? NAMES_PX + across * (spec.data.some(({ mode }) => mode === "text") ? CELL_PX : PLAIN_CELL_PX) : 0;
 }

@@ -75,8 +75,7 @@ export function createSections({ query, fileName, disputed }) {
   return {
     element,
     nav,
-    /** @param {{ sections: Section[], choices?: Choices }} report @param {{ awaited: boolean }} state */
-    put({ sections, choices }, state) {
+    put(/** @type {{ sections: Section[], choices?: Choices }} */ { sections, choices }, /** @type {{ awaited: boolean }} */ state) {
       seats = new Map((choices?.people ?? []).map(({ seat, name }) => [name, seat]));
       for (const [key, old] of known) {
         if (sections.some((it) => it.key === key)) continue;
@@ -94,8 +93,7 @@ export function createSections({ query, fileName, disputed }) {
       inOrder(index, own.map((it) => it.link));
       own.forEach((it, place) => it.put(sections[place], state));
     },
-    /** @param {string} key */
-    goTo: (key) => known.get(key)?.goTo(),
+    goTo: (/** @type {string} */ key) => known.get(key)?.goTo(),
     clear() {
       for (const it of known.values()) it.leave();
       reading.disconnect();
@@ -130,8 +128,7 @@ function keep(place, parts, wanted, make) {
 }
 
 // Children in this order, moving none that stands right: what is moved loses the focus.
-/** @type {(place: Element, children: Element[]) => void} */
-function inOrder(place, children) {
+function inOrder(/** @type {Element} */ place, /** @type {Element[]} */ children) {
   for (const old of [...place.children]) if (!children.includes(old)) old.remove();
   children.forEach((child, number) => { if (place.children[number] !== child) place.insertBefore(child, place.children[number] ?? null); });
 }

@@ -3,8 +3,7 @@
 const MOST = 26, TAIL = 10, LEAD = 4;
 
 // One for each of ``names``, which are all different.
-/** @param {string[]} names */
-export function shortened(names, most = MOST) {
+export function shortened(/** @type {string[]} */ names, most = MOST) {
   const letters = names.map((name) => [...name]);
   /** @param {string[]} of */
   const middle = (of) => (of.length <= most ? of.join("") : `${of.slice(0, most - TAIL - 1).join("")}…${of.slice(-TAIL).join("")}`);
@@ -21,8 +20,7 @@ export function shortened(names, most = MOST) {
 }
 
 // Places of texts that are there more than once.
-/** @param {string[]} texts */
-function alike(texts) {
+function alike(/** @type {string[]} */ texts) {
   /** @type {Map<string, number[]>} */
   const groups = new Map();
   texts.forEach((text, place) => groups.set(text, [...(groups.get(text) ?? []), place]));
@@ -30,8 +28,7 @@ function alike(texts) {
 }
 
 // How many letters all begin with.
-/** @param {string[][]} words */
-function common(words) {
+function common(/** @type {string[][]} */ words) {
   const [first] = words;
   const end = first.findIndex((letter, place) => words.some((word) => word[place] !== letter));
   return end === -1 ? first.length : end;

@@ -44,8 +44,7 @@ export function themed({ data, layout }, { print = false } = {}) {
 }
 
 // Calls ``changed`` whenever the page goes light or dark; answers what ends that.
-/** @param {() => void} changed */
-export function onTheme(changed) {
+export function onTheme(/** @type {() => void} */ changed) {
   let dark = document.body.classList.contains("dark");
   const watch = new MutationObserver(() => {
     if (dark === document.body.classList.contains("dark")) return;

@@ -42,8 +42,7 @@ export function createTable({ address, pair, opens }) {
     if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
-  /** @param {Drawn} of */
-  function column({ key, name, kind, range }) {
+  function column(/** @type {Drawn} */ { key, name, kind, range }) {
     const way = by?.key === key ? (by.falling ? "descending" : "ascending") : "none";
     return h("th", { scope: "col", class: kind === "text" ? "" : "num", "aria-sort": way === "none" ? null : way },
       h("button", { type: "button", class: "cq-an-sort", text: name, title: range ? "With its 95 % interval" : null, "data-focus": `sort ${key}`, onclick: () => {
@@ -65,8 +64,7 @@ export function createTable({ address, pair, opens }) {
 
   return {
     element,
-    /** @param {Table} next */
-    put(next) {
+    put(/** @type {Table} */ next) {
       const said = JSON.stringify(next);
       if (said === known) return;
       if (!shown) element.open = next.rows.length <= AT_ONCE;
@@ -88,16 +86,14 @@ export function createTable({ address, pair, opens }) {
 }
 
 const LONG = 46;
-/** @type {(texts: string[], column: Drawn) => HTMLElement} */
-function cell(texts, { place, kind, range }) {
+function cell(/** @type {string[]} */ texts, /** @type {Drawn} */ { place, kind, range }) {
   const [low, high] = (range ?? []).map((at) => texts[at]), between = range && low !== NONE && high !== NONE;
   return h(place ? "td" : "th", { class: kind !== "text" ? "num" : texts[place].length > LONG ? "long" : "", scope: place ? null : "row", dir: kind === "text" ? "auto" : null },
     texts[place], between ? h("small", { text: ` [${low}, ${high}]` }) : null);
 }
 
 // The bounds of an interval stand in the cell of their value; files keep them apart.
-/** @type {(columns: Column[]) => Drawn[]} */
-function together(columns) {
+function together(/** @type {Column[]} */ columns) {
   /** @type {Map<string, number>} */
   const place = new Map(columns.map(({ key }, number) => [key, number]));
   const bounds = new Set(columns.flatMap(({ key }) => (place.has(`${key}_low`) && place.has(`${key}_high`) ? [`${key}_low`, `${key}_high`] : [])));

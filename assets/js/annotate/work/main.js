@@ -70,8 +70,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
   }
 
   // The server does not take an answer: on its own item that is said there, else it is a draft again.
-  /** @param {Refused<A>} problem */
-  function refused({ message, sent }) {
+  function refused(/** @type {Refused<A>} */ { message, sent }) {
     if (now()?.item?.id === sent.item) return problem(message);
     late.hold(sent);
     toast(`${late.nameOf(sent)}: the answer was not accepted and is a draft again. ${message}`);
@@ -92,8 +91,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         return null;
       }
     },
-    /** @param {number} by */
-    step(by) {
+    step(/** @type {number} */ by) {
       const item = here();
       const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
       if (to) return go(to);
@@ -137,8 +135,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
-    /** @param {DeskOf<At, A>} desk */
-    async begin(desk) {
+    async begin(/** @type {DeskOf<At, A>} */ desk) {
       if (desk.joined) await places.load();
       const open = await late.settle({
         go,

@@ -20,17 +20,13 @@ export function createPlaces(study, { one = "item" } = {}) {
     const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
     places = found.places.sort((one, other) => one.position - other.position);
   }
-  /** @param {string} item */
-  const indexOf = (item) => places.findIndex((place) => place.item === item);
+  const indexOf = (/** @type {string} */ item) => places.findIndex((place) => place.item === item);
   return {
     load,
-    /** @param {string} item */
-    has: (item) => indexOf(item) >= 0,
-    /** @param {At} item */
-    number: ({ id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
+    has: (/** @type {string} */ item) => indexOf(item) >= 0,
+    number: (/** @type {At} */ { id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
     // "Item 3", by the id; "" for one that is not there.
-    /** @param {string} item */
-    nameOf: (item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
+    nameOf: (/** @type {string} */ item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
     get last() { return places.at(-1)?.item; },
     // The id of the one before the first that is open; of the last where none is.
     before() {
@@ -38,8 +34,7 @@ export function createPlaces(study, { one = "item" } = {}) {
       return places[(open < 0 ? places.length : open) - 1]?.item;
     },
     // The id of the item ``by`` places on from ``item``; undefined beyond the ends.
-    /** @type {(item: At, by: number) => string | undefined} */
-    from({ id, position }, by) {
+    from(/** @type {At} */ { id, position }, /** @type {number} */ by) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
       return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
     },
@@ -66,8 +61,7 @@ export function createPlaces(study, { one = "item" } = {}) {
 /** @param {Place[]} sorted @param {string | undefined} now @param {string} one @returns {Promise<string | null>} */
 function map(sorted, now, one) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
-  /** @param {string} state */
-  const count = (state) => sorted.filter((place) => place.state === state).length;
+  const count = (/** @type {string} */ state) => sorted.filter((place) => place.state === state).length;
   return new Promise((resolve) => {
     let chosen = /** @type {string | null} */ (null);
     const changes = sorted.filter((place) => place.draft).length;

@@ -36,10 +36,8 @@ export function createSending(name, says) {
     if (ms) setTimeout(resolve, ms);
   }).then(() => { waits = false; });
 
-  /** @param {Of} one */
-  const pressOf = (one) => row.find(({ body }) => sameItem(body, one));
-  /** @param {Sent<A>} body */
-  const forget = (body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
+  const pressOf = (/** @type {Of} */ one) => row.find(({ body }) => sameItem(body, one));
+  const forget = (/** @type {Sent<A>} */ body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
   const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
 
@@ -90,8 +88,7 @@ export function createSending(name, says) {
 
   return {
     // The answer to this item that is not acknowledged yet, or null.
-    /** @type {(one: Of) => Sent<A> | null} */
-    pending: (one) => pressOf(one)?.body ?? null,
+    pending: (/** @type {Of} */ one) => pressOf(one)?.body ?? null,
     // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:
     // who looks at its item meanwhile works on it.
     /** @type {(one: Of) => boolean} */
@@ -99,8 +96,7 @@ export function createSending(name, says) {
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
     // the first of the same item is on its way is the same press, and answers null. It leaves once
     // ``ready`` is.
-    /** @type {(body: Sent<A>, ready: unknown) => Promise<Acknowledged<A>> | null} */
-    save(body, ready) {
+    save(/** @type {Sent<A>} */ body, /** @type {unknown} */ ready) {
       const there = pressOf(body);
       if (!there) return press({ ...body, token: token() }, () => ready);
       if (there !== row[0] || waits) {
@@ -117,8 +113,7 @@ export function createSending(name, says) {
     retry: () => wake(),
     // What an earlier visit could not send; answers what became of each: what the server says and ``sent``,
     // or the ``problem`` with ``sent``. ``check(body)``, before each try, throws a problem where it is not wanted.
-    /** @param {(body: Sent<A>) => unknown} check */
-    catchUp: (check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
+    catchUp: (/** @type {(body: Sent<A>) => unknown} */ check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
       press({ ...body, then: "stay" }, () => check(body)).catch((problem) => ({ problem, sent: body })))),
   };
 }

@@ -14,14 +14,12 @@ import { $ } from "../page.js";
 let editing = /** @type {Editing | null} */ (null);
 /** @param {HTMLElement} element */
 const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
-/** @param {HTMLElement} element */
-const release = (element) => {
+const release = (/** @type {HTMLElement} */ element) => {
   element.contentEditable = "false";
   element.classList.remove("editing");
 };
 
-/** @type {(element: HTMLElement, how: Edit) => void} */
-export function edit(element, { find, done, gone = () => {} }) {
+export function edit(/** @type {HTMLElement} */ element, /** @type {Edit} */ { find, done, gone = () => {} }) {
   if (editing?.element === element) return;
   finishEdit(true);
   const text = element.textContent;
@@ -29,8 +27,7 @@ export function edit(element, { find, done, gone = () => {} }) {
   hold(editing, element);
   drawings.observe($("#results") ?? document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
 }
-/** @type {(editing: Editing, element: HTMLElement) => void} */
-function hold(editing, element) {
+function hold(/** @type {Editing} */ editing, /** @type {HTMLElement} */ element) {
   if (element !== editing.element) release(editing.element);
   editing.element = element;
   element.contentEditable = "plaintext-only";

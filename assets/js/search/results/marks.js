@@ -31,14 +31,12 @@ const reference = () => shown().reference || "";
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
 /** @type {() => Marks} */
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
-/** @param {string} image */
-const sign = (image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
+const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
 export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
 
 // What a turn is asked for is one thing: an image is marked once, and never the reference.
-/** @type {(tile: Tile, side: Side) => void} */
-function toggle(tile, side) {
+function toggle(/** @type {Tile} */ tile, /** @type {Side} */ side) {
   const image = tile.dataset.image;
   if (!counts()) return toast("This method ignores marks.");
   if (image === reference()) return toast("This is already the reference.");
@@ -54,16 +52,14 @@ function toggle(tile, side) {
   draw();
   say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark removed from rank ${tile.dataset.rank}`);
 }
-/** @param {Side} side */
-export function mark(side) {
+export function mark(/** @type {Side} */ side) {
   const tile = selected();
   if (!tile) return toast("Select a result first.");
   toggle(tile, side);
 }
 
 // The two toggles, for the ledger and the bar on a phone.
-/** @param {Tile} tile */
-export function signs(tile) {
+export function signs(/** @type {Tile} */ tile) {
   if (!counts()) return "";
   return h("span", { class: "cq-signpair", "data-for": tile.dataset.image },
     .../** @type {[Side, string[]][]} */ (Object.entries(SIGNS)).map(([side, [text, title]]) => h("button", {

@@ -29,8 +29,7 @@ export function select(tile, { focus = false } = {}) {
   for (const follow of followers) follow(tile);
 }
 
-/** @param {string} key */
-export function move(key) {
+export function move(/** @type {string} */ key) {
   const all = tiles();
   if (!all.length) return;
   const from = all.findIndex((tile) => tile === document.activeElement);
