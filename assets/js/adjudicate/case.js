@@ -3,7 +3,6 @@ import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/answer.js";
-/** @import { Judgement, OpenCase, Rubric, Validity } from "../shared/types.js" */
 import { ApiProblem, api, h, kbd, messageOf, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 

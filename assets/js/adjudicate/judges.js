@@ -1,7 +1,6 @@
 // All judgements of one item side by side, without names.
 import { at, h, kbd } from "../shared/common.js";
 import { lasting } from "../studies/words.js";
-/** @import { Category, Judgement, OpenCase, Picture, Rubric } from "../shared/types.js" */
 
 const stay = (/** @type {Event} */ event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 

@@ -2,7 +2,6 @@
 import { caseView } from "./case.js";
 import { queuePart } from "./queue.js";
 import { api, at, dialogOpen, h, messageOf, openScreen, say, setKeys, toast, typing } from "../shared/common.js";
-/** @import { Case, OpenCase, Rubric } from "../shared/types.js" */
 import { fetchAhead } from "../shared/pictures.js";
 
 const STALE_MS = 60000;

@@ -1,5 +1,4 @@
 // The cases of a study, the most pressing first.
-/** @import { Case } from "../shared/types.js" */
 import { h } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */

@@ -1,7 +1,6 @@
 // The adjudicator's own answer: the rubric of the judges and a reason. Taken from a judge or set by hand.
 import { byKey, flagOf, flipFlag, flipMark, flipReason, flipValid, settled, start } from "../annotate/answer.js";
 import { h, kbd } from "../shared/common.js";
-/** @import { Rubric, Validity } from "../shared/types.js" */
 import { createRubric } from "../annotate/rubric.js";
 
 /** @param {Rubric} rubric @param {() => void} changed is called after every change by hand */

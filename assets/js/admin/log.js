@@ -1,7 +1,6 @@
 // The log screen: who did what, by person, kind and time; a page at a time, and as a file.
 import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
-/** @import { Act, Acts } from "../shared/types.js" */
 import { detailsOf, groupInWords, inWords } from "./log-words.js";
 
 const FIELDS = ["person", "kind", "since", "until"];

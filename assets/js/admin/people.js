@@ -1,6 +1,5 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
 import { ApiProblem, api, at, confirm, copy, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
-/** @import { Account, Invitation, Me, People, Props } from "../shared/types.js" */
 
 const LEAST = 8; // characters of a password
 

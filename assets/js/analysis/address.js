@@ -1,7 +1,5 @@
 // What is looked at: a study, a part of it, and how its numbers are made. All of it stands in the address, people by
 // their seats, so that a link opens the same view and tells no name.
-
-/** @import { View } from "../shared/types.js" */
 /** @typedef {keyof typeof USUAL} Option */
 
 /** @type {[string, "datasets" | "categories" | "people"][]} by their names in the address */

@@ -2,7 +2,6 @@
 import { h, toggle } from "../shared/elements.js";
 import { shortened } from "./sections/names.js";
 import { count } from "../studies/words.js";
-/** @import { Part } from "../shared/types.js" */
 
 const FEW = 14;
 

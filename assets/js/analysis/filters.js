@@ -4,7 +4,6 @@ import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
 import { chipRow, choice } from "./chips.js";
 import { ruleLines } from "../survey/rules.js";
 import { plural } from "../studies/words.js";
-/** @import { Kind, Props, Report, View } from "../shared/types.js" */
 /** @import { Option } from "./address.js" */
 
 /**

@@ -1,6 +1,5 @@
 // Over a report: which study, how far it is, live or not, names or codes, and the whole report as files.
 import { at, h, kept, say, toast, toggle } from "../shared/common.js";
-/** @import { Listed, Report } from "../shared/types.js" */
 import { fileMenu } from "../shared/files.js";
 import { answersWord } from "./sections/cards.js";
 import { ago, chip, count, plural } from "../studies/words.js";

@@ -1,6 +1,5 @@
 // All studies, with how much there is to analyse in each.
 import { api, at, h } from "../shared/common.js";
-/** @import { Listed } from "../shared/types.js" */
 /** @import { Screen, Shown } from "./main.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 import { bar, chip, count, percent, plural } from "../studies/words.js";

@@ -3,7 +3,6 @@ import { addressOf, readView } from "./address.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
 import { ApiProblem, at, h, messageOf, mountNav, say, setKeys, style } from "../shared/common.js";
-/** @import { Me, View } from "../shared/types.js" */
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 

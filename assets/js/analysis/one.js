@@ -8,7 +8,6 @@ import { createHead } from "./head.js";
 import { planPart } from "./plan.js";
 import { scoresPart } from "./scores.js";
 import { createSections } from "./sections/main.js";
-/** @import { Pair, Report, View } from "../shared/types.js" */
 /** @import { Screen, Shown } from "./main.js" */
 
 const WAIT_MS = 250; // several filters are pressed in a row

@@ -3,7 +3,6 @@ import { api, closer, dialog, h, messageOf, say, toast } from "../shared/common.
 import { csvText, firstFaults } from "./csv.js";
 import { passing } from "./follow.js";
 import { plural } from "../studies/words.js";
-/** @import { AnswerOf, CallOptions, Child } from "../shared/types.js" */
 
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 

@@ -1,7 +1,6 @@
 // Scores that metrics beside Recall give the sets of a preference study: which there are, and removing one.
 import { api, confirm, h, messageOf, toast } from "../shared/common.js";
 import { addScores } from "./scores-add.js";
-/** @import { Scores } from "../shared/types.js" */
 
 /**
  * @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now

@@ -1,8 +1,6 @@
 // An answer to "is this query valid?" as plain data, and what may become of it. Pure: every
 // function answers a new value. The server checks all of it again.
 
-/** @import { Rubric, Validity } from "../shared/types.js" */
-
 /** @type {Readonly<Validity>} */
 export const EMPTY = Object.freeze({ validated: null, flags: [], reasons: [], note: "", alternatives: [], unsure: false,
   panel_opened: false });
@@ -11,11 +9,11 @@ export const orList = (/** @type {string[]} */ words) => words.join(", ").replac
 
 /** @type {(from?: Partial<Validity> | null) => Validity} */
 export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
-/** @type {(rubric: Rubric, code: string | null) => import("../shared/types.js").Flag | undefined} */
+/** @type {(rubric: Rubric, code: string | null) => Flag | undefined} */
 export const flagOf = (rubric, code) => rubric.flags.find((flag) => flag.code === code);
-/** @type {(rubric: Rubric, key: string) => import("../shared/types.js").Flag | undefined} */
+/** @type {(rubric: Rubric, key: string) => Flag | undefined} */
 export const byKey = (rubric, key) => rubric.flags.find((flag) => flag.key === key);
-/** @type {(rubric: Rubric, reason: string) => import("../shared/types.js").Flag | undefined} */
+/** @type {(rubric: Rubric, reason: string) => Flag | undefined} */
 const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === reason));
 
 /** @type {(list: string[], one: string) => string[]} */

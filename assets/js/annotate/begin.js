@@ -1,6 +1,5 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
-/** @import { AnswerOf, Desk, Rubric } from "../shared/types.js" */
 import { ApiProblem, api, h, kbd, messageOf } from "../shared/common.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it

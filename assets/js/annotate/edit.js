@@ -1,8 +1,6 @@
 // The answer under the person's hands: what each press makes of it, and undoing it.
 import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, start } from "./answer.js";
 
-/** @import { Rubric, Validity } from "../shared/types.js" */
-
 /** act() answers a sentence where one helps. @param {Rubric} rubric @param {() => void} changed is called after every change */
 export function createEditing(rubric, changed) {
   let answer = start(), active = /** @type {string | null} */ (null), before = /** @type {Validity[]} */ ([]);

@@ -1,5 +1,4 @@
 // What stands there when nothing is left to answer.
-/** @import { Desk } from "../shared/types.js" */
 import { h } from "../shared/common.js";
 
 const MOST_NAMED = 12;

@@ -1,7 +1,6 @@
 // The keys of the annotation screen: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { byKey } from "./answer.js";
-/** @import { Rubric } from "../shared/types.js" */
 
 // Flags and reasons have the keys of the study's own rubric.
 export const keysOf = (/** @type {Rubric} */ rubric) => [

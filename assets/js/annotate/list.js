@@ -1,6 +1,5 @@
 // The studies a person may judge in, as cards.
 import { h } from "../shared/common.js";
-/** @import { AnswerOf, Me } from "../shared/types.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 
 /** @param {AnswerOf<"study/mine">["studies"]} studies @param {Me} me @param {(name: string) => void} open */

@@ -4,7 +4,6 @@ import { beginScreen, deskOf } from "./begin.js";
 import { keysOf } from "./keys.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
-/** @import { SurveyDesk, ValidityDesk } from "../shared/types.js" */
 
 export async function mount(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });

@@ -3,7 +3,6 @@
 import { h, icon, kbd, say } from "../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
 import { enlarge } from "../shared/large.js";
-/** @import { Picture, Rubric, Validity } from "../shared/types.js" */
 import { imageOf } from "../shared/pictures.js";
 
 const stay = (/** @type {Event} */ event) => event.preventDefault();

@@ -1,5 +1,4 @@
 // How far, how fast, how long still.
-/** @import { Progress } from "../shared/types.js" */
 import { h } from "../shared/elements.js";
 
 // 5400 → "1 h 30"

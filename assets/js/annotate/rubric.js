@@ -2,7 +2,6 @@
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
 import { missing, needsNote, primary } from "./answer.js";
 import { h, icon, kbd, toggle } from "../shared/elements.js";
-/** @import { Flag, Rubric, Validity } from "../shared/types.js" */
 
 // A click does not take the focus along: the keys go on working as before.
 const stay = (/** @type {Event} */ event) => event.preventDefault();

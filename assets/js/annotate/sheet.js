@@ -1,8 +1,6 @@
 // Definitions and worked examples, in a sheet at the side. d or Esc closes it.
 import { closer, dialog, h, kbd } from "../shared/common.js";
 
-/** @import { Category, Example, Rubric } from "../shared/types.js" */
-
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
   /** @type {Category[]} */

@@ -2,8 +2,6 @@
 import { h, icon, kbd } from "../shared/common.js";
 import { createFoot, createWhere } from "./parts.js";
 
-/** @import { Item, Part, Validity, ValidityDesk } from "../shared/types.js" */
-
 /**
  * @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of
  */

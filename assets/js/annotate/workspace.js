@@ -1,5 +1,4 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it.
-/** @import { Acknowledged, Item, Me, Rubric, Saved, Sent, Validity, ValidityDesk } from "../shared/types.js" */
 import { api, say, setKeys, toast } from "../shared/common.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createClock } from "./work/clock.js";

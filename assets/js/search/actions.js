@@ -3,7 +3,6 @@ import { say, toast } from "../shared/common.js";
 import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
-/** @import { Change, Drawn } from "../shared/types.js" */
 
 const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
 const GIVEN_UP_MS = 20000;

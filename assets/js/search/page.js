@@ -1,5 +1,4 @@
 // What stands on the search page. The server draws its panels (web/search/screen.py) and says in the top one what they show.
-/** @import { Found, ShownTurn } from "../shared/types.js" */
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S> | null} */
 export const $ = (selector, root = document) => root.querySelector(selector);
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S>[]} */

@@ -1,7 +1,6 @@
 // Calls to the server: JSON both ways, one kind of error, and a sign-in in between if needed.
 import { signIn } from "./dialogs.js";
 import { at } from "./elements.js";
-/** @import { AnswerOf, CallOptions } from "./types.js" */
 
 const PATIENCE_MS = 30000;
 const AWAY = "The server does not answer.";

@@ -1,6 +1,5 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
 import { at, h, kbd, typing } from "./elements.js";
-/** @import { Child, Props } from "./types.js" */
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });

@@ -1,8 +1,6 @@
 // Elements from plain values, and the small things every screen needs. Text is always set as
 // text: nothing here is parsed as HTML.
 
-/** @import { Child, From, On, Props } from "./types.js" */
-
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
 export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));

@@ -5,7 +5,6 @@ import { ROOT, at, h, icon } from "./elements.js";
 import { leave } from "./leave.js";
 import "./menus.js";
 import { toggleTheme } from "./theme.js";
-/** @import { CallOptions, Me } from "./types.js" */
 
 function mark() {
   const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });

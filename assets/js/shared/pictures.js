@@ -2,7 +2,6 @@
 // place; z blows both up; a click shows one of them large.
 import { at, h } from "./elements.js";
 import { enlarge } from "./large.js";
-/** @import { Picture, Props, ShownPicture } from "./types.js" */
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
 const ZOOM = 2.6;

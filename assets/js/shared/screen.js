@@ -3,8 +3,6 @@ import { ApiProblem } from "./calls.js";
 import { h, style } from "./elements.js";
 import { mountNav } from "./nav.js";
 
-/** @import { Me } from "./types.js" */
-
 /**
  * @param {HTMLElement} element
  * @param {{ page: string, styles: string[], css: string }} of ``page`` is its name in the bar, ``css`` the class of its body

@@ -1,6 +1,5 @@
 // All studies, and what a new one would cost.
 import { api, at, h } from "../shared/common.js";
-/** @import { Study } from "../shared/types.js" */
 /** @import { Screen, View } from "./main.js" */
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";

@@ -2,7 +2,6 @@
 import { api, h, messageOf, mountNav, say, setKeys, style, toast } from "../shared/common.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-/** @import { AnswerOf, Me } from "../shared/types.js" */
 
 const BEAT_MS = 15000;
 

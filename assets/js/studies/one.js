@@ -1,6 +1,5 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
 import { api, at, confirm, h, toast } from "../shared/common.js";
-/** @import { Counts, OneStudy, SeatProgress, Study } from "../shared/types.js" */
 /** @import { Screen, View } from "./main.js" */
 import { fileMenu } from "../shared/files.js";
 import { peopleTable } from "./people.js";

@@ -1,7 +1,6 @@
 // Who judges in a study, and how far each one is.
 import { at, h } from "../shared/common.js";
 import { ago, bar, chip, count, lasting, percent, plural } from "./words.js";
-/** @import { OneStudy, SeatProgress, Study } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 /** @typedef {(person: SeatProgress) => void} Release */

@@ -1,7 +1,6 @@
 // People × items × overlap → hours and precision, before anybody begins.
 import { api, copy, h, messageOf } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
-/** @import { Forecast } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 const WAIT_MS = 250;

@@ -1,7 +1,6 @@
 // What came of a study so far: CIRCUS's Table 2, the categories of each data set, the reasons.
 import { api, h, messageOf, toggle } from "../shared/common.js";
 import { count, percent, plural } from "./words.js";
-/** @import { Counted, Results, SubsetRow } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 /** @type {Record<string, [string, string]>} */

@@ -2,7 +2,6 @@
 import { api, h, messageOf } from "../shared/common.js";
 import { ruleLines } from "../survey/rules.js";
 import { count, lasting, plural } from "./words.js";
-/** @import { Child, MethodResult, Methods, PairResult, PersonQuality, Quality, Removal, Share } from "../shared/types.js" */
 /** @import { Secret } from "./results.js" */
 /** @import { Screen } from "./main.js" */
 

@@ -1,8 +1,6 @@
 // An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
 // stands first. Pure: every function answers a new value. The server checks all of it again.
 
-/** @import { Preference, Question, Side, Survey } from "../shared/types.js" */
-
 /** @type {Side[]} */
 export const SIDES = ["A", "B"];
 export const TIE = /** @type {const} */ ("tie");

@@ -2,8 +2,6 @@
 // keys of the page go on working.
 import { h } from "../shared/common.js";
 
-/** @import { Child, Choice } from "../shared/types.js" */
-
 /**
  * @template Value
  * @param {{ label: string, options: { value: Value, content: Child, label?: string }[], pick(value: Value): void, class?: string }} of

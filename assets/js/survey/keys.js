@@ -1,7 +1,6 @@
 // The keys of the survey: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
-/** @import { Side, Survey } from "../shared/types.js" */
 
 export const keysOf = (/** @type {Survey} */ page) => [
   ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],

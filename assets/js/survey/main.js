@@ -17,7 +17,6 @@ import { sharp } from "./set.js";
 import { createSurveyView } from "./view.js";
 /** @import { Refused } from "../annotate/work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
-/** @import { Acknowledged, Gate, Me, Preference, Question, Saved, Sent, Side, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
 const LOOKED_S = 2; // so long a look at a question is worth keeping

@@ -2,7 +2,6 @@
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
 import { closer, copy, dialog, h, kbd } from "../shared/common.js";
 import { createChoice } from "./choice.js";
-/** @import { Child, Choice, Gate, Survey } from "../shared/types.js" */
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 

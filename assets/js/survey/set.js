@@ -2,7 +2,6 @@
 import { h, kbd } from "../shared/common.js";
 import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
-/** @import { Picture, ShownPicture, Side, Survey } from "../shared/types.js" */
 
 const SHARP = 1.3; // pixels of the screen for one of the page, from which on small pictures are not enough
 

@@ -7,7 +7,6 @@ import { createChoice } from "./choice.js";
 import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";
 /** @import { Lacks } from "./answer.js" */
-/** @import { DeskStudy, Picture, Preference, Question, ShownPicture, Side, Survey } from "../shared/types.js" */
 
 /** @type {["image" | "text", string][]} */
 const MARKS = [["image", "i"], ["text", "t"]];

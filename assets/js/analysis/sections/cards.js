@@ -1,7 +1,6 @@
 // The numbers a reader looks for first, each with its interval and what it rests on.
 import { h } from "../../shared/elements.js";
 import { count, plural } from "../../studies/words.js";
-/** @import { Headline } from "../../shared/types.js" */
 
 /** @type {Record<string, string>} */
 const ONE = { people: "person" };

@@ -1,6 +1,5 @@
 // Items on which people differ, in a panel at the side: pictures, text, what each said, what was decided.
 import { api, at, closer, dialog, h, messageOf, say } from "../../shared/common.js";
-/** @import { Disputed } from "../../shared/types.js" */
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
 

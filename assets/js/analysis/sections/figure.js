@@ -3,7 +3,6 @@ import { giveFile } from "../../shared/files.js";
 import { h, messageOf, toast } from "../../shared/common.js";
 import { onTheme, plotly, themed } from "./plotly.js";
 import { sideways } from "./scroll.js";
-/** @import { Figure, Pair, Plot, Point, Spec } from "../../shared/types.js" */
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 const NEAR = "700px";

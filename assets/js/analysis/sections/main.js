@@ -3,7 +3,6 @@ import { at, h } from "../../shared/common.js";
 import { cards } from "./cards.js";
 import { createFigure } from "./figure.js";
 import { createTable } from "./table.js";
-/** @import { Cell, Choices, Pair, Section, Table } from "../../shared/types.js" */
 
 const NOTES = "notes"; // they stand over the report, all the time
 

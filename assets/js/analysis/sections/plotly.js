@@ -1,8 +1,6 @@
 // plotly, fetched when the first figure is near the window; and how figures look by day and by night.
 import { OWN, h } from "../../shared/elements.js";
 
-/** @import { Plotly, Spec } from "../../shared/types.js" */
-
 /** @type {Promise<Plotly> | null} */
 let fetching = null;
 // Resolves to plotly, or throws a sentence; the next figure tries again then.
@@ -34,7 +32,7 @@ function colours() {
 export function themed({ data, layout }, { print = false } = {}) {
   const { ink, soft, line, card, paper = CLEAR } = print ? PRINT : colours();
   const family = getComputedStyle(document.body).getPropertyValue("--sans").trim() || "sans-serif";
-  /** @type {import("../../shared/types.js").Layout} */
+  /** @type {Layout} */
   const own = structuredClone(layout ?? {});
   const axes = Object.fromEntries(Object.entries(own).filter(([name]) => /^[xy]axis\d*$/.test(name))
     .map(([name, axis]) => [name, { .../** @type {Axis} */ (axis), linecolor: line, tickcolor: line, tickfont: { .../** @type {Axis} */ (axis).tickfont, color: soft } }]));

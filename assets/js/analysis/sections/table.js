@@ -3,7 +3,6 @@ import { h, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
 import { sideways } from "./scroll.js";
 import { count, plural } from "../../studies/words.js";
-/** @import { Cell, Column, Pair, Table } from "../../shared/types.js" */
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
 const FIRST_ROWS = 30, SPARE = 6; // of a long table, until all are asked for

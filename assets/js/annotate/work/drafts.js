@@ -2,7 +2,6 @@
 // until the server has it.
 import { api } from "../../shared/calls.js";
 import { keptByItem, sameItem } from "./kept.js";
-/** @import { CallOptions, Draft, Of, Sent } from "../../shared/types.js" */
 
 const PAUSE_MS = 400, PATIENCE_MS = 1500;
 

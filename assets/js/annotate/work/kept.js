@@ -1,6 +1,5 @@
 // What this browser keeps of items, one thing each: drafts, answers that are not sent yet.
 import { kept } from "../../shared/elements.js";
-/** @import { Of } from "../../shared/types.js" */
 
 export const sameItem = (/** @type {Of} */ one, /** @type {Of} */ other) => one.study === other.study && one.item === other.item;
 

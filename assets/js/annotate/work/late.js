@@ -2,7 +2,6 @@
 // since. Then what waited here is a draft of its item, and the person is told.
 import { ApiProblem, api } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
-/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const PATIENCE_MS = 5000; // for as long the first item waits for them
 

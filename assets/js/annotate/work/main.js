@@ -1,4 +1,3 @@
-/** @import { Acknowledged, Desk, DeskOf, Progress, Saved, Sent } from "../../shared/types.js" */
 // A person's way through a study, whatever its kind: to other items, and on after a save.
 import { api, messageOf } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";

@@ -2,7 +2,6 @@
 import { api } from "../../shared/calls.js";
 import { closer, dialog } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
-/** @import { Place } from "../../shared/types.js" */
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 

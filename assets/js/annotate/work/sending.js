@@ -5,7 +5,6 @@ import { api } from "../../shared/calls.js";
 import { token } from "../../shared/elements.js";
 import { keptByItem, sameItem } from "./kept.js";
 /** @import { ApiProblem } from "../../shared/calls.js" */
-/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later

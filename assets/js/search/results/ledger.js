@@ -4,7 +4,6 @@ import { $, targetOpen } from "../page.js";
 import { signs } from "./marks.js";
 import { enlargeTile } from "./picture.js";
 import { found, onSelect, refine } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 /** @type {Record<string, string>} */
 const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",

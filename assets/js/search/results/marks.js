@@ -3,7 +3,6 @@ import { h, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
 import { selected, tileOf, tiles } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 const KEPT = "cirque.marks";
 const MOST = 50;

@@ -2,7 +2,6 @@
 import { closer, dialog, h, on } from "../../shared/common.js";
 import { $, targetOpen } from "../page.js";
 import { found, refine, select, tileOf, tiles } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 /** @type {Tile} */
 let tile;

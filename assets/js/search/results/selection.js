@@ -2,7 +2,6 @@
 import { toast } from "../../shared/common.js";
 import { act, onDraw } from "../actions.js";
 import { $, $$ } from "../page.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 export const tiles = () => /** @type {Tile[]} */ ($$("#results .cq-grid [role=option]"));
 export const selected = () => tiles().find((tile) => tile.getAttribute("aria-selected") === "true");
