@@ -12,8 +12,7 @@ export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.
 
 /** @type {(rubric: Rubric, found: OpenCase, take: Take, direct: Direct) => HTMLElement} */
 export function judgesPart(rubric, { judgements, item, judged_by_you: own }, take, direct) {
-  /** @type {Category[]} */
-  const categories = [...rubric.flags, rubric.valid];
+  const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
   return h("section", { class: "cq-adjudges", "aria-label": "Judgements" },
     h("div", { class: "cq-sttitle" }, h("h2", { text: judgements.length === 1 ? "One judgement" : `${judgements.length} judgements` }),
       own ? h("p", { class: "cq-quiet", text: "One of them is your own." }) : null),

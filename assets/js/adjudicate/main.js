@@ -39,8 +39,7 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
   const stage = h("div", { class: "cq-adstage" });
   body.replaceChildren(queue.element, stage);
     const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
-  /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */
-  const cases = new Map(); // item → {read, promise}
+  const cases = /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */ (new Map()); // item → {read, promise}
   let view = /** @type {ReturnType<typeof caseView> | null} */ (null), asked = 0, queueRead = 0;
 
   const readCase = (/** @type {string} */ item) => {

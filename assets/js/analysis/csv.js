@@ -15,8 +15,7 @@ export async function csvText(/** @type {File} */ file) {
     throw new Error(`${file.name} could not be read. Choose it again.`);
   }
   const mark = [...bytes.subarray(0, 2)].join(" ");
-  /** @type {Record<string, string>} */
-  const marked = { "255 254": "utf-16le", "254 255": "utf-16be" };
+  const marked = /** @type {Record<string, string>} */ ({ "255 254": "utf-16le", "254 255": "utf-16be" });
   try {
     return new TextDecoder(marked[mark] ?? "utf-8", { fatal: true }).decode(bytes);
   } catch {

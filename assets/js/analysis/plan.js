@@ -2,9 +2,7 @@
 import { h } from "../shared/elements.js";
 import { WIDTHS } from "./address.js";
 
-/**
- * @param {import("./filters.js").Looking & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report
- */
+/** @param {import("./filters.js").Looking & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
 export function planPart({ view, change, shown }) {
   let asked = false;
   const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });

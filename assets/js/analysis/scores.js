@@ -2,9 +2,7 @@
 import { api, confirm, h, messageOf, toast } from "../shared/common.js";
 import { addScores } from "./scores-add.js";
 
-/**
- * @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now
- */
+/** @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now */
 export function scoresPart({ screen, study, changed }) {
   const manages = screen.may("manage");
   const list = h("ul", { role: "list" });

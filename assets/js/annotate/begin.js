@@ -11,8 +11,7 @@ export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.
 export async function deskOf(/** @type {string} */ name) {
-  /** @type {`study/at?${string}`} */
-  const path = `study/at?study=${encodeURIComponent(name)}`;
+  const path = /** @type {`study/at?${string}`} */ (`study/at?study=${encodeURIComponent(name)}`);
   const item = remembered();
   try {
     if (item) return await api("GET", `${path}&item=${encodeURIComponent(item)}`);

@@ -25,8 +25,7 @@ const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
  */
 export function listen(rubric, does) {
   let pressedAt = 0;
-  /** @type {Record<string, number[]>} */
-  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const arrows = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
@@ -61,11 +60,9 @@ export function listen(rubric, does) {
     const flag = byKey(rubric, key);
     if (flag) return inTime(() => does.flag(flag.code));
     if (key === rubric.valid.key) return inTime(does.valid);
-    /** @type {Record<string, (() => void) | undefined>} */
-    const soon = { n: does.note, p: does.panel, u: does.unsure };
+    const soon = /** @type {Record<string, (() => void) | undefined>} */ ({ n: does.note, p: does.panel, u: does.unsure });
     if (soon[key]) return inTime(soon[key]);
-    /** @type {Record<string, (() => void) | undefined>} */
-    const always = { d: does.sheet, o: does.map };
+    const always = /** @type {Record<string, (() => void) | undefined>} */ ({ d: does.sheet, o: does.map });
     if (always[key]) return mine(always[key]);
     if (letters(rubric).includes(key)) inTime(() => does.reason(key));
   });

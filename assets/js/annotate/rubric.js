@@ -7,10 +7,8 @@ import { h, icon, kbd, toggle } from "../shared/elements.js";
 const stay = (/** @type {Event} */ event) => event.preventDefault();
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
-  /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */
-  const rows = new Map();
-  /** @type {Map<string, HTMLElement>} */
-  const reasons = new Map();
+  const rows = /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
+  const reasons = /** @type {Map<string, HTMLElement>} */ (new Map());
 
   function row(/** @type {Flag} */ flag) {
     const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },

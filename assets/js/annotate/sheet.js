@@ -3,8 +3,7 @@ import { closer, dialog, h, kbd } from "../shared/common.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
-  /** @type {Category[]} */
-  const categories = [...rubric.flags, rubric.valid];
+  const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
   const name = (/** @type {string} */ verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
   const example = (/** @type {Example} */ it) => h("li", { class: "st-example" },
     h("dl", {},

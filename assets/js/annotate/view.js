@@ -2,9 +2,7 @@
 import { h, icon, kbd } from "../shared/common.js";
 import { createFoot, createWhere } from "./parts.js";
 
-/**
- * @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of
- */
+/** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
 export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });

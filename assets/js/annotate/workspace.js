@@ -25,8 +25,7 @@ const LOOKED_S = 2; // so long a look at an item is worth keeping
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const clock = createClock();
-  /** @type {import("./work/drafts.js").Drafts<Validity>} */
-  const drafts = createDrafts(me.name);
+  const drafts = /** @type {import("./work/drafts.js").Drafts<Validity>} */ (createDrafts(me.name));
   /** @type {import("./work/sending.js").Sending<Validity>} */
   const sending = createSending(me.name, (state) => view.sending(state));
   const pictures = createPictures();

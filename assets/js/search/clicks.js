@@ -9,8 +9,7 @@ import { ask } from "./query.js";
 import { browse } from "./reference.js";
 import { found, refine } from "./results/selection.js";
 
-/** @type {Record<string, () => void>} */
-const OPENS = { theme: toggleTheme, keys: showKeys, play };
+const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play });
 
 // The first that fits, from the element inwards out.
 /** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */

@@ -54,8 +54,7 @@ export async function askText(/** @type {string} */ title, value = "", hint = ""
 
 // --- the keys --------------------------------------------------------------------------------
 
-/** @type {string[][]} */
-let list = [];
+let list = /** @type {string[][]} */ ([]);
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
 export const setKeys = (/** @type {string[][]} */ rows) => { list = rows; };
 export function showKeys() {
@@ -76,8 +75,7 @@ document.addEventListener("keydown", (event) => {
 
 let who = "";
 export const signedInAs = (/** @type {string} */ name) => { who = name; };
-/** @type {Promise<boolean> | null} */
-let asking = null;
+let asking = /** @type {Promise<boolean> | null} */ (null);
 
 // One dialog however many calls found out at once. Resolves to whether the person is back.
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));

@@ -5,8 +5,7 @@ import { enlarge } from "./large.js";
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
 const ZOOM = 2.6;
-/** @type {Map<string, HTMLImageElement>} */
-const fetched = new Map(); // address → an Image that is decoded already
+const fetched = /** @type {Map<string, HTMLImageElement>} */ (new Map()); // address → an Image that is decoded already
 const FETCHED_KEPT = 160;
 
 // Fetch and decode what will be shown soon.

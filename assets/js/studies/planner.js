@@ -16,8 +16,7 @@ const EXPLAINED = {
 };
 
 export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean }} */ { open }) {
-  /** @type {Map<string, HTMLInputElement>} */
-  const inputs = new Map();
+  const inputs = /** @type {Map<string, HTMLInputElement>} */ (new Map());
   const fields = FIELDS.map(([name, label, value, least, most]) => {
     const input = h("input", { type: "number", name, min: least, max: most, value, step: 1, inputmode: "numeric" });
     inputs.set(name, input);

@@ -9,8 +9,7 @@ const RULES = {
   single_kept: ["First answer only", "One judgement per item counts, the first by seat, as in CIRCUS’s released code."],
 };
 /** @typedef {(row: SubsetRow, key: string) => number} Of how many of a category a row has */
-/** @type {["undecided" | "unlabelled", string][]} */
-const REST = [["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]];
+const REST = /** @type {["undecided" | "unlabelled", string][]} */ ([["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]]);
 
 /** @typedef {{ kept: boolean, tell(): void }} Secret */
 /** @typedef {Exclude<keyof SubsetRow, "dataset" | "primary">} Count */

@@ -1,8 +1,7 @@
 // An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
 // stands first. Pure: every function answers a new value. The server checks all of it again.
 
-/** @type {Side[]} */
-export const SIDES = ["A", "B"];
+export const SIDES = /** @type {Side[]} */ (["A", "B"]);
 export const TIE = /** @type {const} */ ("tie");
 const other = (/** @type {Side} */ side) => (side === "A" ? "B" : "A");
 

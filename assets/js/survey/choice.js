@@ -16,8 +16,7 @@ export function createChoice({ label, options, pick, ...props }) {
   element.addEventListener("keydown", (event) => {
     const at = buttons.findIndex((button) => button === document.activeElement);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    /** @type {Record<string, number>} */
-    const ways = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const ways = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 });
     const step = ways[event.key];
     if (!step) return;
     event.preventDefault();

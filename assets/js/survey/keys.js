@@ -55,8 +55,7 @@ export function listen(does) {
     /** @type {Record<string, () => void>} */
     const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason };
     if (answers[key]) return inTime(answers[key]);
-    /** @type {Record<string, () => void>} */
-    const simple = { z: does.zoom, o: does.map, d: does.sheet };
+    const simple = /** @type {Record<string, () => void>} */ ({ z: does.zoom, o: does.map, d: does.sheet });
     if (simple[key]) mine(simple[key]);
   });
 }

@@ -26,8 +26,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
   const clock = createClock();
-  /** @type {import("../annotate/work/drafts.js").Drafts<Preference>} */
-  const drafts = createDrafts(me.name);
+  const drafts = /** @type {import("../annotate/work/drafts.js").Drafts<Preference>} */ (createDrafts(me.name));
   /** @type {import("../annotate/work/sending.js").Sending<Preference>} */
   const sending = createSending(me.name, (state) => view.sending(state));
   const places = createPlaces(name, { one: "question" });

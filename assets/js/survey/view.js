@@ -8,16 +8,13 @@ import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";
 /** @import { Lacks } from "./answer.js" */
 
-/** @type {["image" | "text", string][]} */
-const MARKS = [["image", "i"], ["text", "t"]];
+const MARKS = /** @type {["image" | "text", string][]} */ ([["image", "i"], ["text", "t"]]);
 
 /**
  * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" ("image" or "text"), "reason" (text)
  * @typedef {(what: "rate" | "active" | "prefer" | "flip" | "reason", value: string, rating?: number) => void} Act
  */
-/**
- * @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of
- */
+/** @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of */
 export function createSurveyView({ page, act, save, meant, step, sheet, discard, retry }) {
   const [one, other] = page.set_names;
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });

@@ -2,8 +2,7 @@
 import { h } from "../../shared/elements.js";
 import { count, plural } from "../../studies/words.js";
 
-/** @type {Record<string, string>} */
-const ONE = { people: "person" };
+const ONE = /** @type {Record<string, string>} */ ({ people: "person" });
 const digits = (/** @type {number} */ value, /** @type {number} */ places) => value.toFixed(places).replace("-", "−");
 const written = (/** @type {number} */ value, /** @type {string} */ kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
   : kind === "count" ? count(value) : digits(value, 3));

@@ -21,8 +21,7 @@ export function shortened(/** @type {string[]} */ names, most = MOST) {
 
 // Places of texts that are there more than once.
 function alike(/** @type {string[]} */ texts) {
-  /** @type {Map<string, number[]>} */
-  const groups = new Map();
+  const groups = /** @type {Map<string, number[]>} */ (new Map());
   texts.forEach((text, place) => groups.set(text, [...(groups.get(text) ?? []), place]));
   return [...groups.values()].filter((places) => places.length > 1);
 }

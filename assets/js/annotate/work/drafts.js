@@ -9,8 +9,7 @@ const PAUSE_MS = 400, PATIENCE_MS = 1500;
 /** @template A @typedef {ReturnType<typeof createDrafts<A>>} Drafts */
 /** @template A @param {string} name whose */
 export function createDrafts(name) {
-  /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */
-  const here = keptByItem(`cirque.drafts.${name}`);
+  const here = /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */ (keptByItem(`cirque.drafts.${name}`));
   let waiting = /** @type {Draft<A> | null} */ (null), timer = 0, flying = Promise.resolve();
   let answering = /** @type {(one: Of) => Sent<A> | null} */ (() => null), leaving = () => {};
   let given = /** @type {{ draft: Draft<A>, at: number }[]} */ ([]); // {draft, at}: what the server has of this page, and since when

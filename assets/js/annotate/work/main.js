@@ -21,8 +21,7 @@ const LINGER_MS = 1500;
 export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
-  /** @type {Map<string, DeskOf<At, A> | null>} */
-  const visits = new Map(); // where Save was pressed: the desk, by item
+  const visits = /** @type {Map<string, DeskOf<At, A> | null>} */ (new Map()); // where Save was pressed: the desk, by item
   let asked = 0, headed = /** @type {string | null} */ (null); // the item on its way: steps count from there
   // The desk at the item with this id, or at the first that is open, and when it was asked for.
   /** @type {(item?: string | null) => Promise<DeskOf<never, A>>} */

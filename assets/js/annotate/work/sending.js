@@ -22,8 +22,7 @@ const AGAIN = new Set(["away", "storage"]); // worth another try later
  * @param {(what: { state: "saving" | "waiting" | "signed-out" | "", text: string }) => void} says "" when done
  */
 export function createSending(name, says) {
-  /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */
-  const unsent = keptByItem(`cirque.unsent.${name}`);
+  const unsent = /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */ (keptByItem(`cirque.unsent.${name}`));
   const row = /** @type {Press<A>[]} */ ([]); // the first is on its way
   let running = false;
   let waits = false; // the first is not on its way: its next try comes later

@@ -7,8 +7,7 @@ import "./ledger.js"; // which is drawn before
 import { onSelect, selected } from "./selection.js";
 
 /** @typedef {{ html: string, ranks?: Record<string, (number | null)[]>, problem?: string, again?: boolean }} Answer */
-/** @type {Map<string, Promise<Answer>>} */
-const known = new Map(); // by address and whether the target is shown
+const known = /** @type {Map<string, Promise<Answer>>} */ (new Map()); // by address and whether the target is shown
 const KEPT = 50;
 let alone = /** @type {Record<string, (number | null)[]>} */ ({}); // the ranks of each image
 

@@ -8,8 +8,7 @@ const KEPT = "cirque.marks";
 const MOST = 50;
 /** @typedef {"more" | "less"} Side */
 /** @typedef {Record<Side, Map<string, string>>} Marks the small picture of each image */
-/** @type {Record<Side, [sign: string, name: string]>} */
-const SIGNS = { more: ["+", "More like this"], less: ["−", "Less like this"] };
+const SIGNS = /** @type {Record<Side, [sign: string, name: string]>} */ ({ more: ["+", "More like this"], less: ["−", "Less like this"] });
 const OTHER = /** @type {const} */ ({ more: "less", less: "more" });
 
 const byTurn = /** @type {Map<string, Marks>} */ (new Map());
