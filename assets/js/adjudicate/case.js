@@ -3,7 +3,7 @@ import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/answer.js";
-import { ApiProblem, api, h, kbd, messageOf, token } from "../shared/common.js";
+import { ApiProblem, api, h, kbd, keptInTab, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 
 const LEAST_REASON = 3;
@@ -22,7 +22,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   const form = verdictForm(rubric, changed);
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const state = h("p", { class: "cq-quiet", role: "status" });
-  const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: (event) => event.preventDefault(), onclick: save });
+  const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: stay, onclick: save });
   const direct = (/** @type {string} */ letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
   const judges = judgesPart(rubric, found, take, direct);
   const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
@@ -67,8 +67,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   }
   /** @param {string} text @param {HTMLElement} [place] */
   function complain(text, place) {
-    problem.textContent = text;
-    problem.hidden = false;
+    tellIn(problem, text);
     place?.focus();
   }
   async function save() {
@@ -131,20 +130,11 @@ export function caseView({ name, rubric, found, number, decided }) {
 function draftsOf(/** @type {string} */ study) {
   const key = `cirque.adjudicate.${study}`;
   /** @typedef {{ answer: Validity, reason: string }} Unfinished */
-  /** @returns {Record<string, Unfinished | undefined>} */
-  const all = () => {
-    try {
-      return JSON.parse(sessionStorage.getItem(key) ?? "null") || {};
-    } catch {
-      return {};
-    }
-  };
+  const all = () => keptInTab.read(key, /** @type {Record<string, Unfinished | undefined>} */ ({}));
   const put = (/** @type {(drafts: Record<string, Unfinished | undefined>) => void} */ change) => {
-    try {
-      const drafts = all();
-      change(drafts);
-      sessionStorage.setItem(key, JSON.stringify(drafts));
-    } catch { /* private windows may not store anything */ }
+    const drafts = all();
+    change(drafts);
+    keptInTab.write(key, drafts);
   };
   return {
     read: (/** @type {string} */ item) => all()[item],

@@ -1,8 +1,6 @@
 // All judgements of one item side by side, without names.
-import { at, h, kbd } from "../shared/common.js";
+import { at, h, kbd, stay } from "../shared/common.js";
 import { lasting } from "../studies/words.js";
-
-const stay = (/** @type {Event} */ event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
 // "A" of "Judge A".
 export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.split(" ").at(-1) ?? "";

@@ -1,13 +1,11 @@
 // The cases of a study, the most pressing first.
-import { h } from "../shared/common.js";
+import { h, stay } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */
 export const WHY = {
   unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many valid as not valid"],
   split: ["split", "A majority, but not all agree"], flags: ["flags", "All say not valid, for different reasons"],
 };
-
-const stay = (/** @type {Event} */ event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
 export function queuePart(/** @type {(item: string) => void} */ choose) {
   let cases = /** @type {Case[]} */ ([]), here = "", only = "open";

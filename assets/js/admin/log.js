@@ -1,5 +1,5 @@
 // The log screen: who did what, by person, kind and time; a page at a time, and as a file.
-import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { ApiProblem, api, at, field, h, openScreen, say, setKeys, tellIn, toast } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
 import { detailsOf, groupInWords, inWords } from "./log-words.js";
 
@@ -59,12 +59,11 @@ function screen(body, wanted, first, problem) {
   async function ask(/** @type {Wanted} */ of) {
     try {
       const answer = await fetchActs(of);
-      said.hidden = true;
+      tellIn(said, "");
       return answer;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      said.textContent = error.message;
-      said.hidden = false;
+      tellIn(said, error.message);
       return null;
     }
   }
@@ -109,6 +108,3 @@ function row(/** @type {Act} */ { at: moment, kind, by, about, details }) {
     h("td", {}, inWords(kind)),
     h("td", { class: "cq-loabout" }, about ? h("span", { text: about, dir: "auto" }) : null, h("span", { class: "cq-quiet", text: detailsOf(details), dir: "auto" })));
 }
-
-/** @type {(label: string, input: HTMLElement) => HTMLElement} */
-const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);

@@ -1,5 +1,6 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
-import { ApiProblem, api, at, confirm, copy, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { ApiProblem, api, at, confirm, copy, dialog, field, h, once, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { day } from "../studies/words.js";
 
 const LEAST = 8; // characters of a password
 
@@ -82,8 +83,7 @@ function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", text: "Set it" }),
       h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close() })));
     const asks = dialog({ class: "cq-small", "aria-label": `New password for ${person.name}` }, form);
-    asks.addEventListener("close", () => asks.remove());
-    asks.showModal();
+    once(asks);
     password.input.focus();
   }
 
@@ -144,9 +144,6 @@ function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type
 // Of who invites nobody any more; the server counts them.
 /** @type {(answer: People) => string} */
 const withdrawn = ({ withdrawn: count }) => (!count ? "" : count === 1 ? " An open invitation was withdrawn." : ` ${count} open invitations were withdrawn.`);
-/** @type {(label: string, input: HTMLElement) => HTMLElement} */
-const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);
-const day = (/** @type {string} */ at) => new Date(at).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
 // In plain sight: an admin has to pass it on.
 function passwordField() {

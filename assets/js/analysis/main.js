@@ -2,7 +2,7 @@
 import { addressOf, readView } from "./address.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-import { ApiProblem, at, h, messageOf, mountNav, say, setKeys, style } from "../shared/common.js";
+import { ApiProblem, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
@@ -14,30 +14,15 @@ setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
 const titleOf = (/** @type {string} */ study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
 
-export async function mount(/** @type {HTMLElement} */ element) {
-  await Promise.all([style("study"), style("studies"), style("analysis")]);
-  const bar = h("div", {});
-  const body = h("main", { class: "cq-st cq-an", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  const problem = (/** @type {unknown} */ error) => body.replaceChildren(h("div", { class: "cq-none" },
-    h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() }),
-      error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));
-  let me = /** @type {Me | null} */ (null);
-  try {
-    ({ me } = await mountNav(bar, { page: "analysis" }));
-  } catch (error) {
-    return problem(error);
-  }
-  let shown = /** @type {Shown | null} */ (null), asked = 0;
-
+/** @param {HTMLElement} element */
+export const mount = (element) => openScreen(element, { page: "analysis", styles: ["study", "studies", "analysis"], css: "cq-st cq-an" }, (body, { me }) => {
   /** @type {Screen} */
   const screen = {
-    may: (what) => Boolean(me?.may.includes(what)),
+    may: (what) => me.may.includes(what),
     // Another study, or the list ("").
     go(study) {
       window.history.pushState(null, "", addressOf({ ...readView("about:blank"), study }));
-      show();
+      views.show();
       window.scrollTo(0, 0);
     },
     // The same study, looked at in another way: Back leads to the study before, not to every filter.
@@ -46,27 +31,16 @@ export async function mount(/** @type {HTMLElement} */ element) {
       document.title = titleOf(view.study);
     },
   };
-
-  async function show() {
-    const mine = ++asked, view = readView();
-    shown?.leave();
-    shown = null;
-    body.setAttribute("aria-busy", "true");
-    try {
-      const next = await (view.study ? oneView(screen, view) : listView(screen));
-      if (mine !== asked) return next.leave();
-      shown = next;
-      document.title = titleOf(view.study);
-      body.replaceChildren(shown.element);
-      shown.begin?.();
-      say(view.study ? `Analysis of ${view.study}` : "Analysis");
-    } catch (error) {
-      if (mine === asked) problem(error);
-    } finally {
-      if (mine === asked) body.removeAttribute("aria-busy");
-    }
-  }
-
-  window.addEventListener("popstate", show);
-  await show();
-}
+  const views = createViews(body, {
+    open() {
+      const view = readView();
+      return view.study ? oneView(screen, view) : listView(screen);
+    },
+    named() {
+      const { study } = readView();
+      return { title: titleOf(study), said: study ? `Analysis of ${study}` : "Analysis" };
+    },
+    more: (error) => (error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null),
+  });
+  return views.show();
+});

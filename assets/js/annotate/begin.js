@@ -1,6 +1,6 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
-import { ApiProblem, api, h, kbd, messageOf } from "../shared/common.js";
+import { ApiProblem, api, h, kbd, messageOf, tellIn } from "../shared/common.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
@@ -29,12 +29,13 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
     if (begin.disabled || performance.now() - shownAt < JUST_SHOWN_MS) return;
-    begin.disabled = problem.hidden = true;
+    begin.disabled = true;
+    tellIn(problem, "");
     try {
       await join();
     } catch (error) {
-      problem.textContent = messageOf(error);
-      problem.hidden = begin.disabled = false;
+      tellIn(problem, messageOf(error));
+      begin.disabled = false;
     }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),

@@ -1,5 +1,5 @@
 // What every screen with items has: where one is, and the foot with the button that saves.
-import { h, icon, kbd } from "../shared/common.js";
+import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
 
 /** @param {{ keys: string[], step(by: number): void, discard(): void }} of ``keys``: of back and forward, as their buttons name them */
 export function createWhere({ keys, step, discard }) {
@@ -25,16 +25,12 @@ export function createWhere({ keys, step, discard }) {
  */
 export function createFoot({ save, retry, above = null, beside = null }) {
   const words = h("span", {}, "Save and continue");
-  const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: (event) => event.preventDefault(),
+  const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: stay,
     onclick: (event) => { if (event.detail <= 1) save(); } }, words, kbd("Enter"));
   const problem = h("p", { class: "cq-inline st-problem", role: "alert", hidden: true });
   const waiting = h("div", { class: "st-waiting", role: "status", hidden: true });
   let slow = 0;
-
-  function say(/** @type {string} */ text) {
-    problem.textContent = text;
-    problem.hidden = !text;
-  }
+  const say = (/** @type {string} */ text) => tellIn(problem, text);
   return {
     element: h("footer", { class: "st-foot" }, problem, waiting, above, h("div", { class: "st-buttons" }, beside, saves)),
     problem: say,

@@ -1,10 +1,7 @@
 // The rubric as a decision flow: four questions and "valid", each a row with its key. What is
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
 import { missing, needsNote, primary } from "./answer.js";
-import { h, icon, kbd, toggle } from "../shared/elements.js";
-
-// A click does not take the focus along: the keys go on working as before.
-const stay = (/** @type {Event} */ event) => event.preventDefault();
+import { h, icon, kbd, stay, tellIn, toggle } from "../shared/elements.js";
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
   const rows = /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
@@ -76,8 +73,7 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
       note.removeAttribute("aria-invalid");
       if (!what) return;
       const place = what.at === "note" ? noteProblem : rows.get(what.at)?.problem ?? problem;
-      place.textContent = what.text;
-      place.hidden = false;
+      tellIn(place, what.text);
       place.scrollIntoView({ block: "nearest" });
       if (what.at === "note") note.setAttribute("aria-invalid", "true");
       // Only the note wants the focus: a row that had it would take the next Enter for itself.

@@ -1,5 +1,5 @@
 // Definitions and worked examples, in a sheet at the side. d or Esc closes it.
-import { closer, dialog, h, kbd } from "../shared/common.js";
+import { closer, dialog, h, kbd, once } from "../shared/common.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
@@ -35,8 +35,7 @@ export function openSheet(rubric, code) {
     else return;
     event.preventDefault();
   });
-  sheet.addEventListener("close", () => sheet.remove());
-  sheet.showModal();
+  once(sheet);
   const flag = rubric.flags.find((one) => one.code === code);
   if (flag) jump(flag.key);
   else body.focus({ preventScroll: true });

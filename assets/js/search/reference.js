@@ -1,5 +1,5 @@
 // A reference picture by file, drop or paste. It goes to media/upload and comes back as an id.
-import { h, on, toast } from "../shared/common.js";
+import { h, on, tellIn, toast } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $ } from "./page.js";
 
@@ -28,10 +28,8 @@ async function send(/** @type {File} */ file) {
 }
 function complain(/** @type {string} */ text) {
   const line = $(".cq-inline");
-  if (!line) return;
-  line.textContent = text;
-  line.hidden = !text;
-  if (text) toast(text);
+  if (line) tellIn(line, text);
+  if (line && text) toast(text);
 }
 
 on("paste", (event) => {

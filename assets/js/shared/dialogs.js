@@ -1,5 +1,5 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
-import { at, h, kbd, typing } from "./elements.js";
+import { at, field, h, kbd, tellIn, typing } from "./elements.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
@@ -15,8 +15,8 @@ export function dialog(props, ...children) {
 }
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
-// Shows a dialog that was made for this once. Resolves to what it was closed with: "" by Esc, × or a click beside it.
-const once = (/** @type {HTMLDialogElement} */ element) => new Promise((resolve) => {
+// Shows a dialog that was made for this once, and takes it off the page. Resolves to what it was closed with: "" by Esc, × or a click beside it.
+export const once = (/** @type {HTMLDialogElement} */ element) => new Promise((/** @type {(closed: string) => void} */ resolve) => {
   element.addEventListener("close", () => { element.remove(); resolve(element.returnValue); });
   element.showModal();
 });
@@ -80,8 +80,7 @@ let asking = /** @type {Promise<boolean> | null} */ (null);
 // One dialog however many calls found out at once. Resolves to whether the person is back.
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
 
-/** @type {() => Promise<boolean>} */
-const ask = () => new Promise((resolve) => {
+async function ask() {
   const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
   const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
@@ -89,10 +88,7 @@ const ask = () => new Promise((resolve) => {
   const form = h("form", {},
     h("header", {}, h("h2", { text: "Sign in again" })),
     h("p", { text: "Your sign-in has expired. Nothing on this page is lost: sign in to continue." }),
-    h("label", { class: "cq-field" }, h("span", { text: "Name" }), name),
-    h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
-    problem,
-    h("div", { class: "cq-row" }, enter,
+    field("Name", name), field("Password", password), problem, h("div", { class: "cq-row" }, enter,
       h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => { asks.close(""); } })));
   const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
 
@@ -104,15 +100,14 @@ const ask = () => new Promise((resolve) => {
     const said = await attempt(name.value, password.value);
     enter.disabled = false;
     if (!said) return void asks.close("yes");
-    problem.textContent = said;
-    problem.hidden = false;
+    tellIn(problem, said);
     password.select();
   });
-  asks.addEventListener("close", () => { asks.remove(); resolve(asks.returnValue === "yes"); });
   document.body.append(asks);
-  asks.showModal();
+  const closed = once(asks);
   (who ? password : name).focus();
-});
+  return (await closed) === "yes";
+}
 
 /** "" once signed in, else a sentence. @param {string} name @param {string} password */
 async function attempt(name, password) {

@@ -29,6 +29,16 @@ export const kbd = (/** @type {string} */ text) => h("kbd", { text, "aria-hidden
 /** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */
 export const on = (name, hears, capture) => document.addEventListener(name, /** @type {EventListener} */ (hears), capture);
 
+// At mousedown: a click does not take the focus, so the keys of the page go on working.
+export const stay = (/** @type {Event} */ event) => event.preventDefault();
+// The text of a line that is hidden while it has none.
+export function tellIn(/** @type {HTMLElement} */ line, /** @type {string | null | undefined} */ text) {
+  line.textContent = text ?? "";
+  line.hidden = !text;
+}
+/** @type {(label: string, input: HTMLElement, title?: string) => HTMLElement} */
+export const field = (label, input, title) => h("label", { class: "cq-field", title }, h("span", { text: label }), input);
+
 // A button whose state can be told from its look and by ear.
 /** @type {(element: Element, on: unknown) => void} */
 export const toggle = (element, on) => element.setAttribute("aria-pressed", String(Boolean(on)));
@@ -92,11 +102,11 @@ export function toast(text, offer = null) {
 
 // --- keeping something in this browser -------------------------------------------------------
 
-export const kept = {
+const keeper = (/** @type {() => Storage} */ storage) => ({
   /** @template T @param {string} key @param {T} otherwise @returns {T} */
   read(key, otherwise) {
     try {
-      return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
+      return JSON.parse(storage().getItem(key) ?? "null") ?? otherwise;
     } catch {
       return otherwise;
     }
@@ -104,14 +114,16 @@ export const kept = {
   /** Says whether it is kept: private windows and full disks may refuse. @param {string} key @param {unknown} value null: nothing */
   write(key, value) {
     try {
-      if (value === null) localStorage.removeItem(key);
-      else localStorage.setItem(key, JSON.stringify(value));
+      if (value === null) storage().removeItem(key);
+      else storage().setItem(key, JSON.stringify(value));
       return true;
     } catch {
       return false;
     }
   },
-};
+});
+export const kept = keeper(() => localStorage);
+export const keptInTab = keeper(() => sessionStorage);
 
 // A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
 export const style = (/** @type {string} */ name) => new Promise((resolve) => {

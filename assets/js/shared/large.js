@@ -1,11 +1,9 @@
 // One picture as large as the window allows; the arrows lead to the others.
-import { closer, dialog } from "./dialogs.js";
+import { closer, dialog, once } from "./dialogs.js";
 import { at, h } from "./elements.js";
 
 // Resolves when it is closed.
-/** @type {(pictures: { name: string, large: string }[], which?: number) => Promise<void>} */
-export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
-  let now = which;
+export function enlarge(/** @type {{ name: string, large: string }[]} */ pictures, now = 0) {
   // A small picture is not blown up beyond twice its size: blur shows nothing more.
   const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
@@ -28,7 +26,6 @@ export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
     else return;
     event.preventDefault();
   });
-  light.addEventListener("close", () => { light.remove(); resolve(); });
   show();
-  light.showModal();
-});
+  return once(light);
+}

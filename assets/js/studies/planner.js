@@ -1,5 +1,5 @@
 // People × items × overlap → hours and precision, before anybody begins.
-import { api, copy, h, messageOf } from "../shared/common.js";
+import { api, copy, field, h, messageOf } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
 /** @import { Screen } from "./main.js" */
 
@@ -20,7 +20,7 @@ export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean
   const fields = FIELDS.map(([name, label, value, least, most]) => {
     const input = h("input", { type: "number", name, min: least, max: most, value, step: 1, inputmode: "numeric" });
     inputs.set(name, input);
-    return h("label", { class: "cq-field", title: EXPLAINED[name] }, h("span", { text: label }), input);
+    return field(label, input, EXPLAINED[name]);
   });
   const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" });
   const command = h("code", { class: "cq-stcommand" });

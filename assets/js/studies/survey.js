@@ -1,5 +1,5 @@
 // A preference study in the studies screen: how people answered, what rules would exclude, the methods.
-import { api, h, messageOf } from "../shared/common.js";
+import { api, h, messageOf, tellIn } from "../shared/common.js";
 import { ruleLines } from "../survey/rules.js";
 import { count, lasting, plural } from "./words.js";
 /** @import { Secret } from "./results.js" */
@@ -49,8 +49,7 @@ export function surveyPart(screen, query, name, secret) {
       draw(found, of);
     } catch (error) {
       if (mine !== asked) return;
-      problem.textContent = messageOf(error);
-      problem.hidden = false;
+      tellIn(problem, messageOf(error));
     }
   }
 

@@ -1,6 +1,6 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
-import { closer, copy, dialog, h, kbd } from "../shared/common.js";
+import { closer, copy, dialog, h, kbd, once, tellIn } from "../shared/common.js";
 import { createChoice } from "./choice.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
@@ -21,15 +21,14 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const heading = h("h1", { tabindex: -1, text: title });
   let busy = false;
-  const say = (/** @type {string} */ text) => { problem.textContent = text; problem.hidden = !text; };
   const element = h("form", { class: "st-page sv-page", novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
     if (busy) return;
     busy = true;
-    say("");
+    tellIn(problem, "");
     const said = await pass(value());
     busy = false;
-    if (said) say(said);
+    tellIn(problem, said);
   } }, heading, content, problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "submit" }, button, kbd("Enter")), more));
   element.addEventListener("keydown", (event) => { // where a browser sends no form by itself
     if (event.key !== "Enter" || event.repeat || event.isComposing || !(/** @type {Element} */ (event.target)).matches("h1, div, [type=checkbox], [role=radio]")) return;
@@ -102,7 +101,6 @@ export function openGuidelines(/** @type {Survey} */ page) {
     event.preventDefault();
     sheet.close();
   });
-  sheet.addEventListener("close", () => sheet.remove());
-  sheet.showModal();
+  once(sheet);
   body.focus({ preventScroll: true });
 }

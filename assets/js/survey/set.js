@@ -1,5 +1,5 @@
 // One of the two sets: its pictures in a row, and the scale on which it is rated as a whole.
-import { h, kbd } from "../shared/common.js";
+import { h, kbd, tellIn } from "../shared/common.js";
 import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
 
@@ -42,8 +42,7 @@ export function createSet(side, page, act, large) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);
       said.textContent = rating === null ? "" : `${rating}: ${page.scale[rating - 1].name}`;
-      complaint.hidden = !text;
-      complaint.textContent = text;
+      tellIn(complaint, text);
     },
   };
 }

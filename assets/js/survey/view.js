@@ -1,5 +1,5 @@
 // The layout of a question: what is looked for, the two sets, and which of them is better.
-import { h, icon, kbd } from "../shared/common.js";
+import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
 import { createFoot, createWhere } from "../annotate/parts.js";
 import { enlarge } from "../shared/large.js";
 import { imageOf } from "../shared/pictures.js";
@@ -22,7 +22,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const frame = h("button", { class: "st-frame sv-reference", type: "button", onclick: () => { if (item) large(item.reference); } });
   const sets = { A: createSet("A", page, act, (image) => large(image)), B: createSet("B", page, act, (image) => large(image)) };
   const marks = MARKS.map(([to, key]) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
-    onmousedown: (event) => event.preventDefault(), onclick: () => act("flip", to) },
+    onmousedown: stay, onclick: () => act("flip", to) },
   h("i", { "aria-hidden": "true" }, icon("check")), h("span", { text: page.questions[`irrelevant_${to}`] }), kbd(key)) }));
   const better = createChoice({ class: "sv-better", label: page.questions.preferred, pick: (side) => act("prefer", side), options: [
     { value: "A", content: [kbd("←"), h("b", { text: one, dir: "auto" })] },
@@ -91,9 +91,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       if (reason.value !== answer.reason) reason.value = answer.reason;
       reason.disabled = locked;
       reason.setAttribute("aria-invalid", String(lacks?.at === "reason"));
-      const text = lacks?.at === "preferred" || lacks?.at === "reason" ? lacks.text : "";
-      complaint.textContent = text;
-      complaint.hidden = !text;
+      tellIn(complaint, lacks?.at === "preferred" || lacks?.at === "reason" ? lacks.text : "");
       if (asks) asked.textContent = doubt(answer, page) ?? "";
       asking.hidden = !asks;
       foot.draw(unchanged || locked);

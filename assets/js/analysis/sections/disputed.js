@@ -1,5 +1,5 @@
 // Items on which people differ, in a panel at the side: pictures, text, what each said, what was decided.
-import { api, at, closer, dialog, h, messageOf, say } from "../../shared/common.js";
+import { api, at, closer, dialog, h, messageOf, once, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
 
@@ -45,11 +45,7 @@ export function showDisputed({ query, both, asked, of, from }) {
     }
   }
 
-  panel.addEventListener("close", () => {
-    panel.remove();
-    from?.focus({ preventScroll: true });
-  });
-  panel.showModal();
+  once(panel).then(() => from?.focus({ preventScroll: true }));
   body.focus({ preventScroll: true });
   next(false);
   return panel;

@@ -1,6 +1,6 @@
 // One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
 import { giveFile } from "../../shared/files.js";
-import { h, messageOf, toast } from "../../shared/common.js";
+import { h, messageOf, tellIn, toast } from "../../shared/common.js";
 import { onTheme, plotly, themed } from "./plotly.js";
 import { sideways } from "./scroll.js";
 
@@ -57,8 +57,7 @@ export function createFigure({ cell, fileName }) {
       plot.on("plotly_unhover", () => plot.classList.remove("opens"));
     } catch (error) {
       plot.classList.remove("cq-shimmer");
-      wrong.textContent = messageOf(error);
-      wrong.hidden = false;
+      tellIn(wrong, messageOf(error));
     }
   }
   // What the cell of a heatmap opens, if anything.
@@ -98,8 +97,7 @@ export function createFigure({ cell, fileName }) {
       [figure, known] = [next, said];
       title.textContent = next.title;
       for (const { label, button } of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
-      note.textContent = next.note ?? "";
-      note.hidden = !next.note;
+      tellIn(note, next.note);
       plot.setAttribute("aria-label", next.alt);
       plot.style.minWidth = `${least(next.spec)}px`;
       plot.style.height = `${next.spec.layout?.height ?? USUAL_PX}px`;

@@ -1,5 +1,5 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
-import { h, toast } from "../../shared/common.js";
+import { h, tellIn, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
 import { sideways } from "./scroll.js";
 import { count, plural } from "../../studies/words.js";
@@ -73,8 +73,7 @@ export function createTable({ address, pair, opens }) {
       caption.textContent = next.title;
       scroll.setAttribute("aria-label", next.title);
       menu.firstElementChild?.setAttribute("aria-label", `Download: ${next.title}`);
-      note.textContent = next.note;
-      note.hidden = !next.note;
+      tellIn(note, next.note);
       none.textContent = next.empty ? next.empty[0].toUpperCase() + next.empty.slice(1) : "Nothing to show.";
       none.hidden = next.rows.length > 0;
       scroll.hidden = menu.hidden = !next.rows.length;

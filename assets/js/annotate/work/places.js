@@ -1,6 +1,6 @@
 // All items of a person: what comes before and behind one, and a map to go to any of them.
 import { api } from "../../shared/calls.js";
-import { closer, dialog } from "../../shared/dialogs.js";
+import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
@@ -58,40 +58,36 @@ export function createPlaces(study, { one = "item" } = {}) {
 }
 
 /** @param {Place[]} sorted @param {string | undefined} now @param {string} one @returns {Promise<string | null>} */
-function map(sorted, now, one) {
+async function map(sorted, now, one) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
   const count = (/** @type {string} */ state) => sorted.filter((place) => place.state === state).length;
-  return new Promise((resolve) => {
-    let chosen = /** @type {string | null} */ (null);
-    const changes = sorted.filter((place) => place.draft).length;
-    /** @param {Place} place */
-    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
-    const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
-      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
-      onclick: () => { chosen = place.item; map.close(); } }));
-    const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
-    const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
-      h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
-      h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
-        h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
-      changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
-      grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
-    map.addEventListener("keydown", (event) => {
-      const at = squares.findIndex((square) => square === document.activeElement);
-      const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
-      /** @type {Record<string, number>} */
-      const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 };
-      if (event.key in ways && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, ways[event.key]))].focus();
-      else if (event.key === "o") map.close();
-      else return;
-      event.preventDefault();
-    });
-    grid.addEventListener("focusin", (event) => {
-      for (const square of squares) square.tabIndex = square === event.target ? 0 : -1;
-    });
-    map.addEventListener("close", () => { map.remove(); resolve(chosen); });
-    map.showModal();
-    const first = squares[Math.max(0, sorted.findIndex((place) => place.item === now))];
-    if (first) { first.tabIndex = 0; first.focus(); }
+  const changes = sorted.filter((place) => place.draft).length;
+  const stateOf = (/** @type {Place} */ place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
+  const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
+    "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
+    onclick: () => map.close(place.item) }));
+  const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
+  const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
+    h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
+    h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
+      h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
+    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
+    grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
+  map.addEventListener("keydown", (event) => {
+    const at = squares.findIndex((square) => square === document.activeElement);
+    const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
+    /** @type {Record<string, number>} */
+    const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 };
+    if (event.key in ways && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, ways[event.key]))].focus();
+    else if (event.key === "o") map.close();
+    else return;
+    event.preventDefault();
   });
+  grid.addEventListener("focusin", (event) => {
+    for (const square of squares) square.tabIndex = square === event.target ? 0 : -1;
+  });
+  const closed = once(map);
+  const first = squares[Math.max(0, sorted.findIndex((place) => place.item === now))];
+  if (first) { first.tabIndex = 0; first.focus(); }
+  return (await closed) || null;
 }

@@ -1,5 +1,5 @@
 // "More like this" and "less like this": kept by turn in this tab, sent along with the next search.
-import { h, on, say, toast } from "../../shared/common.js";
+import { h, keptInTab, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
 import { selected, tileOf, tiles } from "./selection.js";
@@ -12,17 +12,10 @@ const SIGNS = /** @type {Record<Side, [sign: string, name: string]>} */ ({ more:
 const OTHER = /** @type {const} */ ({ more: "less", less: "more" });
 
 const byTurn = /** @type {Map<string, Marks>} */ (new Map());
-try {
-  for (const [turn, sides] of JSON.parse(sessionStorage.getItem(KEPT) || "[]")) {
-    byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
-  }
-} catch { /* private windows may not store anything */ }
-function store() {
-  try {
-    const rows = [...byTurn].slice(-40).map(([turn, { more, less }]) => [turn, { more: [...more], less: [...less] }]);
-    sessionStorage.setItem(KEPT, JSON.stringify(rows));
-  } catch { /* as above */ }
+for (const [turn, sides] of keptInTab.read(KEPT, /** @type {[string, Record<Side, [string, string][]>][]} */ ([]))) {
+  byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
 }
+const store = () => keptInTab.write(KEPT, [...byTurn].slice(-40).map(([turn, { more, less }]) => [turn, { more: [...more], less: [...less] }]));
 
 const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
