@@ -80,8 +80,7 @@ function screen(body, wanted, first, problem) {
     return drawn;
   }
 
-  /** @type {(kind: string, text: string) => HTMLElement} */
-  const choice = (kind, text) => h("option", { value: kind, text, selected: kind === shown.kind });
+  const choice = (/** @type {string} */ kind, /** @type {string} */ text) => h("option", { value: kind, text, selected: kind === shown.kind });
   const inputs = {
     person: h("input", { name: "person", maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto", value: shown.person }),
     kind: h("select", { name: "kind" }, choice("", "Everything"), first.groups.map((group) => choice(group, groupInWords(group))), first.kinds.map((kind) => choice(kind, inWords(kind)))),

@@ -6,8 +6,7 @@ const LEAST = 8; // characters of a password
 
 setKeys([["?", "These keys"]]);
 
-/** @param {HTMLElement} element */
-export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
+export const mount = (/** @type {HTMLElement} */ element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
   async (body, { me }) => screen(body, me, await api("GET", "people/all")));
 
 function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type {People} */ first) {
@@ -30,8 +29,7 @@ function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type
   }
 
   const mine = (/** @type {Account} */ person) => !me.open && person.name === me.name;
-  /** @type {(props: Props, chosen:  string, from?: string[]) => HTMLSelectElement} */
-  const choice = (props, chosen, from = roles) => h("select", props,
+  const choice = (/** @type {Props} */ props, /** @type {string} */ chosen, /** @type {string[]} */ from = roles) => h("select", props,
     from.map((role) => h("option", { value: role, text: role, selected: role === chosen })));
 
   function row(/** @type {Account} */ person) {

@@ -29,8 +29,7 @@ const SHOWN = 40; // characters of a value that is left out
 /** @returns {View & { ignored: string[] }} */
 export function readView(address = window.location.href) {
   const { searchParams } = new URL(address), ignored = /** @type {string[]} */ ([]);
-  /** @type {(name: string, text: string, end?: string) => void} */
-  const leftOut = (name, text, end = "was left out") => void ignored.push(
+  const leftOut = (/** @type {string} */ name, /** @type {string} */ text, end = "was left out") => void ignored.push(
     `${name}=${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text} ${CHECKED[name]?.[1] ?? "is neither shown nor hidden"} and ${end}.`);
   const good = (/** @type {string} */ name, /** @type {string} */ text) => {
     if (!CHECKED[name] || CHECKED[name][0](text)) return true;

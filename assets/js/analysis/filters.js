@@ -52,8 +52,7 @@ function howMade(/** @type {Looking & { kind: Kind }} */ { kind, view, change })
     fields.push([name, input]);
     return [input, h("label", { class: "cq-an-filter", title }, h("span", { class: "cq-label", text: label }), input)];
   };
-  /** @type {(label: string, name: Option, options: string[][]) => HTMLElement} */
-  const oneOf = (label, name, options) => {
+  const oneOf = (/** @type {string} */ label, /** @type {Option} */ name, /** @type {string[][]} */ options) => {
     const made = choice({ label, options, value: now[name], change: (value) => change({ [name]: value }) });
     choosing.push([name, made]);
     return made.element;

@@ -29,8 +29,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
   const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
   const announce = (/** @type {number} */ number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
 
-  /** @type {(answer: Report, final: boolean, fresh: boolean) => void} */
-  function take(answer, final, fresh) {
+  function take(/** @type {Report} */ answer, /** @type {boolean} */ final, /** @type {boolean} */ fresh) {
     const now = answer.about?.answered ?? null;
     if (!fresh && answered !== null && now !== null && now > answered) news(now - answered);
     answered = now;

@@ -9,10 +9,8 @@ export const orList = (/** @type {string[]} */ words) => words.join(", ").replac
 
 /** @type {(from?: Partial<Validity> | null) => Validity} */
 export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
-/** @type {(rubric: Rubric, code: string | null) => Flag | undefined} */
-export const flagOf = (rubric, code) => rubric.flags.find((flag) => flag.code === code);
-/** @type {(rubric: Rubric, key: string) => Flag | undefined} */
-export const byKey = (rubric, key) => rubric.flags.find((flag) => flag.key === key);
+export const flagOf = (/** @type {Rubric} */ rubric, /** @type {string | null} */ code) => rubric.flags.find((flag) => flag.code === code);
+export const byKey = (/** @type {Rubric} */ rubric, /** @type {string} */ key) => rubric.flags.find((flag) => flag.key === key);
 /** @type {(rubric: Rubric, reason: string) => Flag | undefined} */
 const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === reason));
 
@@ -40,14 +38,12 @@ export function same(/** @type {Partial<Validity>} */ one, /** @type {Partial<Va
 }
 export const blank = (/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) => same(answer, EMPTY, rubric);
 
-/** @type {(answer: Validity, rubric: Rubric, code: string) => Validity} */
-export function flipFlag(answer, rubric, code) {
+export function flipFlag(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric, /** @type {string} */ code) {
   const flags = flip(answer.flags, code);
   const reasons = answer.reasons.filter((reason) => flags.includes(ownerOf(rubric, reason)?.code ?? ""));
   return { ...answer, flags, reasons, validated: flags.length ? false : null };
 }
-/** @type {(answer: Validity, rubric: Rubric, reason: string) => Validity} */
-export function flipReason(answer, rubric, reason) {
+export function flipReason(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric, /** @type {string} */ reason) {
   const owner = ownerOf(rubric, reason);
   const on = !owner || answer.flags.includes(owner.code) ? answer : flipFlag(answer, rubric, owner.code);
   return { ...on, reasons: flip(on.reasons, reason) };

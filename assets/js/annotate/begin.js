@@ -6,7 +6,6 @@ const JUST_SHOWN_MS = 250; // the second half of a double press does not begin i
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
-/** @type {() => string | null} */
 export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.

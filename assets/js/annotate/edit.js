@@ -8,8 +8,7 @@ export function createEditing(rubric, changed) {
   // a, b and c go to the flag set last, of those that ask for a reason.
   /** @returns {string | null} */
   const lastFlag = () => answer.flags.filter((code) => flagOf(rubric, code)?.reasons.length).at(-1) ?? null;
-  /** @param {Validity} next @param {{ undo?: boolean, flag?: string | null }} how */
-  function become(next, { undo = true, flag = active } = {}) {
+  function become(/** @type {Validity} */ next, /** @type {{ undo?: boolean, flag?: string | null }} */ { undo = true, flag = active } = {}) {
     if (undo) before.push(answer);
     answer = next;
     active = flag && answer.flags.includes(flag) ? flag : lastFlag();
@@ -43,8 +42,7 @@ export function createEditing(rubric, changed) {
   return {
     get answer() { return answer; },
     get active() { return active; },
-    /** @type {(what: string, value?: string) => string} */
-    act: (what, value = "") => does[what](value),
+    act: (/** @type {string} */ what, value = "") => does[what](value),
     // The code of "a" for the active flag; null without one.
     reasonOf: (/** @type {string} */ key) => (active && flagOf(rubric, active)?.reasons.find((reason) => reason.key === key)?.code) || null,
     reset(/** @type {Partial<Validity>} */ next) {

@@ -12,8 +12,7 @@ export const keysOf = (/** @type {Rubric} */ rubric) => [
   ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
 ];
 
-/** @type {(rubric: Rubric) => string[]} */
-const letters = (rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
+const letters = (/** @type {Rubric} */ rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
 const HELD_MS = 350;
 const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
 

@@ -20,8 +20,7 @@ export async function mount(/** @type {HTMLElement} */ element) {
   };
   window.addEventListener("popstate", () => window.location.reload());
 
-  /** @type {(problem: unknown, again: () => void) => void} */
-  const failed = (problem, again) => body.replaceChildren(h("section", { class: "st-page st-none" },
+  const failed = (/** @type {unknown} */ problem, /** @type {() => void} */ again) => body.replaceChildren(h("section", { class: "st-page st-none" },
     h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: again }),
       h("button", { class: "cq-btn", type: "button", text: "All studies", onclick: others }))));

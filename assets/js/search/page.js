@@ -4,7 +4,6 @@ export const $ = (selector, root = document) => root.querySelector(selector);
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S>[]} */
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-/** @type {() => ShownTurn} */
 export const shown = () => $(".cq-top")?.dataset ?? {};
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
 export const narrow = (/** @type {number} */ width) => window.matchMedia(`(max-width: ${width}px)`);

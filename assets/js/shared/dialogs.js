@@ -22,8 +22,7 @@ export const once = (/** @type {HTMLDialogElement} */ element) => new Promise((/
 });
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
-/** @type {(title: string, text: string, yes?: string, no?: string) => Promise<boolean>} */
-export async function confirm(title, text, yes = "Yes", no = "Cancel") {
+export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = "Yes", no = "Cancel") {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
     h("div", { class: "cq-row" },
@@ -33,8 +32,7 @@ export async function confirm(title, text, yes = "Yes", no = "Cancel") {
 }
 
 // Something to be read before it goes on.
-/** @type {(title: string, text: string, button: string) => Promise<unknown>} */
-export function tell(title, text, button) {
+export function tell(/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ button) {
   const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
     h("p", { role: "alert", text, dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));

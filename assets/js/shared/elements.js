@@ -40,8 +40,7 @@ export function tellIn(/** @type {HTMLElement} */ line, /** @type {string | null
 export const field = (label, input, title) => h("label", { class: "cq-field", title }, h("span", { text: label }), input);
 
 // A button whose state can be told from its look and by ear.
-/** @type {(element: Element, on: unknown) => void} */
-export const toggle = (element, on) => element.setAttribute("aria-pressed", String(Boolean(on)));
+export const toggle = (/** @type {Element} */ element, /** @type {unknown} */ on) => element.setAttribute("aria-pressed", String(Boolean(on)));
 
 const SVG = "http://www.w3.org/2000/svg";
 const PATHS = {

@@ -31,8 +31,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret) : resultsPart(screen, query, rule, secret);
 
-  /** @type {(path: "open" | "close", asks: [string, string, string], done: string) => Promise<void>} */
-  const change = async (path, asks, done) => {
+  const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
     if (await screen.does("POST", `studies/${path}`, { study: known.study.name }, done)) await afresh();
   };
@@ -90,8 +89,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();
     shown = JSON.stringify(known.study.counts);
-    /** @param {Element | null} it */
-    const named = (it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
+    const named = (/** @type {Element | null} */ it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
     draw();
     if (document.activeElement === document.body) {
       [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });

@@ -85,8 +85,7 @@ function stacked(row, kinds, of, total) {
     h("small", { class: "num", text: plural(row.audited, "item") }));
 }
 
-/** @type {(reasons: Counted[], flags: Counted[], total: SubsetRow) => HTMLElement[]} */
-function reasonPart(reasons, flags, total) {
+function reasonPart(/** @type {Counted[]} */ reasons, /** @type {Counted[]} */ flags, /** @type {SubsetRow} */ total) {
   const most = Math.max(1, ...reasons.map((it) => it.count), ...flags.map((it) => it.count));
   /** @type {(it: Counted, name: string, kind: string) => HTMLElement} */
   const line = (it, name, kind) => h("tr", { class: kind }, h("th", { scope: "row", text: name }),

@@ -7,8 +7,7 @@ import { count, lasting, plural } from "./words.js";
 
 const NONE = "none";
 const share = (/** @type {number | null} */ value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
-/** @type {(of: Share) => string} */
-const range = ({ low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
+const range = (/** @type {Share} */ { low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
 
 // Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
 /** @type {(screen: Screen, query: string, name: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
@@ -114,8 +113,7 @@ function methodTables(/** @type {Methods} */ { methods, pairs }) {
 
 // Which method stood first: balanced in the plan, but not in what came of it.
 function adjustedTable(/** @type {PairResult[]} */ pairs) {
-  /** @type {(stood: number, share: Share) => HTMLElement} */
-  const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
+  const led = (/** @type {number} */ stood, /** @type {Share} */ { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
   const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
   return [h("h3", { text: "Methods, adjusted for sides" }),
     table([["Pair"], ["First method led", "Answers with the first method shown first, and the share of these that prefer it"],

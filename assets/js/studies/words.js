@@ -26,8 +26,7 @@ export function ago(/** @type {string | null} */ time) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-/** @param {string} time */
-export const day = (time) => new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
+export const day = (/** @type {string} */ time) => new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
 /**
  * Done of total, with the unsure part told apart by its hatching.
@@ -43,5 +42,4 @@ export function bar(done, unsure, total, label) {
     total ? [part("done", done - unsure), part("unsure", unsure)] : null);
 }
 
-/** @type {(text: string, kind?: string) => HTMLElement} */
-export const chip = (text, kind = "") => h("span", { class: `cq-chip ${kind}`, text });
+export const chip = (/** @type {string} */ text, kind = "") => h("span", { class: `cq-chip ${kind}`, text });

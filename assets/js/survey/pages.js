@@ -5,8 +5,7 @@ import { createChoice } from "./choice.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 
-/** @param {string} text */
-const paragraphs = (text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
+const paragraphs = (/** @type {string} */ text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
 
 // The words that explain the study; the same on its first page and in the sheet.
 const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),

@@ -61,8 +61,7 @@ export function createFigure({ cell, fileName }) {
     }
   }
   // What the cell of a heatmap opens, if anything.
-  /** @param {Point | undefined} point */
-  const under = (point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
+  const under = (/** @type {Point | undefined} */ point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
 
   // The colours of a heatmap that is scrolled stand under it, where they stay.
   function outside(/** @type {Spec} */ spec) {

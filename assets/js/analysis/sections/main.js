@@ -50,8 +50,7 @@ export function createSections({ query, fileName, disputed }) {
 
   // Whose items a row stands for: it names two people between whom a cell opens something, in the figure of the same
   // key or in the section's only one.
-  /** @type {(row: Cell[], table: Table, opening: Map<string, Pair[]>) => Pair | null} */
-  function pairOf(row, { key, columns }, opening) {
+  function pairOf(/** @type {Cell[]} */ row, /** @type {Table} */ { key, columns }, /** @type {Map<string, Pair[]>} */ opening) {
     const cells = opening.get(key) ?? (opening.size === 1 ? [...opening.values()][0] : []);
     const [a, b] = ["a", "b"].map((name) => seats.get(String(row[columns.findIndex((it) => it.key === name)])));
     if (a === undefined || b === undefined) return null;

@@ -52,8 +52,7 @@ export function createTable({ address, pair, opens }) {
       } }));
   }
 
-  /** @type {(of: Pair | null, place: number, texts: string[]) => HTMLElement | null} */
-  function behindOf(of, place, texts) {
+  function behindOf(/** @type {Pair | null} */ of, /** @type {number} */ place, /** @type {string[]} */ texts) {
     if (!of) return null;
     const [a, b] = ["a", "b"].map((name) => texts[shown?.columns.findIndex(({ key }) => key === name) ?? -1]);
     return h("button", { class: "cq-btn small", type: "button", text: "Disputed items", "aria-label": `Disputed items of ${a} and ${b}`, "data-focus": `row ${place}`,
@@ -100,8 +99,7 @@ function together(/** @type {Column[]} */ columns) {
 }
 
 // Places of rows, by a column; what has no value comes last, whichever way.
-/** @type {(rows: Cell[][], column: number | undefined, falling: boolean) => number[]} */
-function sorted(rows, column, falling) {
+function sorted(/** @type {Cell[][]} */ rows, /** @type {number | undefined} */ column, /** @type {boolean} */ falling) {
   const places = rows.map((_, place) => place);
   if (column === undefined) return places;
   const missing = (/** @type {Cell | undefined} */ value) => value === null || value === undefined || value === "";

@@ -42,8 +42,7 @@ export function createLate({ name, drafts, sending, places }) {
   }
 
   // What was begun after that answer is the later draft.
-  /** @type {(sent: Sent<A>, revision?: number) => void} */
-  function hold({ study, item, answer, seconds, seen_revision: seen }, revision = seen) {
+  function hold(/** @type {Sent<A>} */ { study, item, answer, seconds, seen_revision: seen }, /** @type {number} */ revision = seen) {
     if (!drafts.follow({ study, item }, revision)) drafts.hold({ study, item, answer, seconds, revision });
     if (study === name) places.begun(item);
   }

@@ -37,14 +37,12 @@ export function createPlaces(study, { one = "item" } = {}) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
       return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
     },
-    /** @type {(item: string, state: Place["state"], draft?: boolean) => void} */
-    note(item, state, draft = false) {
+    note(/** @type {string} */ item, /** @type {Place["state"]} */ state, draft = false) {
       const place = places[indexOf(item)];
       if (place) Object.assign(place, { state, draft });
     },
     // Something was begun, or changed, and is not saved; or no longer.
-    /** @type {(item: string, draft?: boolean) => void} */
-    begun(item, draft = true) {
+    begun(/** @type {string} */ item, draft = true) {
       const place = places[indexOf(item)];
       if (place) place.draft = draft;
     },

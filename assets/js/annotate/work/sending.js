@@ -89,8 +89,7 @@ export function createSending(name, says) {
     pending: (/** @type {Of} */ one) => pressOf(one)?.body ?? null,
     // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:
     // who looks at its item meanwhile works on it.
-    /** @type {(one: Of) => boolean} */
-    flying: (one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
+    flying: (/** @type {Of} */ one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
     // the first of the same item is on its way is the same press, and answers null. It leaves once
     // ``ready`` is.

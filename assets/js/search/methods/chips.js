@@ -8,14 +8,11 @@ const facets = (/** @type {HTMLElement} */ side) => $$(".cq-facet .text", side);
 const value = (/** @type {HTMLElement} */ text) => text.dataset.new ?? text.dataset.facet ?? "";
 let refocus = /** @type {{ side: string, at?: number, add: boolean } | null} */ (null); // where the keyboard goes on after the chips have been drawn anew
 
-/** @param {Element} element */
-const sideOf = (element) => /** @type {HTMLElement & { dataset: { side: string } }} */ (element.closest("[data-side]"));
-/** @type {() => Record<string, string[]>} */
+const sideOf = (/** @type {Element} */ element) => /** @type {HTMLElement & { dataset: { side: string } }} */ (element.closest("[data-side]"));
 const drawn = () => Object.fromEntries($$("[data-filter] [data-side]").map((one) => [one.dataset.side, facets(one).map(value).filter(Boolean)]));
 // What was asked for and is not drawn yet: the next change adds to it.
 let wanted = /** @type {{ turn?: string, constraints: Record<string, string[]> } | null} */ (null);
-/** @type {(name: string, from: string, to: string) => void} */
-function send(name, from, to) {
+function send(/** @type {string} */ name, /** @type {string} */ from, /** @type {string} */ to) {
   const { turn } = shown();
   if (!wanted || wanted.turn !== turn) wanted = { turn, constraints: drawn() };
   const constraints = { ...wanted.constraints };

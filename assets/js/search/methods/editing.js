@@ -12,8 +12,7 @@ import { $ } from "../page.js";
  */
 /** @typedef {Required<Edit> & { element: HTMLElement, before: string, text: string, caret: [number, number] }} Editing */
 let editing = /** @type {Editing | null} */ (null);
-/** @param {HTMLElement} element */
-const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
+const intact = (/** @type {HTMLElement} */ element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
 const release = (/** @type {HTMLElement} */ element) => {
   element.contentEditable = "false";
   element.classList.remove("editing");
@@ -51,8 +50,7 @@ export function restoreEdit() {
   }
 }
 const drawings = new MutationObserver(restoreEdit);
-/** @type {(keep: boolean, byKey?: boolean) => void} */
-export function finishEdit(keep, byKey = false) {
+export function finishEdit(/** @type {boolean} */ keep, byKey = false) {
   if (!editing) return;
   const { element, before, done, gone } = editing;
   editing = null;

@@ -20,7 +20,6 @@ const store = () => keptInTab.write(KEPT, [...byTurn].slice(-40).map(([turn, { m
 const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
-/** @type {() => Marks} */
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
 const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
@@ -103,8 +102,7 @@ function summary() {
   const sides = own();
   place.hidden = !counts() || !(sides.more.size || sides.less.size);
   if (place.hidden) return place.replaceChildren();
-  /** @param {Side} side */
-  const row = (side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
+  const row = (/** @type {Side} */ side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
     h("span", { text: `${SIGNS[side][0]} ${side}`, "data-sign": side }),
     ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Remove this mark", "aria-label": `Remove the mark from ${image}` },
       h("img", { src: thumb, alt: "", width: 34, height: 34 })))) : null);
