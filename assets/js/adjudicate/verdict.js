@@ -51,11 +51,7 @@ export function verdictForm(rubric, changed) {
       answer = flipMark(answer, image);
       changed();
     },
-    /**
-     * What a judge had left open is no answer: its flags are a hint.
-     * @param {Validity} from
-     * @param {string} [why] stays as it is unless given
-     */
+    /** What a judge had left open is no answer: its flags are a hint. @param {Validity} from @param {string} [why] stays as it is unless given */
     fill(from, why) {
       answer = { ...start(from), unsure: false, panel_opened: false };
       if (!answer.validated) answer.validated = answer.flags.length ? false : null;

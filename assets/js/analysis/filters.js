@@ -6,10 +6,7 @@ import { ruleLines } from "../survey/rules.js";
 import { plural } from "../studies/words.js";
 /** @import { Option } from "./address.js" */
 
-/**
- * ``view()``: what is looked at now; ``change({…})`` changes a part of it.
- * @typedef {{ view(): View, change(part: Partial<View>): void }} Looking
- */
+/** ``view()``: what is looked at now; ``change({…})`` changes a part of it. @typedef {{ view(): View, change(part: Partial<View>): void }} Looking */
 
 const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";

@@ -6,10 +6,7 @@ import { ApiProblem, at, createViews, h, openScreen, setKeys } from "../shared/c
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
-/**
- * What the parts of this screen ask of it.
- * @typedef {{ may(what: string): boolean, go(study: string): void, put(view: View): void }} Screen
- */
+/** What the parts of this screen ask of it. @typedef {{ may(what: string): boolean, go(study: string): void, put(view: View): void }} Screen */
 /** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */
 
 const titleOf = (/** @type {string} */ study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");

@@ -21,11 +21,7 @@ export async function fetchFile(/** @type {string} */ address) {
 export const giveFile = (/** @type {string} */ content, /** @type {string} */ name) => h("a", { href: content, download: name }).click();
 
 // A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
-/**
- * @param {string} label
- * @param {{ address(): string, what: string, kind?: string }[]} entries
- * @param {(sentence: string) => void} problem hears what went wrong
- */
+/** @param {string} label @param {{ address(): string, what: string, kind?: string }[]} entries @param {(sentence: string) => void} problem hears what went wrong */
 export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const links = entries.map(({ address, what, kind }) => {
     const link = h("a", { href: address(), onclick: async (event) => {

@@ -28,13 +28,7 @@ export function ago(/** @type {string | null} */ time) {
 
 export const day = (/** @type {string} */ time) => new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
-/**
- * Done of total, with the unsure part told apart by its hatching.
- * @param {number} done
- * @param {number} unsure
- * @param {number} total
- * @param {string} label
- */
+/** Done of total, with the unsure part told apart by its hatching. @param {number} done @param {number} unsure @param {number} total @param {string} label */
 export function bar(done, unsure, total, label) {
   /** @type {(name: string, number: number) => HTMLElement | null} */
   const part = (name, number) => (number ? h("i", { class: name, style: `width:${(100 * number) / total}%` }) : null);

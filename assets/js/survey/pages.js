@@ -55,11 +55,7 @@ export function consentPage(text, pass, others) {
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
-/**
- * @param {Gate} gate
- * @param {Pass} pass
- * @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before
- */
+/** @param {Gate} gate @param {Pass} pass @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before */
 export function checkPage(gate, pass, { said, back }) {
   const sum = gate.check === "sum";
   const label = sum ? `${gate.question} =` : gate.instruction ?? "", options = gate.options ?? [];

@@ -8,11 +8,7 @@ import { h, kbd } from "../../shared/elements.js";
 const CHANGED = "not saved";
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "reassigned" };
 
-/**
- * What is before and behind an item, in the person's own order.
- * @param {string} study
- * @param {{ one?: string }} how ``one``: what an item is called
- */
+/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one?: string }} how ``one``: what an item is called */
 export function createPlaces(study, { one = "item" } = {}) {
   let places = /** @type {Place[]} */ ([]);
   async function load() {
