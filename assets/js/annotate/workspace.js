@@ -2,14 +2,10 @@
 import { api, say, setKeys, toast } from "../shared/common.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createClock } from "./work/clock.js";
-import { createDrafts } from "./work/drafts.js";
 import { createEditing } from "./edit.js";
 import { endScreen } from "./end.js";
 import { keysOf, listen } from "./keys.js";
 import { createPanel } from "./panel.js";
-import { createPlaces } from "./work/places.js";
-import { createProgress } from "./progress.js";
-import { createSending } from "./work/sending.js";
 import { openSheet } from "./sheet.js";
 import { remember } from "./begin.js";
 import { createView } from "./view.js";
@@ -25,17 +21,11 @@ const LOOKED_S = 2; // so long a look at an item is worth keeping
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const clock = createClock();
-  const drafts = /** @type {import("./work/drafts.js").Drafts<Validity>} */ (createDrafts(me.name));
-  /** @type {import("./work/sending.js").Sending<Validity>} */
-  const sending = createSending(me.name, (state) => view.sending(state));
   const pictures = createPictures();
   const panel = createPanel(rubric, act);
   const form = createRubric(rubric, act);
-  const places = createPlaces(name);
-  const progress = createProgress(() => work.map());
-  /** @type {import("./work/main.js").Work<Validity>} */
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
+  const work = /** @type {import("./work/main.js").Work<Validity>} */ (createWork({ name, me, now: () => desk, show, stayed, leave, view: () => view }));
+  const { drafts, sending, places, progress } = work;
   const view = createView({ form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
   let desk = /** @type {ValidityDesk | null} */ (null), shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking

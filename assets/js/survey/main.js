@@ -2,11 +2,7 @@
 import { api, say, setKeys, style, toast } from "../shared/common.js";
 import { remember } from "../annotate/begin.js";
 import { createClock } from "../annotate/work/clock.js";
-import { createDrafts } from "../annotate/work/drafts.js";
 import { endScreen } from "../annotate/end.js";
-import { createPlaces } from "../annotate/work/places.js";
-import { createProgress } from "../annotate/progress.js";
-import { createSending } from "../annotate/work/sending.js";
 import { createWork } from "../annotate/work/main.js";
 import { fetchAhead } from "../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
@@ -26,14 +22,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
   const clock = createClock();
-  const drafts = /** @type {import("../annotate/work/drafts.js").Drafts<Preference>} */ (createDrafts(me.name));
-  /** @type {import("../annotate/work/sending.js").Sending<Preference>} */
-  const sending = createSending(me.name, (state) => view.sending(state));
-  const places = createPlaces(name, { one: "question" });
-  const progress = createProgress(() => work.map());
-  /** @type {import("../annotate/work/main.js").Work<Preference>} */
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
+  const work = /** @type {import("../annotate/work/main.js").Work<Preference>} */ (
+    createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
+  const { drafts, sending, places, progress } = work;
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
   const whereOf = (/** @type {Question} */ item) => placeOf(item, page);

@@ -1,24 +1,31 @@
 // A person's way through a study, whatever its kind: to other items, and on after a save.
 import { api, messageOf } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
+import { createProgress } from "../progress.js";
+import { createDrafts } from "./drafts.js";
 import { createLate } from "./late.js";
+import { createPlaces } from "./places.js";
+import { createSending } from "./sending.js";
 /** @import { At } from "./places.js" */
 /** @import { Refused } from "./sending.js" */
 
 const LINGER_MS = 1500;
 
 /** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
-// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
-// ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
-// what is shown is saved, though nobody goes on.
+// ``one``: what an item is called. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
+// goes wrong; ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the
+// answer to what is shown is saved, though nobody goes on.
 /**
  * @template A
- * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>,
- *   places: import("./places.js").Places, progress: { draw(study: string, progress: Progress): void }, now(): DeskOf<At, A> | null,
- *   show(desk: DeskOf<never, A>): unknown, stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, problem(text: string): void,
- *   leave?: () => void }} of
+ * @param {{ name: string, me: Me, one?: string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>): unknown,
+ *   stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, leave(): void,
+ *   view(): { problem(text: string): void, sending(what: { state: string, text: string }): void } }} of
  */
-export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
+export function createWork({ name, me, one = "item", now, show, stayed, leave, view }) {
+  const drafts = /** @type {import("./drafts.js").Drafts<A>} */ (createDrafts(me.name));
+  const sending = /** @type {import("./sending.js").Sending<A>} */ (createSending(me.name, (state) => view().sending(state)));
+  const places = createPlaces(name, { one }), progress = createProgress(() => work.map());
+  const problem = (/** @type {string} */ text) => { if (now()?.item) view().problem(text); else if (text) toast(text); };
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
   const visits = /** @type {Map<string, DeskOf<At, A> | null>} */ (new Map()); // where Save was pressed: the desk, by item
@@ -76,8 +83,8 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
 
   const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
 
-  return {
-    go,
+  const work = {
+    drafts, sending, places, progress, go,
     get headed() { return headed; },
     // Whether the study takes answers: asked anew, where it did not.
     async reopened() {
@@ -149,4 +156,5 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       show(await deskAt(open));
     },
   };
+  return work;
 }
