@@ -100,8 +100,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/sign-out")
     async def sign_out(request: Request) -> Response:
-        """303 to the sign-in page, or ``{"left": true}`` for JSON requests. The cookie is deleted even if the server
-        cannot end the session."""
+        """303 to the sign-in page, or ``{"left": true}`` as JSON. Deletes the cookie even if the session cannot end."""
         root, as_json = _root(request), is_json(request)
         answer: Response
         try:

@@ -12,7 +12,7 @@ from annotation.preference.review import review
 from annotation.records import Study
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, get_endpoint, post_endpoint
+from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import quality_json as present
@@ -50,14 +50,8 @@ def quality_routes(services: Services) -> APIRouter:
         check(visitor, "manage", "results")
         return _preference(store.study(input_limits.checked_study(query.get("study", ""))))
 
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("/studies/quality", get_endpoint(quality, slow=True), "GET"),
-        ("/studies/methods", get_endpoint(methods, slow=True), "GET"),
-        ("/studies/rules", post_endpoint(rules, ("study", "rules")), "POST"),
-    ):
-        routes.add_route(path, endpoint, [verb], include_in_schema=False)
-    return routes
+    gets = {"/quality": get_endpoint(quality, slow=True), "/methods": get_endpoint(methods, slow=True)}
+    return json_routes("/studies", gets, {"/rules": post_endpoint(rules, ("study", "rules"))})
 
 
 def _rules(query: Mapping[str, str]) -> Rules | None:

@@ -16,8 +16,7 @@ Json = dict[str, Any]
 
 
 def quality(found: Review, kept: Rules) -> Json:
-    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own rules.
-    """
+    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own."""
     removed = found.removed
     return {
         "people": [_person(one, found) for one in found.people],
