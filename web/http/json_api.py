@@ -141,7 +141,7 @@ async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
 
 
 async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
-    """Run work on a study as ``in_thread`` does, within the limits per person and study. ``StorageError`` on timeout."""
+    """Run work on a study as ``in_thread`` does, within the limits per person and study. ``StorageError``: timeout."""
     shares = [ConcurrencyLimit("person", person, _OF_A_PERSON)]
     if isinstance(study, str) and study:
         shares.append(ConcurrencyLimit("study", study, _OF_A_STUDY))
