@@ -100,8 +100,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/sign-out")
     async def sign_out(request: Request) -> Response:
-        """303 to the sign-in page, or ``{"left": true}`` for JSON requests. The cookie is deleted even if the server
-        cannot end the session."""
+        """303 to the sign-in page, or ``{"left": true}`` as JSON. Deletes the cookie even if the session cannot end."""
         root, as_json = _root(request), is_json(request)
         answer: Response
         try:
@@ -113,8 +112,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
                       else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
                                         headers=OWN_PAGE))
-        answer.delete_cookie(cookie_of(request.scope), path="/", httponly=True, samesite="lax",
-                             secure=_secure(request))
+        answer.delete_cookie(cookie_of(request.scope), path="/", httponly=True, samesite="lax", secure=_secure(request))
         return answer
 
     @routes.api_route("/join/{secret}", methods=["GET", "HEAD"])
@@ -131,8 +129,7 @@ def sign_in_routes(services: Services) -> APIRouter:
                 raise AccessError("The passwords do not match. Type both again.")
             entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
-            return await joining(secret, name, public_message(error), 422 if isinstance(error,
-                                                                                        AccessError) else
+            return await joining(secret, name, public_message(error), 422 if isinstance(error, AccessError) else
                                                                                         _status(error))
         return _with_cookie(await onward(entered, "", _root(request)), entered, request)
 

@@ -18,7 +18,7 @@ from cir_core.methods.declared import find_method
 from web.analysis import report_json as present
 from web.analysis.report_cache import ReportCache
 from web.analysis.score_jobs import Computation, ScoreRuns, Tell
-from web.http.json_api import Fields, get_endpoint, post_endpoint
+from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.long_actions import LiveWatch
 from web.http.visitor import Visitor, check
 from web.services import Services
@@ -30,8 +30,7 @@ _LONGEST_NAME = 200
 
 
 def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
-    """``/analysis/scores…``. Reading requires the permission to see results, changes the permission to manage studies.
-    """
+    """``/analysis/scores…``. Reading requires the permission to see results, changes that to manage studies."""
     store = services.study_store
     runs = ScoreRuns(services.runs)
 
@@ -93,16 +92,11 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         store.save_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
         analyses.changed(study.study_id)
 
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("choices", get_endpoint(choices, slow=True), "GET"), ("run", get_endpoint(run), "GET"),
-        ("compute", post_endpoint(compute, ("study", "gallery", "method"), ("name",), slow=True), "POST"),
-        ("drop", post_endpoint(drop, ("study", "name"), slow=True), "POST"),
-    ):
-        routes.add_route(f"/analysis/scores/{path}", endpoint, [verb], include_in_schema=False)
-    adding = post_endpoint(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE)
-    routes.add_route("/analysis/scores", adding, ["POST"], include_in_schema=False)
-    return routes
+    return json_routes("/analysis/scores", {"/choices": get_endpoint(choices, slow=True), "/run": get_endpoint(run)}, {
+        "/compute": post_endpoint(compute, ("study", "gallery", "method"), ("name",), slow=True),
+        "/drop": post_endpoint(drop, ("study", "name"), slow=True),
+        "": post_endpoint(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE),
+    })
 
 
 def _text(sent: Fields, name: str, most: int) -> str:

@@ -81,8 +81,7 @@ class ReportCache:
                 looked = self._look(known)
             except UnknownStudy:
                 looked = None
-            if looked is not None and (
-                name == known or name_key(name) == name_key(looked.study.name)):
+            if looked is not None and (name == known or name_key(name) == name_key(looked.study.name)):
                 return looked
         study_id = self._store.study(name).study_id
         with self._lock:

@@ -31,8 +31,7 @@ def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
 
 
 def report(made: Report) -> Json:
-    """JSON of a report: ``report`` is the output of ``cirque report --json``; ``about`` includes seed and number of
-    draws."""
+    """JSON of a report. ``report``: output of ``cirque report --json``; ``about`` has the seed and number of draws."""
     about = made.whole.report.about
     return {
         "stamp": made.looked.stamp, "kind": made.looked.study.kind, "accepting": about.accepting,

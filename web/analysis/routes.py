@@ -18,7 +18,7 @@ from web.analysis.downloads import FILES, report_file, table_answer
 from web.analysis.metric_scores import scores_routes
 from web.analysis.query import ReportParams, one_of, read_query, whole
 from web.analysis.report_cache import CachedReport, ReportCache
-from web.http.json_api import Deferred, get_endpoint
+from web.http.json_api import Deferred, get_endpoint, json_routes
 from web.http.visitor import Visitor, check
 from web.services import Services
 
@@ -93,10 +93,8 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         """Compute point estimates immediately, unless a large study must be read; queue interval computations."""
         return work() if analyses.at_once(name, wanted) else Deferred(work)
 
-    routes = APIRouter()
-    for path, call in (("studies", studies), ("report", report), ("table", table), ("file", file),
-                       ("disputed", disputed)):
-        routes.add_route(f"/analysis/{path}", get_endpoint(call, slow=True), ["GET"], include_in_schema=False)
+    gets = {"/studies": studies, "/report": report, "/table": table, "/file": file, "/disputed": disputed}
+    routes = json_routes("/analysis", {path: get_endpoint(call, slow=True) for path, call in gets.items()}, {})
     routes.include_router(scores_routes(services, analyses))
     return routes
 

@@ -22,8 +22,7 @@ _KEPT = 100   # runs that are over and can still be asked for
 
 @dataclass(frozen=True)
 class ScoreRun:
-    """State of a job: ``done`` of ``total`` queries (0 of 0 while unknown). ``problem``: why it ended without scores.
-    """
+    """State of a job: ``done`` of ``total`` queries (0 of 0: unknown). ``problem``: why it ended without scores."""
 
     run_id: str
     text: str
@@ -40,8 +39,7 @@ Compute = Callable[[LiveWatch, Tell], None]
 
 @dataclass(frozen=True)
 class Computation:
-    """A requested computation. ``key``: equal for equal scores; ``name``: for display; ``text``: description of the
-    first step."""
+    """A requested computation. ``key``: equal for equal scores; ``name``: for display; ``text``: the first step."""
 
     key: Hashable
     name: str

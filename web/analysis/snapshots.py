@@ -12,8 +12,7 @@ from annotation.records import Study
 
 @dataclass(frozen=True)
 class StudySnapshot:
-    """A study read at or after its stamp. ``number``: greater than that of every earlier snapshot with another stamp.
-    """
+    """A study read at or after its stamp. ``number``: greater than that of earlier snapshots with another stamp."""
 
     study: Study
     stamp: str

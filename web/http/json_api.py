@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import orjson
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -113,6 +114,15 @@ def post_endpoint(
     return endpoint
 
 
+def json_routes(under: str, gets: Mapping[str, Endpoint], posts: Mapping[str, Endpoint]) -> APIRouter:
+    """Endpoints by their path below ``under``."""
+    routes = APIRouter()
+    for verb, endpoints in (("GET", gets), ("POST", posts)):
+        for path, endpoint in endpoints.items():
+            routes.add_route(under + path, endpoint, [verb], include_in_schema=False)
+    return routes
+
+
 def check_opener(visitor: Visitor, opener: object) -> None:
     """Reject a request from a page opened by another user of the same browser.
 
@@ -131,8 +141,7 @@ async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
 
 
 async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
-    """Run work on a study as ``in_thread`` does, within the per-person and per-study limits. Raises ``StorageError`` on
-    timeout."""
+    """Run work on a study as ``in_thread`` does, within the limits per person and study. ``StorageError``: timeout."""
     shares = [ConcurrencyLimit("person", person, _OF_A_PERSON)]
     if isinstance(study, str) and study:
         shares.append(ConcurrencyLimit("study", study, _OF_A_STUDY))
@@ -146,9 +155,7 @@ def finish() -> None:
         threads.shutdown()
 
 
-async def _answer(
-    request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False,
-) -> Response:
+async def _answer(request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False) -> Response:
     try:
         visitor = visitor_of(request)
     except AccessError as error:

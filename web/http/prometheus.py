@@ -36,8 +36,7 @@ class PrometheusMeter(Meter):
                                ["role", "outcome"], registry=registry)
         wait = Histogram("cirque_write_wait_seconds", "Waiting time for the database write lock.",
                          buckets=_QUICK, registry=registry)
-        self._running = Gauge("cirque_running_searches", "Running searches and other long actions.",
-                              registry=registry)
+        self._running = Gauge("cirque_running_searches", "Running searches and other long actions.", registry=registry)
         self._unfinished = Gauge("cirque_unfinished_requests", "Requests, with the one that asks, and accepted calls "
                                  "that a stop would wait for.", registry=registry)
         self.waited = wait.observe

@@ -48,8 +48,7 @@ def retry_after(error: CirqueError) -> dict[str, str]:
 
 
 def _capped(text: str) -> str:
-    """Truncate to :data:`MAX_SENTENCE` characters at a word boundary: half a URL or path would not be recognised as
-    one."""
+    """Truncate to :data:`MAX_SENTENCE` characters at a word boundary: half a URL or path would not be recognised."""
     if len(text) <= MAX_SENTENCE:
         return text
     end = MAX_SENTENCE

@@ -140,8 +140,7 @@ class TimeoutProtocol(H11Protocol):
         self._seen, self._unsent = self._received, self.transport.get_write_buffer_size()
 
     def _is_slow(self) -> bool:
-        """Whether the client has stalled since the last check: body or response data is pending, and little was
-        transferred."""
+        """Whether the client has stalled since the last check: data is pending, and little was transferred."""
         wanted = self.cycle.more_body and not self.flow.read_paused and not self.cycle.waiting_for_100_continue
         body = wanted and self._received - self._seen < _STALL_RATE * _LOOK
         unsent = self.transport.get_write_buffer_size()

@@ -55,8 +55,7 @@ _ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
 class McpServer:
     """MCP server over the API endpoints of ``demo``."""
 
-    def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check] = MappingProxyType({}),
-                 ) -> None:
+    def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check] = MappingProxyType({})) -> None:
         self._caller = ToolCaller(demo, images, checks)
         self._server: Server[Any, Any] = Server("cirque", __version__, _INSTRUCTIONS)
         # One JSON answer instead of a stream: the library ends its streams as soon as a stop of the server begins, and

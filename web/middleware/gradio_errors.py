@@ -17,8 +17,7 @@ _REFUSED = (ValueError, TypeError, LookupError, AttributeError, FileNotFoundErro
 
 
 class Screens(gr.Blocks):
-    """Blocks whose event errors are hidden from the page. Gradio would send their text to the page, and print it with
-    the input, bypassing the log."""
+    """Blocks that hide event errors, which Gradio would send to the page, and print with the input past the log."""
 
     def begin_page(self, title: str, path: str) -> None:
         """Add the components that follow to another page. Call it inside the context: Gradio's ``route`` opens a

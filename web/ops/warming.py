@@ -50,8 +50,7 @@ class Warming:
 
     @property
     def delays_readiness(self) -> bool:
-        """Whether ``/readyz`` reports not ready: while the model loads, for at most two minutes, since annotation needs
-        no model."""
+        """Whether ``/readyz`` reports not ready: while the model loads, two minutes at most (annotation needs none)."""
         return self._found.state == "warming" and self._clock() - self._since < _WARMING_SECONDS
 
     @property

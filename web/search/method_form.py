@@ -11,8 +11,7 @@ from web.search.actions.parts import Data, fraction_of, one_of, text_of, whole_o
 
 
 def fieldsets(method: MethodSettings) -> list[dict[str, Any]]:
-    """The parts of the settings drawer that belong to some methods only. Where ``method`` lacks a step, its fields
-    stand at their defaults."""
+    """The parts of the settings drawer that belong to some methods only; defaults where ``method`` lacks a step."""
     return [
         {"title": section.title, "part_of": f"{section.field}={section.value}" if section.value else section.field,
          "fields": fields_of(section, method.part(section.step) if section.step else method)}

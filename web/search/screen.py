@@ -180,8 +180,7 @@ class Screen:
         return fill(
             "search/drawers.html", view=view, sessions=rows,
             scores=present_target.scores(self._service.scores(view.mine)) if known else None,
-            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"],
-                            comparison=before),
+            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"], comparison=before),
             settings=settings,
         )
 

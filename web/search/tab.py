@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import gradio as gr
 
 from web.http.pages import SEARCH
@@ -13,19 +11,6 @@ from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import in_module
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Components of the screen. ``outputs`` is the output list of every event."""
-
-    view: gr.State
-    mine: gr.JSON
-    panels: dict[str, gr.HTML]
-
-    @property
-    def outputs(self) -> list[gr.components.Component]:
-        return [self.view, *(self.panels[name] for name in PANELS)]
 
 
 def build_search_tab(demo: gr.Blocks, services: Services) -> None:
@@ -41,11 +26,8 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
         with gr.Column(elem_id="aside", scale=0, min_width=0):
             panels["how"] = _panel("how", first)
     panels["drawers"] = _panel("drawers", first)
-    parts = Parts(
-        view=gr.State(UiState(gallery=services.settings.gallery)),
-        mine=gr.JSON(value=[], visible=False), panels=panels,
-    )
-    wire_screen(demo, services, screen, parts.view, parts.mine, panels["top"], parts.outputs)
+    view, mine = gr.State(UiState(gallery=services.settings.gallery)), gr.JSON(value=[], visible=False)
+    wire_screen(demo, services, screen, view, mine, panels["top"], [view, *(panels[name] for name in PANELS)])
     wire_api(services)
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from annotation.records import Decision, same_person
 from annotation.validity.adjudication import Adjudication, OpenCase
 from annotation.validity.answers import Validity
-from web.http.json_api import Fields, get_endpoint, post_endpoint
+from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import annotate_json as present
@@ -46,16 +46,10 @@ def adjudicate_routes(services: Services) -> APIRouter:
             seen_revision=sent.get("seen_revision"))
         return {"decision": decision_json(decided.decision, visitor.name), "overtook": decided.overtook}
 
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("/adjudicate/studies", get_endpoint(studies, slow=True), "GET"),
-        ("/adjudicate/queue", get_endpoint(queue, slow=True), "GET"),
-        ("/adjudicate/case", get_endpoint(case, slow=True), "GET"),
-        ("/adjudicate/decide", post_endpoint(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",),
-                                     slow=True), "POST"),
-    ):
-        routes.add_route(path, endpoint, [verb], include_in_schema=False)
-    return routes
+    deciding = post_endpoint(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",), slow=True)
+    gets = {"/studies": studies, "/queue": queue, "/case": case}
+    return json_routes("/adjudicate", {path: get_endpoint(work, slow=True) for path, work in gets.items()},
+                       {"/decide": deciding})
 
 
 def case_json(found: OpenCase, adjudicator: str) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, check_opener, get_endpoint, post_endpoint
+from web.http.json_api import Fields, check_opener, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor
 from web.services import Services
 from web.studies import annotate_json as present
@@ -71,21 +71,15 @@ def study_routes(services: Services) -> APIRouter:
         return {"added": added, "desk": present.workspace(workspace)}
 
     answer = ("study", "item", "answer")
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("/study/mine", get_endpoint(mine), "GET"),
-        ("/study/rubric", get_endpoint(rubric), "GET"),
-        ("/study/at", get_endpoint(at), "GET"),
-        ("/study/overview", get_endpoint(overview), "GET"),
-        ("/study/join", post_endpoint(join, ("study",), ("by",)), "POST"),
-        ("/study/save", post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")), "POST"),
-        ("/study/gate", post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
-        ("/study/draft", post_endpoint(draft, answer, ("seconds", "by")), "POST"),
-        ("/study/more", post_endpoint(more, ("study",)), "POST"),
-        ("/study/image/{study_id}/{name}", study_image(services.settings.home, services.study_members), "GET"),
-    ):
-        routes.add_route(path, endpoint, [verb], include_in_schema=False)
-    return routes
+    gets = {"/mine": get_endpoint(mine), "/rubric": get_endpoint(rubric), "/at": get_endpoint(at),
+            "/overview": get_endpoint(overview),
+            "/image/{study_id}/{name}": study_image(services.settings.home, services.study_members)}
+    return json_routes("/study", gets, {
+        "/join": post_endpoint(join, ("study",), ("by",)), "/more": post_endpoint(more, ("study",)),
+        "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")),
+        "/gate": post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")),
+        "/draft": post_endpoint(draft, answer, ("seconds", "by")),
+    })
 
 
 def _position(text: str | None) -> int | None:

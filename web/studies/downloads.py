@@ -41,9 +41,7 @@ def download_preferences(store: StudyStore, study: Study, form: str) -> Response
     return _packed(files, notes, study, form, together=len(files) > 1 or bool(notes))
 
 
-def _packed(
-    files: Mapping[str, bytes], notes: Sequence[str], study: Study, form: str, *, together: bool
-) -> Response:
+def _packed(files: Mapping[str, bytes], notes: Sequence[str], study: Study, form: str, *, together: bool) -> Response:
     if not together:
         (name, content), = files.items()
         return _file(content, study, name, _TYPES[name.rpartition(".")[2]])

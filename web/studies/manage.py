@@ -20,7 +20,7 @@ from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import count_subset
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from web.http.json_api import Fields, get_endpoint, post_endpoint
+from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
@@ -30,8 +30,7 @@ _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 
 
 def studies_routes(services: Services) -> APIRouter:
-    """``/studies/…``. Reading requires the permission to manage studies or see results, changes the permission to
-    manage."""
+    """``/studies/…``. Reading requires the permission to manage studies or see results, changes that to manage."""
     store = services.study_store
 
     def everything(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -102,20 +101,10 @@ def studies_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         return store.study(input_limits.checked_study(sent["study"]))
 
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("/studies/all", get_endpoint(everything, slow=True), "GET"),
-        ("/studies/one", get_endpoint(one, slow=True), "GET"),
-        ("/studies/counts", get_endpoint(counts), "GET"),
-        ("/studies/results", get_endpoint(results, slow=True), "GET"),
-        ("/studies/export", get_endpoint(export, slow=True), "GET"),
-        ("/studies/plan", get_endpoint(plan, slow=True), "GET"),
-        ("/studies/close", accept(False), "POST"),
-        ("/studies/open", accept(True), "POST"),
-        ("/studies/release", post_endpoint(release, ("study", "annotator")), "POST"),
-    ):
-        routes.add_route(path, endpoint, [verb], include_in_schema=False)
-    return routes
+    slow = {"/all": everything, "/one": one, "/results": results, "/export": export, "/plan": plan}
+    gets = {path: get_endpoint(work, slow=True) for path, work in slow.items()} | {"/counts": get_endpoint(counts)}
+    return json_routes("/studies", gets, {"/close": accept(False), "/open": accept(True),
+                                          "/release": post_endpoint(release, ("study", "annotator"))})
 
 
 def rule_of(query: Mapping[str, str]) -> LabelRule:

@@ -12,7 +12,7 @@ from annotation.preference.review import review
 from annotation.records import Study
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, get_endpoint, post_endpoint
+from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import quality_json as present
@@ -43,22 +43,15 @@ def quality_routes(services: Services) -> APIRouter:
         if not isinstance(given, list) or len(given) > _MOST_RULES or not all(isinstance(one, str) for one in given):
             raise StudyError("“rules” must be a list of texts, such as failed-checks=2.")
         kept = parse_rules(given)
-        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()},
-                              by=visitor.name)
+        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()}, by=visitor.name)
         return {"rules": present.typed(kept)}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
         check(visitor, "manage", "results")
         return _preference(store.study(input_limits.checked_study(query.get("study", ""))))
 
-    routes = APIRouter()
-    for path, endpoint, verb in (
-        ("/studies/quality", get_endpoint(quality, slow=True), "GET"),
-        ("/studies/methods", get_endpoint(methods, slow=True), "GET"),
-        ("/studies/rules", post_endpoint(rules, ("study", "rules")), "POST"),
-    ):
-        routes.add_route(path, endpoint, [verb], include_in_schema=False)
-    return routes
+    gets = {"/quality": get_endpoint(quality, slow=True), "/methods": get_endpoint(methods, slow=True)}
+    return json_routes("/studies", gets, {"/rules": post_endpoint(rules, ("study", "rules"))})
 
 
 def _rules(query: Mapping[str, str]) -> Rules | None:

@@ -16,8 +16,7 @@ Json = dict[str, Any]
 
 
 def quality(found: Review, kept: Rules) -> Json:
-    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own rules.
-    """
+    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own."""
     removed = found.removed
     return {
         "people": [_person(one, found) for one in found.people],
@@ -36,10 +35,7 @@ def typed(rules: Rules) -> list[str]:
 
 
 def methods(rows: Sequence[MethodResult], pairs: Sequence[PairResult]) -> Json:
-    return {
-        "methods": [asdict(row) for row in rows],
-        "pairs": [asdict(pair) for pair in pairs],
-    }
+    return {"methods": [asdict(row) for row in rows], "pairs": [asdict(pair) for pair in pairs]}
 
 
 def _person(one: PersonQuality, found: Review) -> Json:

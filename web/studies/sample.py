@@ -7,7 +7,7 @@ import threading
 from fastapi import APIRouter
 
 from cir_core.errors import StudyError, UnknownStudy
-from web.http.json_api import Fields, post_endpoint
+from web.http.json_api import Fields, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 
@@ -32,9 +32,7 @@ def sample_routes(services: Services) -> APIRouter:
             at_work.release()
         return {"name": created.study.name}
 
-    routes = APIRouter()
-    routes.add_route("/studies/sample", post_endpoint(make, (), slow=True), ["POST"], include_in_schema=False)
-    return routes
+    return json_routes("/studies", {}, {"/sample": post_endpoint(make, (), slow=True)})
 
 
 def _free(services: Services) -> str:

@@ -55,8 +55,7 @@ def _question(found: Workspace, item: Item) -> Json:
 
 
 def _ahead(item: Item, found: Workspace) -> list[str]:
-    """Images to preload: the reference large, the sets small. Sorted by token, as stored order would reveal the sets.
-    """
+    """Images to preload: the reference large, the sets small. By token, as stored order would reveal the sets."""
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
     wanted = [(item.shown["reference"], "l"), *((token, "s") for token in tokens)]
     return addresses(found.study.study_id, wanted, found.images)

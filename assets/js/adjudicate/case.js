@@ -3,8 +3,7 @@ import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/answer.js";
-/** @import { Judgement, OpenCase, Rubric, Validity } from "../shared/types.js" */
-import { ApiProblem, api, h, kbd, messageOf, token } from "../shared/common.js";
+import { ApiProblem, api, h, kbd, keptInTab, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 
 const LEAST_REASON = 3;
@@ -23,9 +22,8 @@ export function caseView({ name, rubric, found, number, decided }) {
   const form = verdictForm(rubric, changed);
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const state = h("p", { class: "cq-quiet", role: "status" });
-  const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: (event) => event.preventDefault(), onclick: save });
-  /** @param {string} letter */
-  const direct = (letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
+  const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: stay, onclick: save });
+  const direct = (/** @type {string} */ letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
   const judges = judgesPart(rubric, found, take, direct);
   const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
 
@@ -61,8 +59,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     for (const card of judges.querySelectorAll(".taken")) card.classList.remove("taken");
     hints();
   }
-  /** @param {Judgement} judgement */
-  function take(judgement) {
+  function take(/** @type {Judgement} */ judgement) {
     form.fill(judgement.answer);
     changed();
     judges.querySelector(`[aria-label="${judgement.label}"]`)?.classList.add("taken");
@@ -70,8 +67,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   }
   /** @param {string} text @param {HTMLElement} [place] */
   function complain(text, place) {
-    problem.textContent = text;
-    problem.hidden = false;
+    tellIn(problem, text);
     place?.focus();
   }
   async function save() {
@@ -103,19 +99,16 @@ export function caseView({ name, rubric, found, number, decided }) {
   return {
     elements,
     save,
-    /** @param {EventTarget | null} field */
-    isReason: (field) => field === form.reason,
+    isReason: (/** @type {EventTarget | null} */ field) => field === form.reason,
     // Whether the arrow moved the zoomed pictures.
-    /** @param {string} key */
-    arrow(key) {
+    arrow(/** @type {string} */ key) {
       /** @type {Record<string, [number, number]>} */
       const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, move = moves[key];
       if (!move || !pictures.zoomed) return false;
       pictures.pan(...move);
       return true;
     },
-    /** @param {string} key */
-    press(key) {
+    press(/** @type {string} */ key) {
       const judge = key.length === 1 ? judgements.find((it) => letterOf(it) === key.toUpperCase()) : undefined;
       const taken = judge && !(judge.answer.unsure && !judge.answer.flags.length);
       if (key === "Enter") save();
@@ -134,32 +127,18 @@ export function caseView({ name, rubric, found, number, decided }) {
 }
 
 // Unfinished decisions of this tab: they survive a reload and going to another case.
-/** @param {string} study */
-function draftsOf(study) {
+function draftsOf(/** @type {string} */ study) {
   const key = `cirque.adjudicate.${study}`;
   /** @typedef {{ answer: Validity, reason: string }} Unfinished */
-  /** @returns {Record<string, Unfinished | undefined>} */
-  const all = () => {
-    try {
-      return JSON.parse(sessionStorage.getItem(key) ?? "null") || {};
-    } catch {
-      return {};
-    }
-  };
-  /** @param {(drafts: Record<string, Unfinished | undefined>) => void} change */
-  const put = (change) => {
-    try {
-      const drafts = all();
-      change(drafts);
-      sessionStorage.setItem(key, JSON.stringify(drafts));
-    } catch { /* private windows may not store anything */ }
+  const all = () => keptInTab.read(key, /** @type {Record<string, Unfinished | undefined>} */ ({}));
+  const put = (/** @type {(drafts: Record<string, Unfinished | undefined>) => void} */ change) => {
+    const drafts = all();
+    change(drafts);
+    keptInTab.write(key, drafts);
   };
   return {
-    /** @param {string} item */
-    read: (item) => all()[item],
-    /** @type {(item: string, draft: Unfinished) => void} */
-    write: (item, draft) => put((drafts) => { drafts[item] = draft; }),
-    /** @param {string} item */
-    drop: (item) => put((drafts) => { delete drafts[item]; }),
+    read: (/** @type {string} */ item) => all()[item],
+    write: (/** @type {string} */ item, /** @type {Unfinished} */ draft) => put((drafts) => { drafts[item] = draft; }),
+    drop: (/** @type {string} */ item) => put((drafts) => { delete drafts[item]; }),
   };
 }

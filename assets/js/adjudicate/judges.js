@@ -1,22 +1,16 @@
 // All judgements of one item side by side, without names.
-import { at, h, kbd } from "../shared/common.js";
+import { at, h, kbd, stay } from "../shared/common.js";
 import { lasting } from "../studies/words.js";
-/** @import { Category, Judgement, OpenCase, Picture, Rubric } from "../shared/types.js" */
-
-/** @param {Event} event */
-const stay = (event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
 // "A" of "Judge A".
-/** @type {(judgement: Judgement) => string} */
-export const letterOf = (judgement) => judgement.label.split(" ").at(-1) ?? "";
+export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.split(" ").at(-1) ?? "";
 
 /** @typedef {(judgement: Judgement) => void} Take */
 /** @typedef {(letter: string) => boolean} Direct whether a letter takes that judge's answer without Shift */
 
 /** @type {(rubric: Rubric, found: OpenCase, take: Take, direct: Direct) => HTMLElement} */
 export function judgesPart(rubric, { judgements, item, judged_by_you: own }, take, direct) {
-  /** @type {Category[]} */
-  const categories = [...rubric.flags, rubric.valid];
+  const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
   return h("section", { class: "cq-adjudges", "aria-label": "Judgements" },
     h("div", { class: "cq-sttitle" }, h("h2", { text: judgements.length === 1 ? "One judgement" : `${judgements.length} judgements` }),
       own ? h("p", { class: "cq-quiet", text: "One of them is your own." }) : null),

@@ -2,7 +2,6 @@
 import { caseView } from "./case.js";
 import { queuePart } from "./queue.js";
 import { api, at, dialogOpen, h, messageOf, openScreen, say, setKeys, toast, typing } from "../shared/common.js";
-/** @import { Case, OpenCase, Rubric } from "../shared/types.js" */
 import { fetchAhead } from "../shared/pictures.js";
 
 const STALE_MS = 60000;
@@ -20,8 +19,7 @@ export const mount = (element) => openScreen(element, { page: "adjudicate", styl
   return name ? studyView(body, slot, name) : chooseStudy(body);
 });
 
-/** @param {HTMLElement} body */
-async function chooseStudy(body) {
+async function chooseStudy(/** @type {HTMLElement} */ body) {
   const { studies } = await api("GET", "adjudicate/studies");
   body.classList.add("cq-adchoose");
   if (!studies.length) {
@@ -33,8 +31,7 @@ async function chooseStudy(body) {
       h("p", { class: "cq-quiet num", text: `${done.toLocaleString("en")} answers · ${decisions.toLocaleString("en")} adjudicated` })))));
 }
 
-/** @param {HTMLElement} body @param {HTMLElement} slot @param {string} name */
-async function studyView(body, slot, name) {
+async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement} */ slot, /** @type {string} */ name) {
   const query = `study=${encodeURIComponent(name)}`;
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?${query}`));
   slot.replaceChildren(h("b", { class: "cq-adwhere", text: name, dir: "auto" }));
@@ -42,12 +39,10 @@ async function studyView(body, slot, name) {
   const stage = h("div", { class: "cq-adstage" });
   body.replaceChildren(queue.element, stage);
     const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
-  /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */
-  const cases = new Map(); // item → {read, promise}
+  const cases = /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */ (new Map()); // item → {read, promise}
   let view = /** @type {ReturnType<typeof caseView> | null} */ (null), asked = 0, queueRead = 0;
 
-  /** @param {string} item */
-  const readCase = (item) => {
+  const readCase = (/** @type {string} */ item) => {
     const known = cases.get(item);
     if (known && Date.now() - known.read < STALE_MS) return known.promise;
     const promise = api("GET", `adjudicate/case?${query}&item=${encodeURIComponent(item)}`);
@@ -60,8 +55,7 @@ async function studyView(body, slot, name) {
     queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
   }
 
-  /** @param {string} item */
-  async function choose(item) {
+  async function choose(/** @type {string} */ item) {
     const mine = ++asked;
     queue.at(item);
     let found;
@@ -87,8 +81,7 @@ async function studyView(body, slot, name) {
         fetchAhead([reference, target].flatMap((it) => (it.missing ? [] : [it.large])))).catch(() => {});
     }
   }
-  /** @type {(item: string, said: string) => Promise<unknown>} */
-  async function decided(item, said) {
+  async function decided(/** @type {string} */ item, /** @type {string} */ said) {
     queue.decided(item);
     toast(said);
     if (Date.now() - queueRead > STALE_MS) readQueue().catch(() => {});
@@ -104,8 +97,7 @@ async function studyView(body, slot, name) {
     const more = queue.open();
     return more ? choose(more) : finished(true);
   }
-  /** @param {boolean} some */
-  function finished(some) {
+  function finished(/** @type {boolean} */ some) {
     view = null;
     asked += 1;
     queue.at("");

@@ -1,6 +1,5 @@
 // The cases of a study, the most pressing first.
-/** @import { Case } from "../shared/types.js" */
-import { h } from "../shared/common.js";
+import { h, stay } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */
 export const WHY = {
@@ -8,11 +7,7 @@ export const WHY = {
   split: ["split", "A majority, but not all agree"], flags: ["flags", "All say not valid, for different reasons"],
 };
 
-/** @param {Event} event */
-const stay = (event) => event.preventDefault(); // a click does not take the focus: the keys go on working
-
-/** @param {(item: string) => void} choose */
-export function queuePart(choose) {
+export function queuePart(/** @type {(item: string) => void} */ choose) {
   let cases = /** @type {Case[]} */ ([]), here = "", only = "open";
   const list = h("ol", { class: "cq-adlist" });
   const filter = h("div", { class: "cq-adfilter", role: "group", "aria-label": "Which cases" });
@@ -41,32 +36,25 @@ export function queuePart(choose) {
   }
   return {
     element,
-    /** @param {Case[]} these */
-    put(these) { cases = these; draw(); },
-    /** @param {string} item */
-    at(item) { here = item; draw(); },
-    /** @param {string} item */
-    decided(item) {
+    put(/** @type {Case[]} */ these) { cases = these; draw(); },
+    at(/** @type {string} */ item) { here = item; draw(); },
+    decided(/** @type {string} */ item) {
       cases = cases.map((it) => (it.item === item ? { ...it, decided: true } : it));
       draw();
     },
     // The case ``by`` places on in what is shown, or null.
-    /** @param {number} by */
-    step(by) {
+    step(/** @type {number} */ by) {
       const all = shown(), place = all.findIndex((it) => it.item === here);
       return all[place < 0 ? 0 : place + by]?.item ?? null;
     },
     // The open case behind this one, from the start again at the end; null when all are decided.
-    /** @param {string} item */
-    after(item) {
+    after(/** @type {string} */ item) {
       const place = cases.findIndex((it) => it.item === item);
       return [...cases.slice(place + 1), ...cases.slice(0, Math.max(0, place))].find((it) => !it.decided)?.item ?? null;
     },
-    /** @param {string} what */
-    only(what) { only = what; draw(); },
+    only(/** @type {string} */ what) { only = what; draw(); },
     open: () => cases.find((it) => !it.decided)?.item ?? null,
     first: () => cases[0]?.item ?? null,
-    /** @param {string} item */
-    number: (item) => cases.find((it) => it.item === item)?.number,
+    number: (/** @type {string} */ item) => cases.find((it) => it.item === item)?.number,
   };
 }

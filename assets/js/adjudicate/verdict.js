@@ -1,7 +1,6 @@
 // The adjudicator's own answer: the rubric of the judges and a reason. Taken from a judge or set by hand.
 import { byKey, flagOf, flipFlag, flipMark, flipReason, flipValid, settled, start } from "../annotate/answer.js";
 import { h, kbd } from "../shared/common.js";
-/** @import { Rubric, Validity } from "../shared/types.js" */
 import { createRubric } from "../annotate/rubric.js";
 
 /** @param {Rubric} rubric @param {() => void} changed is called after every change by hand */
@@ -36,30 +35,23 @@ export function verdictForm(rubric, changed) {
     reason,
     complain: rows.complain,
     get active() { return active; },
-    /** @param {string} key */
-    press(key) { // a digit
+    press(/** @type {string} */ key) { // a digit
       const flag = byKey(rubric, key);
       if (key === rubric.valid.key) act("valid");
       else if (flag) act("flag", flag.code);
       else return false;
       return true;
     },
-    /** @param {string} key */
-    letter(key) { // a sub-reason of the flag that was set last
+    letter(/** @type {string} */ key) { // a sub-reason of the flag that was set last
       const found = flagOf(rubric, active)?.reasons.find((it) => it.key === key);
       if (found) act("reason", found.code);
       return Boolean(found);
     },
-    /** @param {string} image */
-    mark(image) {
+    mark(/** @type {string} */ image) {
       answer = flipMark(answer, image);
       changed();
     },
-    /**
-     * What a judge had left open is no answer: its flags are a hint.
-     * @param {Validity} from
-     * @param {string} [why] stays as it is unless given
-     */
+    /** What a judge had left open is no answer: its flags are a hint. @param {Validity} from @param {string} [why] stays as it is unless given */
     fill(from, why) {
       answer = { ...start(from), unsure: false, panel_opened: false };
       if (!answer.validated) answer.validated = answer.flags.length ? false : null;
@@ -69,8 +61,7 @@ export function verdictForm(rubric, changed) {
       rows.draw(answer, active);
     },
     get answer() { return answer; },
-    /** @param {boolean} panelOpened */
-    settled: (panelOpened) => settled({ ...answer, panel_opened: panelOpened }, rubric),
+    settled: (/** @type {boolean} */ panelOpened) => settled({ ...answer, panel_opened: panelOpened }, rubric),
   };
   rows.draw(answer, active);
   return form;

@@ -17,11 +17,8 @@ const SAID = {
 const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",
   "database.all": "Database" };
 
-/** @param {string} kind */
-export const inWords = (kind) => SAID[kind] || kind;
-/** @param {string} group */
-export const groupInWords = (group) => `${GROUPS[group] || group}: all`;
+export const inWords = (/** @type {string} */ kind) => SAID[kind] || kind;
+export const groupInWords = (/** @type {string} */ group) => `${GROUPS[group] || group}: all`;
 // Details are short plain values: roles, counts, addresses, forms.
-/** @param {Record<string, unknown>} details */
-export const detailsOf = (details) => Object.entries(details).map(([name, value]) =>
+export const detailsOf = (/** @type {Record<string, unknown>} */ details) => Object.entries(details).map(([name, value]) =>
   `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`).join(" · ");

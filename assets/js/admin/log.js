@@ -1,7 +1,6 @@
 // The log screen: who did what, by person, kind and time; a page at a time, and as a file.
-import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { ApiProblem, api, at, field, h, openScreen, say, setKeys, tellIn, toast } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
-/** @import { Act, Acts } from "../shared/types.js" */
 import { detailsOf, groupInWords, inWords } from "./log-words.js";
 
 const FIELDS = ["person", "kind", "since", "until"];
@@ -24,8 +23,7 @@ export const mount = (element) => openScreen(element, { page: "log", styles: ["s
 
 /** @param {Wanted} wanted */
 const query = (wanted) => new URLSearchParams(Object.entries(wanted).map(([name, value]) => [name, String(value)]).filter(([, value]) => value !== "")).toString();
-/** @param {Wanted} wanted */
-const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
+const fetchActs = (/** @type {Wanted} */ wanted) => api("GET", `log/acts?${query(wanted)}`);
 
 /** @param {HTMLElement} body @param {Record<string, string>} wanted @param {Acts} first @param {string} problem */
 function screen(body, wanted, first, problem) {
@@ -58,22 +56,19 @@ function screen(body, wanted, first, problem) {
     draw(answer, true);
   }
 
-  /** @param {Wanted} of */
-  async function ask(of) {
+  async function ask(/** @type {Wanted} */ of) {
     try {
       const answer = await fetchActs(of);
-      said.hidden = true;
+      tellIn(said, "");
       return answer;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      said.textContent = error.message;
-      said.hidden = false;
+      tellIn(said, error.message);
       return null;
     }
   }
 
-  /** @param {Acts} answer @param {boolean} anew */
-  function draw({ acts, more: left }, anew) {
+  function draw(/** @type {Acts} */ { acts, more: left }, /** @type {boolean} */ anew) {
     if (anew) rows.replaceChildren();
     const drawn = acts.map(row);
     rows.append(...drawn);
@@ -85,8 +80,7 @@ function screen(body, wanted, first, problem) {
     return drawn;
   }
 
-  /** @type {(kind: string, text: string) => HTMLElement} */
-  const choice = (kind, text) => h("option", { value: kind, text, selected: kind === shown.kind });
+  const choice = (/** @type {string} */ kind, /** @type {string} */ text) => h("option", { value: kind, text, selected: kind === shown.kind });
   const inputs = {
     person: h("input", { name: "person", maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto", value: shown.person }),
     kind: h("select", { name: "kind" }, choice("", "Everything"), first.groups.map((group) => choice(group, groupInWords(group))), first.kinds.map((kind) => choice(kind, inWords(kind)))),
@@ -106,14 +100,10 @@ function screen(body, wanted, first, problem) {
   draw(first, true);
 }
 
-/** @param {Act} act */
-function row({ at: moment, kind, by, about, details }) {
+function row(/** @type {Act} */ { at: moment, kind, by, about, details }) {
   return h("tr", { tabindex: -1 },
     h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: MOMENT.format(new Date(moment)) })),
     h("td", { class: "cq-lowho" }, by ? h("b", { text: by, dir: "auto" }) : h("span", { class: "cq-quiet", text: "somebody" })),
     h("td", {}, inWords(kind)),
     h("td", { class: "cq-loabout" }, about ? h("span", { text: about, dir: "auto" }) : null, h("span", { class: "cq-quiet", text: detailsOf(details), dir: "auto" })));
 }
-
-/** @type {(label: string, input: HTMLElement) => HTMLElement} */
-const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);

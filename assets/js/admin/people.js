@@ -1,17 +1,15 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
-import { ApiProblem, api, at, confirm, copy, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
-/** @import { Account, Invitation, Me, People, Props } from "../shared/types.js" */
+import { ApiProblem, api, at, confirm, copy, dialog, field, h, once, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { day } from "../studies/words.js";
 
 const LEAST = 8; // characters of a password
 
 setKeys([["?", "These keys"]]);
 
-/** @param {HTMLElement} element */
-export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
+export const mount = (/** @type {HTMLElement} */ element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
   async (body, { me }) => screen(body, me, await api("GET", "people/all")));
 
-/** @param {HTMLElement} body @param {Me} me @param {People} first */
-function screen(body, me, first) {
+function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type {People} */ first) {
   const roles = first.roles.map(({ role }) => role);
   const list = h("section", { "aria-label": "Accounts" });
   const links = h("section", { "aria-label": "Invitations" });
@@ -30,14 +28,11 @@ function screen(body, me, first) {
     }
   }
 
-  /** @param {Account} person */
-  const mine = (person) => !me.open && person.name === me.name;
-  /** @type {(props: Props, chosen:  string, from?: string[]) => HTMLSelectElement} */
-  const choice = (props, chosen, from = roles) => h("select", props,
+  const mine = (/** @type {Account} */ person) => !me.open && person.name === me.name;
+  const choice = (/** @type {Props} */ props, /** @type {string} */ chosen, /** @type {string[]} */ from = roles) => h("select", props,
     from.map((role) => h("option", { value: role, text: role, selected: role === chosen })));
 
-  /** @param {Account} person */
-  function row(person) {
+  function row(/** @type {Account} */ person) {
     const role = choice({ "aria-label": `Role of ${person.name}`, onchange: async () => {
       const sure = !mine(person) || await confirm("Change your own role?", "You may not be able to open this page afterwards.", "Change it");
       if (!sure || !(await change("role", { name: person.name, role: role.value }, `${person.name} is ${role.value} now.`))) {
@@ -57,8 +52,7 @@ function screen(body, me, first) {
         h("button", { class: "cq-btn small", type: "button", text: "New password", "aria-label": `New password for ${person.name}`, onclick: () => askPassword(person) }), shut)));
   }
 
-  /** @param {Account} person */
-  async function deactivate(person) {
+  async function deactivate(/** @type {Account} */ person) {
     const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
       `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. Their judgements are kept, and an admin can undo this.`, "Deactivate");
     if (yes && await change("active", { name: person.name, active: false }, `${person.name} cannot sign in any more.`) && mine(person)) {
@@ -66,15 +60,13 @@ function screen(body, me, first) {
     }
   }
 
-  /** @param {Invitation} invited */
-  async function withdraw({ invitation, role }) {
+  async function withdraw(/** @type {Invitation} */ { invitation, role }) {
     const yes = await confirm("Withdraw this invitation?",
       `The link of ${invitation} (${role}) can no longer be used. Accounts created with it stay.`, "Withdraw it");
     if (yes) await change("withdraw", { invitation }, "The invitation is withdrawn.");
   }
 
-  /** @param {Account} person */
-  function askPassword(person) {
+  function askPassword(/** @type {Account} */ person) {
     const password = passwordField();
     const form = h("form", { onsubmit: async (event) => {
       event.preventDefault();
@@ -89,8 +81,7 @@ function screen(body, me, first) {
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", text: "Set it" }),
       h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close() })));
     const asks = dialog({ class: "cq-small", "aria-label": `New password for ${person.name}` }, form);
-    asks.addEventListener("close", () => asks.remove());
-    asks.showModal();
+    once(asks);
     password.input.focus();
   }
 
@@ -129,8 +120,7 @@ function screen(body, me, first) {
       h("p", { class: "cq-quiet", text: "Anyone with the link can create an account." }), form, made, links);
   }
 
-  /** @param {People} now */
-  function draw({ people, invitations }) {
+  function draw(/** @type {People} */ { people, invitations }) {
     list.replaceChildren(people.length
       ? h("div", { class: "cq-pescroll" }, h("table", { class: "cq-petable" },
         h("thead", { class: "sr" }, h("tr", {}, ["Name", "Role", "Since", "Change"].map((text) => h("th", { scope: "col", text })))),
@@ -152,10 +142,6 @@ function screen(body, me, first) {
 // Of who invites nobody any more; the server counts them.
 /** @type {(answer: People) => string} */
 const withdrawn = ({ withdrawn: count }) => (!count ? "" : count === 1 ? " An open invitation was withdrawn." : ` ${count} open invitations were withdrawn.`);
-/** @type {(label: string, input: HTMLElement) => HTMLElement} */
-const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);
-/** @param {string} at */
-const day = (at) => new Date(at).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
 // In plain sight: an admin has to pass it on.
 function passwordField() {
@@ -171,8 +157,7 @@ function invented() {
   return drawn.replace(/(.{4})(?=.)/g, "$1-");
 }
 
-/** @type {(label: string, value: string) => HTMLElement[]} */
-function shownOnce(label, value) {
+function shownOnce(/** @type {string} */ label, /** @type {string} */ value) {
   const shown = h("input", { readonly: true, value, onfocus: () => { shown.select(); } });
   return [h("div", { class: "cq-peonce" }, field(label, shown),
     h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Copy it now: it is shown only once." })];

@@ -1,7 +1,5 @@
 // What is looked at: a study, a part of it, and how its numbers are made. All of it stands in the address, people by
 // their seats, so that a link opens the same view and tells no name.
-
-/** @import { View } from "../shared/types.js" */
 /** @typedef {keyof typeof USUAL} Option */
 
 /** @type {[string, "datasets" | "categories" | "people"][]} by their names in the address */
@@ -12,8 +10,7 @@ export const WIDTHS = { min: NARROWEST, max: 1 };
 export const SEEDS = { min: 0, max: LATEST_SEED, step: 1 };
 export const CUTOFFS = "\\s*[1-5]\\s*(,\\s*[1-5]\\s*)*";
 
-/** @type {(text: string, most: number) => boolean} */
-const whole = (text, most) => /^\d{1,16}$/.test(text.trim()) && Number(text) <= most;
+const whole = (/** @type {string} */ text, /** @type {number} */ most) => /^\d{1,16}$/.test(text.trim()) && Number(text) <= most;
 // Whether a value of the address can be used, and what it is not otherwise.
 /** @type {Record<string, [(text: string) => boolean, string]>} */
 const CHECKED = {
@@ -32,11 +29,9 @@ const SHOWN = 40; // characters of a value that is left out
 /** @returns {View & { ignored: string[] }} */
 export function readView(address = window.location.href) {
   const { searchParams } = new URL(address), ignored = /** @type {string[]} */ ([]);
-  /** @type {(name: string, text: string, end?: string) => void} */
-  const leftOut = (name, text, end = "was left out") => void ignored.push(
+  const leftOut = (/** @type {string} */ name, /** @type {string} */ text, end = "was left out") => void ignored.push(
     `${name}=${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text} ${CHECKED[name]?.[1] ?? "is neither shown nor hidden"} and ${end}.`);
-  /** @type {(name: string, text: string) => boolean} */
-  const good = (name, text) => {
+  const good = (/** @type {string} */ name, /** @type {string} */ text) => {
     if (!CHECKED[name] || CHECKED[name][0](text)) return true;
     leftOut(name, text);
     return false;
@@ -56,8 +51,7 @@ export function readView(address = window.location.href) {
 }
 
 // The address of ``view``, with nothing in it that goes without saying.
-/** @param {View} view */
-export function addressOf(view) {
+export function addressOf(/** @type {View} */ view) {
   const url = new URL(window.location.href);
   for (const name of ["study", "rules", "block", "names", ...LISTS.map(([name]) => name), ...Object.keys(USUAL)]) url.searchParams.delete(name);
   if (view.study) url.searchParams.set("study", view.study);
@@ -71,14 +65,12 @@ export function addressOf(view) {
 
 export const EVERYTHING = { datasets: [], categories: [], people: [], block: false };
 export const AS_USUAL = { ...USUAL, rules: null };
-/** @param {View} view */
-export const filtered = (view) => view.datasets.length + view.categories.length + view.people.length > 0 || view.block;
+export const filtered = (/** @type {View} */ view) => view.datasets.length + view.categories.length + view.people.length > 0 || view.block;
 /** @param {View} view */
 export const unusual = (view) => /** @type {(keyof typeof AS_USUAL)[]} */ (Object.keys(AS_USUAL)).some((name) => view[name] !== AS_USUAL[name]);
 
 // What the server is asked, whatever it is asked for. ``study``: its id, which stays when it is renamed.
-/** @param {View} view @param {{ id: string, kind: string }} study */
-export function wanted(view, { id, kind }) {
+export function wanted(/** @type {View} */ view, /** @type {{ id: string, kind: string }} */ { id, kind }) {
   const { datasets, categories, people, block } = view;
   const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",
     select: JSON.stringify({ datasets, categories, people, block_only: block }) });

@@ -2,7 +2,6 @@
 import { h, toggle } from "../shared/elements.js";
 import { shortened } from "./sections/names.js";
 import { count } from "../studies/words.js";
-/** @import { Part } from "../shared/types.js" */
 
 const FEW = 14;
 
@@ -55,8 +54,7 @@ export function chipRow({ label, chosen, change, unit }) {
 export function choice({ label, options, value, change }) {
   const buttons = options.map(([of, name, title]) => h("button", { type: "button", text: name, title, "data-value": of,
     onclick: () => { mark(of); change(of); } }));
-  /** @param {string} now */
-  const mark = (now) => { for (const button of buttons) toggle(button, button.dataset.value === now); };
+  const mark = (/** @type {string} */ now) => { for (const button of buttons) toggle(button, button.dataset.value === now); };
   mark(value);
   return { mark, element: h("div", { class: "cq-an-filter", role: "group", "aria-label": label },
     h("span", { class: "cq-label", text: label }), h("div", { class: "cq-adfilter" }, buttons)) };

@@ -6,8 +6,7 @@ const TOO_LARGE = "This file is larger than 8 MB. Remove columns without scores,
 const SHOWN_FAULTS = 5;
 
 // Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
-/** @param {File} file */
-export async function csvText(file) {
+export async function csvText(/** @type {File} */ file) {
   if (file.size > MOST_BYTES) throw new Error(TOO_LARGE);
   let bytes;
   try {
@@ -16,8 +15,7 @@ export async function csvText(file) {
     throw new Error(`${file.name} could not be read. Choose it again.`);
   }
   const mark = [...bytes.subarray(0, 2)].join(" ");
-  /** @type {Record<string, string>} */
-  const marked = { "255 254": "utf-16le", "254 255": "utf-16be" };
+  const marked = /** @type {Record<string, string>} */ ({ "255 254": "utf-16le", "254 255": "utf-16be" });
   try {
     return new TextDecoder(marked[mark] ?? "utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -26,8 +24,7 @@ export async function csvText(file) {
 }
 
 // A sentence of the server with a fault a line: the first of them, and how many more there are.
-/** @param {string} text */
-export function firstFaults(text) {
+export function firstFaults(/** @type {string} */ text) {
   const [head, ...faults] = text.split("\n");
   const rest = /^\s*and ([\d,]+) more$/.exec(faults.at(-1) ?? "");
   if (rest) faults.pop();

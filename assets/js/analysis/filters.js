@@ -4,19 +4,14 @@ import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
 import { chipRow, choice } from "./chips.js";
 import { ruleLines } from "../survey/rules.js";
 import { plural } from "../studies/words.js";
-/** @import { Kind, Props, Report, View } from "../shared/types.js" */
 /** @import { Option } from "./address.js" */
 
-/**
- * ``view()``: what is looked at now; ``change({…})`` changes a part of it.
- * @typedef {{ view(): View, change(part: Partial<View>): void }} Looking
- */
+/** ``view()``: what is looked at now; ``change({…})`` changes a part of it. @typedef {{ view(): View, change(part: Partial<View>): void }} Looking */
 
 const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";
 
-/** @param {Looking & { kind: Kind }} of */
-export function createFilters({ kind, view, change }) {
+export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
   const unit = kind === "preference" ? "questions" : "items";
   const datasets = chipRow({ label: "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
   const categories = chipRow({ label: "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
@@ -28,8 +23,7 @@ export function createFilters({ kind, view, change }) {
     datasets.element, categories.element, people.element, block.element, clear, made.element);
   return {
     element,
-    /** @param {Report} answer */
-    put({ choices, report, about }) {
+    put(/** @type {Report} */ { choices, report, about }) {
       datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
       categories.put(choices.categories.map(([name, number]) => [name, name.replaceAll("_", " "), number]));
       people.put(choices.people.map(({ seat, name, judgements }) => [seat, name, judgements]));
@@ -43,8 +37,7 @@ export function createFilters({ kind, view, change }) {
   };
 }
 
-/** @param {Looking & { kind: Kind }} of */
-function howMade({ kind, view, change }) {
+function howMade(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
   const now = view();
   const fields = /** @type {[Option, HTMLInputElement][]} */ ([]), choosing = /** @type {[Option, { mark(value: string): void }][]} */ ([]);
   /** @type {(label: string, name: Option, props: Props, title?: string) => [HTMLInputElement, HTMLElement]} */
@@ -56,8 +49,7 @@ function howMade({ kind, view, change }) {
     fields.push([name, input]);
     return [input, h("label", { class: "cq-an-filter", title }, h("span", { class: "cq-label", text: label }), input)];
   };
-  /** @type {(label: string, name: Option, options: string[][]) => HTMLElement} */
-  const oneOf = (label, name, options) => {
+  const oneOf = (/** @type {string} */ label, /** @type {Option} */ name, /** @type {string[][]} */ options) => {
     const made = choice({ label, options, value: now[name], change: (value) => change({ [name]: value }) });
     choosing.push([name, made]);
     return made.element;
@@ -76,8 +68,7 @@ function howMade({ kind, view, change }) {
   return {
     element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are computed" }),
       h("div", { class: "cq-an-options" }, parts), rules?.element ?? null),
-    /** @type {(report: Report["report"], about: Report["about"]) => void} */
-    put(report, about) {
+    put(/** @type {Report["report"]} */ report, /** @type {Report["about"]} */ about) {
       for (const [name, input] of fields) if (document.activeElement !== input && input.validity.valid) input.value = view()[name];
       for (const [name, made] of choosing) made.mark(view()[name]);
       const used = about?.options?.seed;
@@ -88,10 +79,8 @@ function howMade({ kind, view, change }) {
 }
 
 // Rules of this look alone; what the study keeps is set in its own screen.
-/** @param {Looking} of */
-function ruleList({ view, change }) {
-  /** @type {(of: Element) => HTMLInputElement[]} */
-  const limits = (of) => [...of.querySelectorAll("input[type=number]")];
+function ruleList(/** @type {Looking} */ { view, change }) {
+  const limits = (/** @type {Element} */ of) => [...of.querySelectorAll("input[type=number]")];
   const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
   const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
   for (const input of lines.flatMap((it) => limits(it.element))) input.required = true;
@@ -101,8 +90,7 @@ function ruleList({ view, change }) {
     h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, said, back));
   return {
     element,
-    /** @param {Record<string, number | boolean | null>} inForce */
-    put(inForce) { // {failed_checks: 2}
+    put(/** @type {Record<string, number | boolean | null>} */ inForce) { // {failed_checks: 2}
       for (const it of lines) {
         const limit = inForce[it.rule.replaceAll("-", "_")];
         it.set(limit === undefined || limit === false || limit === null ? undefined : `${it.rule}=${limit}`);

@@ -1,6 +1,5 @@
 // Asks for reports: points first, then with intervals. Follows a study while people answer in it.
 import { ApiProblem, api, messageOf } from "../shared/calls.js";
-/** @import { CallOptions, Report } from "../shared/types.js" */
 
 const POLL_MS = 5000, CLOSED_MS = 30000; // a closed study may be opened again
 const AGAIN_MS = 15000; // where no answer came
@@ -26,13 +25,11 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
   let stamp = /** @type {string | null} */ (null), answered = /** @type {number | null} */ (null);
   let left = false, lost = /** @type {unknown} */ (null);
 
-  /** @type {(params: URLSearchParams, options?: CallOptions) => Promise<import("../shared/types.js").AnswerOf<"analysis/report">>} */
+  /** @type {(params: URLSearchParams, options?: CallOptions) => Promise<AnswerOf<"analysis/report">>} */
   const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
-  /** @param {number} number */
-  const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
+  const announce = (/** @type {number} */ number) => (number ? `${number.toLocaleString("en")} draws…` : "Computing…");
 
-  /** @type {(answer: Report, final: boolean, fresh: boolean) => void} */
-  function take(answer, final, fresh) {
+  function take(/** @type {Report} */ answer, /** @type {boolean} */ final, /** @type {boolean} */ fresh) {
     const now = answer.about?.answered ?? null;
     if (!fresh && answered !== null && now !== null && now > answered) news(now - answered);
     answered = now;
@@ -41,8 +38,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     show(answer, { final, fresh });
   }
 
-  /** @param {unknown} error */
-  function stop(error) {
+  function stop(/** @type {unknown} */ error) {
     lost = error;
     round += 1;
     clearTimeout(timer);

@@ -1,6 +1,5 @@
 // Over a report: which study, how far it is, live or not, names or codes, and the whole report as files.
 import { at, h, kept, say, toast, toggle } from "../shared/common.js";
-/** @import { Listed, Report } from "../shared/types.js" */
 import { fileMenu } from "../shared/files.js";
 import { answersWord } from "./sections/cards.js";
 import { ago, chip, count, plural } from "../studies/words.js";
@@ -45,8 +44,7 @@ export function createHead({ study, query, view, change, toggleLive }) {
         h("div", { class: "cq-row" }, follow, names, menu)), facts),
     mark,
     get live() { return live; },
-    /** @param {Report} answer */
-    put({ accepting, about, choices }) {
+    put(/** @type {Report} */ { accepting, about, choices }) {
       title.textContent = about.study;
       kind.textContent = [KINDS[study.kind] ?? study.kind, about.protocol].filter(Boolean).join(" · ");
       state.replaceChildren(accepting ? chip("Open", "on") : chip("Closed"));

@@ -1,6 +1,5 @@
 // All studies, with how much there is to analyse in each.
 import { api, at, h } from "../shared/common.js";
-/** @import { Listed } from "../shared/types.js" */
 /** @import { Screen, Shown } from "./main.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 import { bar, chip, count, percent, plural } from "../studies/words.js";
@@ -8,11 +7,9 @@ import { bar, chip, count, percent, plural } from "../studies/words.js";
 const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"] };
 const BEAT_MS = 15000;
 
-/** @type {(screen: Screen) => Promise<Shown>} */
-export async function listView(screen) {
+export async function listView(/** @type {Screen} */ screen) {
   const list = h("ul", { class: "cq-stlist" });
-  /** @param {Listed[]} studies */
-  const put = (studies) => list.replaceChildren(...studies.map((study) => row(screen, study)));
+  const put = (/** @type {Listed[]} */ studies) => list.replaceChildren(...studies.map((study) => row(screen, study)));
   const { studies } = await api("GET", "analysis/studies");
   put(studies);
   let known = JSON.stringify(studies);
@@ -33,19 +30,16 @@ export async function listView(screen) {
   };
 }
 
-/** @param {Screen} screen */
-const empty = (screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
+const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
   h("p", { text: "There is no study yet." }),
   screen.may("manage")
     ? [h("p", {}, "Create one from the command line, from an audit, query files or search sessions; ",
       h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
     : h("p", { text: "A researcher can create one; it will appear here." }));
 
-/** @type {(screen: Screen, study: Listed) => HTMLElement} */
-function row(screen, { name, kind, accepting, items, answered, planned, people }) {
+function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, kind, accepting, items, answered, planned, people }) {
   const [called, unit] = KINDS[kind] ?? [kind, "item"];
-  /** @param {MouseEvent} event */
-  const open = (event) => {
+  const open = (/** @type {MouseEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     screen.go(name);

@@ -2,46 +2,24 @@
 import { addressOf, readView } from "./address.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-import { ApiProblem, at, h, messageOf, mountNav, say, setKeys, style } from "../shared/common.js";
-/** @import { Me, View } from "../shared/types.js" */
+import { ApiProblem, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
-/**
- * What the parts of this screen ask of it.
- * @typedef {{ may(what: string): boolean, go(study: string): void, put(view: View): void }} Screen
- */
+/** What the parts of this screen ask of it. @typedef {{ may(what: string): boolean, go(study: string): void, put(view: View): void }} Screen */
 /** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */
 
-/** @param {string} study */
-const titleOf = (study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
+const titleOf = (/** @type {string} */ study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
 
 /** @param {HTMLElement} element */
-export async function mount(element) {
-  await Promise.all([style("study"), style("studies"), style("analysis")]);
-  const bar = h("div", {});
-  const body = h("main", { class: "cq-st cq-an", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  /** @param {unknown} error */
-  const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
-    h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() }),
-      error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));
-  let me = /** @type {Me | null} */ (null);
-  try {
-    ({ me } = await mountNav(bar, { page: "analysis" }));
-  } catch (error) {
-    return problem(error);
-  }
-  let shown = /** @type {Shown | null} */ (null), asked = 0;
-
+export const mount = (element) => openScreen(element, { page: "analysis", styles: ["study", "studies", "analysis"], css: "cq-st cq-an" }, (body, { me }) => {
   /** @type {Screen} */
   const screen = {
-    may: (what) => Boolean(me?.may.includes(what)),
+    may: (what) => me.may.includes(what),
     // Another study, or the list ("").
     go(study) {
       window.history.pushState(null, "", addressOf({ ...readView("about:blank"), study }));
-      show();
+      views.show();
       window.scrollTo(0, 0);
     },
     // The same study, looked at in another way: Back leads to the study before, not to every filter.
@@ -50,27 +28,16 @@ export async function mount(element) {
       document.title = titleOf(view.study);
     },
   };
-
-  async function show() {
-    const mine = ++asked, view = readView();
-    shown?.leave();
-    shown = null;
-    body.setAttribute("aria-busy", "true");
-    try {
-      const next = await (view.study ? oneView(screen, view) : listView(screen));
-      if (mine !== asked) return next.leave();
-      shown = next;
-      document.title = titleOf(view.study);
-      body.replaceChildren(shown.element);
-      shown.begin?.();
-      say(view.study ? `Analysis of ${view.study}` : "Analysis");
-    } catch (error) {
-      if (mine === asked) problem(error);
-    } finally {
-      if (mine === asked) body.removeAttribute("aria-busy");
-    }
-  }
-
-  window.addEventListener("popstate", show);
-  await show();
-}
+  const views = createViews(body, {
+    open() {
+      const view = readView();
+      return view.study ? oneView(screen, view) : listView(screen);
+    },
+    named() {
+      const { study } = readView();
+      return { title: titleOf(study), said: study ? `Analysis of ${study}` : "Analysis" };
+    },
+    more: (error) => (error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null),
+  });
+  return views.show();
+});

@@ -8,17 +8,14 @@ import { createHead } from "./head.js";
 import { planPart } from "./plan.js";
 import { scoresPart } from "./scores.js";
 import { createSections } from "./sections/main.js";
-/** @import { Pair, Report, View } from "../shared/types.js" */
 /** @import { Screen, Shown } from "./main.js" */
 
 const WAIT_MS = 250; // several filters are pressed in a row
 const BEFORE = "This shows the previous report, without your latest choices.";
 
-/** @type {(screen: Screen, view: View & { ignored: string[] }) => Promise<Shown>} */
-export async function oneView(screen, { ignored, ...first }) {
+export async function oneView(/** @type {Screen} */ screen, /** @type {View & { ignored: string[] }} */ { ignored, ...first }) {
   const { studies } = await api("GET", "analysis/studies");
-  /** @param {string} name */
-  const same = (name) => name.trim().normalize("NFC").toLowerCase();
+  const same = (/** @type {string} */ name) => name.trim().normalize("NFC").toLowerCase();
   const study = studies.find(({ id }) => id === first.study) ?? studies.find(({ name }) => same(name) === same(first.study));
   if (!study) throw new ApiProblem(404, `There is no study “${first.study}”. It may have been renamed or removed.`, "unknown");
   const { id, kind } = study;
@@ -87,8 +84,7 @@ export async function oneView(screen, { ignored, ...first }) {
     },
   });
 
-  /** @param {string} text */
-  function tell(text) {
+  function tell(/** @type {string} */ text) {
     trouble.textContent = text;
     trouble.hidden = !text;
   }
@@ -105,15 +101,13 @@ export async function oneView(screen, { ignored, ...first }) {
   }
 
   // Somebody has given it another name meanwhile. It is asked for by its id.
-  /** @param {string} name */
-  function renamed(name) {
+  function renamed(/** @type {string} */ name) {
     say(`${view.study} is now called ${name}`);
     view = { ...view, study: name };
     screen.put(view);
   }
 
-  /** @param {Partial<View>} part */
-  function change(part) {
+  function change(/** @type {Partial<View>} */ part) {
     const hides = part.names === true;
     view = { ...view, ...part };
     screen.put(view);
@@ -136,8 +130,7 @@ export async function oneView(screen, { ignored, ...first }) {
     reports.load();
   }
 
-  /** @type {(of: Pair, from: HTMLElement) => void} */
-  function disputed({ a, b, key }, from) {
+  function disputed(/** @type {Pair} */ { a, b, key }, /** @type {HTMLElement} */ from) {
     const people = latest?.choices.people ?? [];
     const called = (/** @type {number} */ of) => people.find(({ seat }) => seat === of)?.name ?? "?";
     const asked = key === "binary" ? "valid or not" : key === "signature" ? "identical flags" : spoken(key).toLowerCase();
@@ -170,8 +163,7 @@ export async function oneView(screen, { ignored, ...first }) {
   };
 }
 
-/** @param {boolean} accepting */
-const nobodyYet = (accepting) => h("div", { class: "cq-none" }, h("h2", { text: "No answer yet" }),
+const nobodyYet = (/** @type {boolean} */ accepting) => h("div", { class: "cq-none" }, h("h2", { text: "No answer yet" }),
   h("p", { text: accepting ? "Agreement and rates appear here as people answer."
     : "The study is closed without answers. Reopen it, or choose another one." }),
   h("a", { class: "cq-btn", href: at("studies"), text: "All studies" }));

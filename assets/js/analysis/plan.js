@@ -2,9 +2,7 @@
 import { h } from "../shared/elements.js";
 import { WIDTHS } from "./address.js";
 
-/**
- * @param {import("./filters.js").Looking & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report
- */
+/** @param {import("./filters.js").Looking & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
 export function planPart({ view, change, shown }) {
   let asked = false;
   const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });
@@ -21,8 +19,7 @@ export function planPart({ view, change, shown }) {
     h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items and people are needed for this precision of κ or the preference rate." }), form);
   return {
     element,
-    /** @param {{ nothing: boolean, final: boolean }} what */
-    put({ nothing, final }) {
+    put(/** @type {{ nothing: boolean, final: boolean }} */ { nothing, final }) {
       element.hidden = nothing || !Number(view().draws);
       ask.textContent = view().plan ? "Plan again" : "Compute";
       drop.hidden = !view().plan;

@@ -1,9 +1,8 @@
 // Asks for scores: from a file, or worked out by a method in a gallery.
-import { api, closer, dialog, h, messageOf, say, toast } from "../shared/common.js";
+import { api, closer, dialog, field, h, messageOf, once, say, tellIn, toast } from "../shared/common.js";
 import { csvText, firstFaults } from "./csv.js";
 import { passing } from "./follow.js";
 import { plural } from "../studies/words.js";
-/** @import { AnswerOf, CallOptions, Child } from "../shared/types.js" */
 
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
@@ -33,15 +32,10 @@ export function addScores({ study, changed, from }) {
     const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, method: method.value, name: named.value.trim() });
     await watch(run);
   }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by." }),
-  h("label", { class: "cq-field" }, h("span", { text: "Method" }), method), h("label", { class: "cq-field" }, h("span", { text: "Gallery" }), gallery),
-  h("label", { class: "cq-field" }, h("span", { text: "Name of the metric" }), named), h("div", { class: "cq-row" }, compute), bar, said);
+  field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, said);
 
   const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, byMethod.element);
-  asks.addEventListener("close", () => {
-    asks.remove();
-    from();
-  });
-  asks.showModal();
+  once(asks).then(from);
   choices();
   return { leave() {
     stopped.abort();
@@ -57,10 +51,8 @@ export function addScores({ study, changed, from }) {
    */
   function part(title, button, work, ...fields) {
     const problem = h("p", { class: "cq-inline cq-an-faults", role: "alert", dir: "auto", hidden: true });
-    /** @param {string} text */
-    const tell = (text) => {
-      problem.textContent = text;
-      problem.hidden = !text;
+    const tell = (/** @type {string} */ text) => {
+      tellIn(problem, text);
       if (text) problem.scrollIntoView({ block: "nearest" });
     };
     const form = h("form", { onsubmit: async (event) => {
@@ -97,8 +89,7 @@ export function addScores({ study, changed, from }) {
     }
   }
 
-  /** @param {string} run */
-  async function watch(run) {
+  async function watch(/** @type {string} */ run) {
     bar.hidden = false;
     for (;;) {
       let wait = LOOK_MS;

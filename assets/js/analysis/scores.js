@@ -1,11 +1,8 @@
 // Scores that metrics beside Recall give the sets of a preference study: which there are, and removing one.
 import { api, confirm, h, messageOf, toast } from "../shared/common.js";
 import { addScores } from "./scores-add.js";
-/** @import { Scores } from "../shared/types.js" */
 
-/**
- * @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now
- */
+/** @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now */
 export function scoresPart({ screen, study, changed }) {
   const manages = screen.may("manage");
   const list = h("ul", { role: "list" });
@@ -15,8 +12,7 @@ export function scoresPart({ screen, study, changed }) {
   let adding = /** @type {{ leave(): void } | null} */ (null);
   return {
     element,
-    /** @param {Scores[]} scores */
-    put(scores) {
+    put(/** @type {Scores[]} */ scores) {
       list.replaceChildren(h("li", {}, h("b", { text: "Recall" }), h("small", { text: "of the sets’ images" })), ...scores.map(({ name, description, notes }) =>
         h("li", { title: [description, ...notes].join(" ") }, h("b", { text: name, dir: "auto" }), notes.length ? h("small", { text: notes.join(" "), dir: "auto" }) : null,
           manages ? h("button", { class: "cq-icon", type: "button", "aria-label": `Remove the scores ${name}`, title: "Remove", text: "×", onclick: () => drop(name) }) : null)));
@@ -25,8 +21,7 @@ export function scoresPart({ screen, study, changed }) {
     leave() { adding?.leave(); },
   };
 
-  /** @param {string} name */
-  async function drop(name) {
+  async function drop(/** @type {string} */ name) {
     if (!(await confirm(`Remove the scores ${name}?`, "The report will no longer have this metric. The study’s answers are unchanged.", "Remove them"))) return;
     try {
       await api("POST", "analysis/scores/drop", { study, name });

@@ -1,22 +1,17 @@
 // An answer to "is this query valid?" as plain data, and what may become of it. Pure: every
 // function answers a new value. The server checks all of it again.
 
-/** @import { Rubric, Validity } from "../shared/types.js" */
-
 /** @type {Readonly<Validity>} */
 export const EMPTY = Object.freeze({ validated: null, flags: [], reasons: [], note: "", alternatives: [], unsure: false,
   panel_opened: false });
 export const BROAD = "QUERY_TOO_BROAD"; // a rubric without it gets no proposal
-/** @type {(words: string[]) => string} */
-export const orList = (words) => words.join(", ").replace(/, (?=[^,]*$)/, " or ");
+export const orList = (/** @type {string[]} */ words) => words.join(", ").replace(/, (?=[^,]*$)/, " or ");
 
 /** @type {(from?: Partial<Validity> | null) => Validity} */
 export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
-/** @type {(rubric: Rubric, code: string | null) => import("../shared/types.js").Flag | undefined} */
-export const flagOf = (rubric, code) => rubric.flags.find((flag) => flag.code === code);
-/** @type {(rubric: Rubric, key: string) => import("../shared/types.js").Flag | undefined} */
-export const byKey = (rubric, key) => rubric.flags.find((flag) => flag.key === key);
-/** @type {(rubric: Rubric, reason: string) => import("../shared/types.js").Flag | undefined} */
+export const flagOf = (/** @type {Rubric} */ rubric, /** @type {string | null} */ code) => rubric.flags.find((flag) => flag.code === code);
+export const byKey = (/** @type {Rubric} */ rubric, /** @type {string} */ key) => rubric.flags.find((flag) => flag.key === key);
+/** @type {(rubric: Rubric, reason: string) => Flag | undefined} */
 const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === reason));
 
 /** @type {(list: string[], one: string) => string[]} */
@@ -25,8 +20,7 @@ const flip = (list, one) => (list.includes(one) ? list.filter((other) => other !
 // In the one order that the server keeps, so that equal answers are equal.
 /** @param {Validity} answer @param {Rubric} rubric @returns {Validity} */
 export function settled(answer, rubric) {
-  /** @param {string} code */
-  const severity = (code) => flagOf(rubric, code)?.severity ?? 99;
+  const severity = (/** @type {string} */ code) => flagOf(rubric, code)?.severity ?? 99;
   return {
     validated: answer.unsure ? null : answer.validated === true ? true : answer.flags.length ? false : answer.validated,
     flags: [...answer.flags].sort((one, other) => severity(one) - severity(other)),
@@ -37,45 +31,37 @@ export function settled(answer, rubric) {
     panel_opened: answer.panel_opened,
   };
 }
-/** @param {Partial<Validity>} one @param {Partial<Validity>} other @param {Rubric} rubric */
-export function same(one, other, rubric) {
+export function same(/** @type {Partial<Validity>} */ one, /** @type {Partial<Validity>} */ other, /** @type {Rubric} */ rubric) {
   /** @param {Partial<Validity>} answer */
   const plain = (answer) => JSON.stringify({ ...settled(start(answer), rubric), note: start(answer).note.trimEnd(), panel_opened: 0 });
   return plain(one) === plain(other);
 }
-/** @type {(answer: Validity, rubric: Rubric) => boolean} */
-export const blank = (answer, rubric) => same(answer, EMPTY, rubric);
+export const blank = (/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) => same(answer, EMPTY, rubric);
 
-/** @type {(answer: Validity, rubric: Rubric, code: string) => Validity} */
-export function flipFlag(answer, rubric, code) {
+export function flipFlag(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric, /** @type {string} */ code) {
   const flags = flip(answer.flags, code);
   const reasons = answer.reasons.filter((reason) => flags.includes(ownerOf(rubric, reason)?.code ?? ""));
   return { ...answer, flags, reasons, validated: flags.length ? false : null };
 }
-/** @type {(answer: Validity, rubric: Rubric, reason: string) => Validity} */
-export function flipReason(answer, rubric, reason) {
+export function flipReason(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric, /** @type {string} */ reason) {
   const owner = ownerOf(rubric, reason);
   const on = !owner || answer.flags.includes(owner.code) ? answer : flipFlag(answer, rubric, owner.code);
   return { ...on, reasons: flip(on.reasons, reason) };
 }
 // Valid excludes flags, and being unsure.
-/** @type {(answer: Validity) => Validity} */
-export const flipValid = (answer) => (answer.validated === true
+export const flipValid = (/** @type {Validity} */ answer) => (answer.validated === true
   ? { ...answer, validated: null }
   : { ...answer, validated: true, flags: [], reasons: [], unsure: false });
-/** @type {(answer: Validity) => Validity} */
-export const flipUnsure = (answer) => ({ ...answer, unsure: !answer.unsure,
+export const flipUnsure = (/** @type {Validity} */ answer) => ({ ...answer, unsure: !answer.unsure,
   validated: !answer.unsure ? null : answer.flags.length ? false : null });
 /** @type {(answer: Validity, image: string) => Validity} */
 export const flipMark = (answer, image) => ({ ...answer, alternatives: flip(answer.alternatives, image) });
 
-/** @type {(answer: Validity, rubric: Rubric) => boolean} */
-export const needsNote = (answer, rubric) => rubric.flags.some((flag) =>
+export const needsNote = (/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) => rubric.flags.some((flag) =>
   flag.reasons.some((reason) => reason.needs_note && answer.reasons.includes(reason.code)));
 
 // What is still missing, at "flags", a flag's code or "note"; or null.
-/** @type {(answer: Validity, rubric: Rubric) => { at: string, text: string } | null} */
-export function missing(answer, rubric) {
+export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
   const [long, most] = [[...answer.note].length, rubric.note_limit];
   if (long > most) {
     return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
@@ -95,8 +81,7 @@ export function missing(answer, rubric) {
 }
 
 // The one category that counts: the most severe of the flags.
-/** @type {(answer: Validity, rubric: Rubric) => { code: string, name: string } | null} */
-export function primary(answer, rubric) {
+export function primary(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
   if (answer.unsure) return { code: "UNSURE", name: "Unsure: an adjudicator will decide" };
   if (answer.validated === true) return { code: "VALIDATED", name: rubric.valid.name };
   const [worst] = settled(answer, rubric).flags;

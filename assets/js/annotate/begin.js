@@ -1,21 +1,16 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
-/** @import { AnswerOf, Desk, Rubric } from "../shared/types.js" */
-import { ApiProblem, api, h, kbd, messageOf } from "../shared/common.js";
+import { ApiProblem, api, h, kbd, messageOf, tellIn } from "../shared/common.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
-/** @type {(item: string | null) => void} */
-export const remember = (item) => window.history.replaceState({ ...window.history.state, item }, "");
-/** @type {() => string | null} */
+export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
 export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.
-/** @type {(name: string) => Promise<AnswerOf<"study/at">>} */
-export async function deskOf(name) {
-  /** @type {`study/at?${string}`} */
-  const path = `study/at?study=${encodeURIComponent(name)}`;
+export async function deskOf(/** @type {string} */ name) {
+  const path = /** @type {`study/at?${string}`} */ (`study/at?study=${encodeURIComponent(name)}`);
   const item = remembered();
   try {
     if (item) return await api("GET", `${path}&item=${encodeURIComponent(item)}`);
@@ -33,12 +28,13 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
     if (begin.disabled || performance.now() - shownAt < JUST_SHOWN_MS) return;
-    begin.disabled = problem.hidden = true;
+    begin.disabled = true;
+    tellIn(problem, "");
     try {
       await join();
     } catch (error) {
-      problem.textContent = messageOf(error);
-      problem.hidden = begin.disabled = false;
+      tellIn(problem, messageOf(error));
+      begin.disabled = false;
     }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),

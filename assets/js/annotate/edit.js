@@ -1,8 +1,6 @@
 // The answer under the person's hands: what each press makes of it, and undoing it.
 import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, start } from "./answer.js";
 
-/** @import { Rubric, Validity } from "../shared/types.js" */
-
 /** act() answers a sentence where one helps. @param {Rubric} rubric @param {() => void} changed is called after every change */
 export function createEditing(rubric, changed) {
   let answer = start(), active = /** @type {string | null} */ (null), before = /** @type {Validity[]} */ ([]);
@@ -10,8 +8,7 @@ export function createEditing(rubric, changed) {
   // a, b and c go to the flag set last, of those that ask for a reason.
   /** @returns {string | null} */
   const lastFlag = () => answer.flags.filter((code) => flagOf(rubric, code)?.reasons.length).at(-1) ?? null;
-  /** @param {Validity} next @param {{ undo?: boolean, flag?: string | null }} how */
-  function become(next, { undo = true, flag = active } = {}) {
+  function become(/** @type {Validity} */ next, /** @type {{ undo?: boolean, flag?: string | null }} */ { undo = true, flag = active } = {}) {
     if (undo) before.push(answer);
     answer = next;
     active = flag && answer.flags.includes(flag) ? flag : lastFlag();
@@ -45,18 +42,14 @@ export function createEditing(rubric, changed) {
   return {
     get answer() { return answer; },
     get active() { return active; },
-    /** @type {(what: string, value?: string) => string} */
-    act: (what, value = "") => does[what](value),
+    act: (/** @type {string} */ what, value = "") => does[what](value),
     // The code of "a" for the active flag; null without one.
-    /** @type {(key: string) => string | null} */
-    reasonOf: (key) => (active && flagOf(rubric, active)?.reasons.find((reason) => reason.key === key)?.code) || null,
-    /** @param {Partial<Validity>} next */
-    reset(next) {
+    reasonOf: (/** @type {string} */ key) => (active && flagOf(rubric, active)?.reasons.find((reason) => reason.key === key)?.code) || null,
+    reset(/** @type {Partial<Validity>} */ next) {
       [answer, before] = [start(next), []];
       active = lastFlag();
     },
-    /** @param {Partial<Validity>} next */
-    replace: (next) => become(start(next)),
+    replace: (/** @type {Partial<Validity>} */ next) => become(start(next)),
     undo() {
       const back = before.pop();
       if (!back) return false;

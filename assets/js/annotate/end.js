@@ -1,5 +1,4 @@
 // What stands there when nothing is left to answer.
-/** @import { Desk } from "../shared/types.js" */
 import { h } from "../shared/common.js";
 
 const MOST_NAMED = 12;
@@ -38,8 +37,7 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
   return { element, title };
 }
 
-/** @type {(changed: { item: string, name: string }[], go: (item: string) => void) => HTMLElement | null} */
-function unsaved(changed, go) {
+function unsaved(/** @type {{ item: string, name: string }[]} */ changed, /** @type {(item: string) => void} */ go) {
   if (!changed.length) return null;
   const some = changed.slice(0, MOST_NAMED);
   return h("p", { class: "st-unsaved", role: "status" }, changed.length === 1 ? "1 change is not saved: " : `${changed.length.toLocaleString("en")} changes are not saved: `,

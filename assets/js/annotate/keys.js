@@ -1,11 +1,9 @@
 // The keys of the annotation screen: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { byKey } from "./answer.js";
-/** @import { Rubric } from "../shared/types.js" */
 
 // Flags and reasons have the keys of the study's own rubric.
-/** @type {(rubric: Rubric) => string[][]} */
-export const keysOf = (rubric) => [
+export const keysOf = (/** @type {Rubric} */ rubric) => [
   [rubric.flags.map((flag) => flag.key).join("  "), "Set or remove a flag"],
   [letters(rubric).join("  "), "Reason for the last flag"], [rubric.valid.key, "Valid: nothing is wrong"],
   ["Enter", "Save and continue"], ["←  →", "Previous and next, without saving"], ["n", "Go to the note; Esc leaves it"],
@@ -14,8 +12,7 @@ export const keysOf = (rubric) => [
   ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
 ];
 
-/** @type {(rubric: Rubric) => string[]} */
-const letters = (rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
+const letters = (/** @type {Rubric} */ rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
 const HELD_MS = 350;
 const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
 
@@ -27,16 +24,13 @@ const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
  */
 export function listen(rubric, does) {
   let pressedAt = 0;
-  /** @type {Record<string, number[]>} */
-  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const arrows = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
-    /** @param {() => unknown} action */
-    const mine = (action) => { event.preventDefault(); action(); };
+    const mine = (/** @type {() => unknown} */ action) => { event.preventDefault(); action(); };
     const { key } = event;
-    /** @param {() => unknown} action */
-    const inTime = (action) => mine(() => does.leaving() || action());
+    const inTime = (/** @type {() => unknown} */ action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") return mine(() => event.repeat || does.save());
       if (key.toLowerCase() === "z" && !event.shiftKey && !typing(event.target)) inTime(does.undo);
@@ -65,11 +59,9 @@ export function listen(rubric, does) {
     const flag = byKey(rubric, key);
     if (flag) return inTime(() => does.flag(flag.code));
     if (key === rubric.valid.key) return inTime(does.valid);
-    /** @type {Record<string, (() => void) | undefined>} */
-    const soon = { n: does.note, p: does.panel, u: does.unsure };
+    const soon = /** @type {Record<string, (() => void) | undefined>} */ ({ n: does.note, p: does.panel, u: does.unsure });
     if (soon[key]) return inTime(soon[key]);
-    /** @type {Record<string, (() => void) | undefined>} */
-    const always = { d: does.sheet, o: does.map };
+    const always = /** @type {Record<string, (() => void) | undefined>} */ ({ d: does.sheet, o: does.map });
     if (always[key]) return mine(always[key]);
     if (letters(rubric).includes(key)) inTime(() => does.reason(key));
   });

@@ -1,6 +1,5 @@
 // The studies a person may judge in, as cards.
 import { h } from "../shared/common.js";
-/** @import { AnswerOf, Me } from "../shared/types.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 
 /** @param {AnswerOf<"study/mine">["studies"]} studies @param {Me} me @param {(name: string) => void} open */
@@ -11,8 +10,7 @@ export function studyList(studies, me, open) {
       me.may.includes("manage") ? [sampleStudy(),
         h("p", { class: "cq-quiet" }, "To create one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
   }
-  /** @param {AnswerOf<"study/mine">["studies"][number]} study */
-  const card = ({ name, accepting, joined, done, total }) => {
+  const card = (/** @type {AnswerOf<"study/mine">["studies"][number]} */ { name, accepting, joined, done, total }) => {
     const finished = joined && total > 0 && done >= total;
     const begin = !joined ? "Begin" : finished || !accepting ? "Review" : "Go on";
     const words = !joined ? "Not started" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} done`;

@@ -4,10 +4,8 @@ import { beginScreen, deskOf } from "./begin.js";
 import { keysOf } from "./keys.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
-/** @import { SurveyDesk, ValidityDesk } from "../shared/types.js" */
 
-/** @param {HTMLElement} element */
-export async function mount(element) {
+export async function mount(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });
   const body = h("div", { class: "st-main" });
   element.classList.add("st-screen");
@@ -22,8 +20,7 @@ export async function mount(element) {
   };
   window.addEventListener("popstate", () => window.location.reload());
 
-  /** @type {(problem: unknown, again: () => void) => void} */
-  const failed = (problem, again) => body.replaceChildren(h("section", { class: "st-page st-none" },
+  const failed = (/** @type {unknown} */ problem, /** @type {() => void} */ again) => body.replaceChildren(h("section", { class: "st-page st-none" },
     h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: again }),
       h("button", { class: "cq-btn", type: "button", text: "All studies", onclick: others }))));
@@ -32,8 +29,7 @@ export async function mount(element) {
   try {
     const { me, slot } = await mountNav(bar, { page: "annotate" });
     /** @type {(name: string) => Promise<unknown>} */
-    /** @type {(name: string) => Promise<unknown>} */
-    const work = async (name) => {
+    const work = async (/** @type {string} */ name) => {
       document.title = `${name} · cirque`;
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
       const desk = await deskOf(name);

@@ -1,13 +1,9 @@
 // Images the search found for the query, folded until wanted, to mark those that fit as well
 // as the target. From the tenth on it proposes "too broad"; it never sets it.
-import { h, icon, kbd, say } from "../shared/common.js";
+import { h, icon, kbd, say, stay } from "../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
 import { enlarge } from "../shared/large.js";
-/** @import { Picture, Rubric, Validity } from "../shared/types.js" */
 import { imageOf } from "../shared/pictures.js";
-
-/** @param {Event} event */
-const stay = (event) => event.preventDefault();
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {
@@ -56,14 +52,12 @@ export function createPanel(rubric, act) {
     });
     grid.replaceChildren(...tiles);
   }
-  /** @param {HTMLElement} tile */
-  const point = (tile) => {
+  const point = (/** @type {HTMLElement} */ tile) => {
     for (const other of tiles) other.tabIndex = other === tile ? 0 : -1;
     tile.focus({ preventScroll: true });
     tile.scrollIntoView({ block: "nearest" });
   };
-  /** @param {number} number */
-  const large = (number) => {
+  const large = (/** @type {number} */ number) => {
     const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: `Retrieved image ${place + 1}`, large: image.large }]));
     return enlarge(there, there.findIndex(({ image }) => image === panel[number])).then(() => point(tiles[number]));
   };
@@ -88,16 +82,14 @@ export function createPanel(rubric, act) {
   return {
     element,
     toggle: () => open(),
-    /** @param {Picture[]} images */
-    show(images) {
+    show(/** @type {Picture[]} */ images) {
       [panel, tiles, drawn, dismissed] = [images, [], false, false];
       open(false, { focus: false });
       grid.replaceChildren();
       proposal.hidden = true;
       element.hidden = !panel.length;
     },
-    /** @param {Validity} answer */
-    draw(answer) {
+    draw(/** @type {Validity} */ answer) {
       const marked = answer.alternatives.length;
       count.textContent = marked ? `${marked} of ${rubric.broad_at}` : expanded() ? "" : String(panel.length);
       count.setAttribute("aria-label", marked ? `${marked} marked as equally good` : `${panel.length} images`);

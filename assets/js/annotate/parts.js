@@ -1,5 +1,5 @@
 // What every screen with items has: where one is, and the foot with the button that saves.
-import { h, icon, kbd } from "../shared/common.js";
+import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
 
 /** @param {{ keys: string[], step(by: number): void, discard(): void }} of ``keys``: of back and forward, as their buttons name them */
 export function createWhere({ keys, step, discard }) {
@@ -11,8 +11,7 @@ export function createWhere({ keys, step, discard }) {
   const arrow = (name, label, by, key) => h("button", { class: "cq-icon", type: "button", "aria-label": label, title: `${label} (${key})`, onclick: () => step(by) }, icon(name));
   return {
     element: h("div", { class: "st-where" }, arrow("left", "Back", -1, keys[0]), number, arrow("right", "Forward", 1, keys[1]), state, draft),
-    /** @param {{ name: string, revision: number, restored: boolean }} what */
-    show({ name, revision, restored }) {
+    show(/** @type {{ name: string, revision: number, restored: boolean }} */ { name, revision, restored }) {
       number.textContent = name;
       state.textContent = revision ? (revision > 1 ? `Answered · revision ${revision}` : "Answered") : "";
       draft.hidden = !restored;
@@ -26,29 +25,21 @@ export function createWhere({ keys, step, discard }) {
  */
 export function createFoot({ save, retry, above = null, beside = null }) {
   const words = h("span", {}, "Save and continue");
-  const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: (event) => event.preventDefault(),
+  const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: stay,
     onclick: (event) => { if (event.detail <= 1) save(); } }, words, kbd("Enter"));
   const problem = h("p", { class: "cq-inline st-problem", role: "alert", hidden: true });
   const waiting = h("div", { class: "st-waiting", role: "status", hidden: true });
   let slow = 0;
-
-  /** @param {string} text */
-  function say(text) {
-    problem.textContent = text;
-    problem.hidden = !text;
-  }
+  const say = (/** @type {string} */ text) => tellIn(problem, text);
   return {
     element: h("footer", { class: "st-foot" }, problem, waiting, above, h("div", { class: "st-buttons" }, beside, saves)),
     problem: say,
-    /** @param {{ accepting: boolean }} study */
-    show({ accepting }) {
+    show(/** @type {{ accepting: boolean }} */ { accepting }) {
       saves.classList.toggle("closed", !accepting); // pressed, it asks whether that is still so
       say(accepting ? "" : "This study is closed: you can view it, but no longer answer.");
     },
-    /** @param {boolean} unchanged */
-    draw: (unchanged) => { words.textContent = unchanged ? "Go on" : "Save and continue"; },
-    /** @param {{ state: string, text: string }} what */
-    sending({ state: now, text }) {
+    draw: (/** @type {boolean} */ unchanged) => { words.textContent = unchanged ? "Go on" : "Save and continue"; },
+    sending(/** @type {{ state: string, text: string }} */ { state: now, text }) {
       clearTimeout(slow);
       saves.removeAttribute("aria-busy");
       if (now === "saving") slow = setTimeout(() => saves.setAttribute("aria-busy", "true"), 150);

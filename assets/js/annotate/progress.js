@@ -1,10 +1,8 @@
 // How far, how fast, how long still.
-/** @import { Progress } from "../shared/types.js" */
 import { h } from "../shared/elements.js";
 
 // 5400 → "1 h 30"
-/** @param {number} seconds */
-export function duration(seconds) {
+export function duration(/** @type {number} */ seconds) {
   const minutes = Math.round(seconds / 60);
   if (minutes < 1) return "less than a minute";
   const near = minutes < 60 ? minutes : 5 * Math.round(minutes / 5);
@@ -12,8 +10,7 @@ export function duration(seconds) {
   return hours ? `${hours} h${rest ? ` ${String(rest).padStart(2, "0")}` : ""}` : `${rest} min`;
 }
 
-/** @param {() => void} openMap */
-export function createProgress(openMap) {
+export function createProgress(/** @type {() => void} */ openMap) {
   const bar = h("progress", { class: "st-bar", "aria-label": "Done", max: 1, value: 0 });
   const words = h("button", { class: "st-pace", type: "button", title: "All items (o)", onclick: openMap });
   const name = h("b", { class: "st-study", dir: "auto" });

@@ -1,22 +1,13 @@
 // The rubric as a decision flow: four questions and "valid", each a row with its key. What is
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
 import { missing, needsNote, primary } from "./answer.js";
-import { h, icon, kbd, toggle } from "../shared/elements.js";
-/** @import { Flag, Rubric, Validity } from "../shared/types.js" */
+import { h, icon, kbd, stay, tellIn, toggle } from "../shared/elements.js";
 
-// A click does not take the focus along: the keys go on working as before.
-/** @param {Event} event */
-const stay = (event) => event.preventDefault();
+export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
+  const rows = /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
+  const reasons = /** @type {Map<string, HTMLElement>} */ (new Map());
 
-/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act */
-export function createRubric(rubric, act) {
-  /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */
-  const rows = new Map();
-  /** @type {Map<string, HTMLElement>} */
-  const reasons = new Map();
-
-  /** @param {Flag} flag */
-  function row(flag) {
+  function row(/** @type {Flag} */ flag) {
     const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },
       kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: "No" }));
     const chips = h("div", { class: "st-reasons", role: "group", "aria-label": `Why: ${flag.name}`, hidden: true }, flag.reasons.map((reason) => {
@@ -82,8 +73,7 @@ export function createRubric(rubric, act) {
       note.removeAttribute("aria-invalid");
       if (!what) return;
       const place = what.at === "note" ? noteProblem : rows.get(what.at)?.problem ?? problem;
-      place.textContent = what.text;
-      place.hidden = false;
+      tellIn(place, what.text);
       place.scrollIntoView({ block: "nearest" });
       if (what.at === "note") note.setAttribute("aria-invalid", "true");
       // Only the note wants the focus: a row that had it would take the next Enter for itself.

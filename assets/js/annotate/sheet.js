@@ -1,16 +1,11 @@
 // Definitions and worked examples, in a sheet at the side. d or Esc closes it.
-import { closer, dialog, h, kbd } from "../shared/common.js";
-
-/** @import { Category, Example, Rubric } from "../shared/types.js" */
+import { closer, dialog, h, kbd, once } from "../shared/common.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
-  /** @type {Category[]} */
-  const categories = [...rubric.flags, rubric.valid];
-  /** @param {string} verdict */
-  const name = (verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
-  /** @param {Example} it */
-  const example = (it) => h("li", { class: "st-example" },
+  const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
+  const name = (/** @type {string} */ verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
+  const example = (/** @type {Example} */ it) => h("li", { class: "st-example" },
     h("dl", {},
       it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
       h("dt", { text: "Text" }), h("dd", { class: "said", text: `“${it.text}”` }),
@@ -29,8 +24,7 @@ export function openSheet(rubric, code) {
     h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
       h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name))),
     body);
-  /** @param {string} key */
-  const jump = (key) => {
+  const jump = (/** @type {string} */ key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
   };
@@ -41,8 +35,7 @@ export function openSheet(rubric, code) {
     else return;
     event.preventDefault();
   });
-  sheet.addEventListener("close", () => sheet.remove());
-  sheet.showModal();
+  once(sheet);
   const flag = rubric.flags.find((one) => one.code === code);
   if (flag) jump(flag.key);
   else body.focus({ preventScroll: true });

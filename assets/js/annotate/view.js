@@ -2,11 +2,7 @@
 import { h, icon, kbd } from "../shared/common.js";
 import { createFoot, createWhere } from "./parts.js";
 
-/** @import { Item, Part, Validity, ValidityDesk } from "../shared/types.js" */
-
-/**
- * @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of
- */
+/** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
 export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });
@@ -33,14 +29,12 @@ export function createView({ form, pictures, panel, save, unsure, sheet, step, d
       foot.show(study);
       doubt.hidden = offer.hidden = true;
     },
-    /** @param {{ answer: Validity, unchanged: boolean }} what */
-    draw({ answer, unchanged }) {
+    draw(/** @type {{ answer: Validity, unchanged: boolean }} */ { answer, unchanged }) {
       doubt.setAttribute("aria-pressed", String(answer.unsure));
       if (answer.unsure) doubt.hidden = false;
       foot.draw(unchanged);
     },
-    /** @param {boolean} yes */
-    late(yes) {
+    late(/** @type {boolean} */ yes) {
       if (!yes) return;
       offer.hidden = doubt.getAttribute("aria-pressed") === "true";
       doubt.hidden = false;

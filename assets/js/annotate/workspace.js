@@ -1,16 +1,11 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it.
-/** @import { Acknowledged, Item, Me, Rubric, Saved, Sent, Validity, ValidityDesk } from "../shared/types.js" */
 import { api, say, setKeys, toast } from "../shared/common.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createClock } from "./work/clock.js";
-import { createDrafts } from "./work/drafts.js";
 import { createEditing } from "./edit.js";
 import { endScreen } from "./end.js";
 import { keysOf, listen } from "./keys.js";
 import { createPanel } from "./panel.js";
-import { createPlaces } from "./work/places.js";
-import { createProgress } from "./progress.js";
-import { createSending } from "./work/sending.js";
 import { openSheet } from "./sheet.js";
 import { remember } from "./begin.js";
 import { createView } from "./view.js";
@@ -26,26 +21,18 @@ const LOOKED_S = 2; // so long a look at an item is worth keeping
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const clock = createClock();
-  /** @type {import("./work/drafts.js").Drafts<Validity>} */
-  const drafts = createDrafts(me.name);
-  /** @type {import("./work/sending.js").Sending<Validity>} */
-  const sending = createSending(me.name, (state) => view.sending(state));
   const pictures = createPictures();
   const panel = createPanel(rubric, act);
   const form = createRubric(rubric, act);
-  const places = createPlaces(name);
-  const progress = createProgress(() => work.map());
-  /** @type {import("./work/main.js").Work<Validity>} */
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
+  const work = /** @type {import("./work/main.js").Work<Validity>} */ (createWork({ name, me, now: () => desk, show, stayed, leave, view: () => view }));
+  const { drafts, sending, places, progress } = work;
   const view = createView({ form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
   let desk = /** @type {ValidityDesk | null} */ (null), shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
 
   // --- what is shown -------------------------------------------------------------------------
 
-  /** @param {ValidityDesk} next @param {{ focus?: boolean }} how */
-  function show(next, { focus = true } = {}) {
+  function show(/** @type {ValidityDesk} */ next, /** @type {{ focus?: boolean }} */ { focus = true } = {}) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
     if (!desk.item) return finished(desk);
@@ -77,8 +64,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     view.draw({ answer: edit.answer, unchanged: Boolean(desk?.revision && desk.answer && same(edit.answer, desk.answer, rubric)) });
   }
 
-  /** @param {ValidityDesk} desk */
-  function finished(desk) {
+  function finished(/** @type {ValidityDesk} */ desk) {
     remember(null);
     const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
@@ -117,8 +103,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     if (said) toast(said);
   }
 
-  /** @param {string} key */
-  function reason(key) {
+  function reason(/** @type {string} */ key) {
     const code = edit.reasonOf(key);
     if (code) return act("reason", code);
     const keys = rubric.flags.filter((flag) => flag.reasons.length).map((flag) => flag.key);
@@ -155,8 +140,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     return true;
   }
 
-  /** @param {Saved} saved @param {Sent<Validity>} sent @param {Acknowledged<Validity>["desk"]} next */
-  function stayed(saved, sent, next) {
+  function stayed(/** @type {Saved} */ saved, /** @type {Sent<Validity>} */ sent, /** @type {Acknowledged<Validity>["desk"]} */ next) {
     if (!desk?.item) return;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(edit.answer, sent.answer, rubric);

@@ -3,7 +3,6 @@ import { say, toast } from "../shared/common.js";
 import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
-/** @import { Change, Drawn } from "../shared/types.js" */
 
 const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
 const GIVEN_UP_MS = 20000;
@@ -14,11 +13,9 @@ let pending = /** @type {{ name: string, turn?: string, since: number } | null} 
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
 
 const afterDraw = /** @type {((drawn: Drawn) => unknown)[]} */ ([]);
-/** @param {typeof afterDraw[number]} callback */
-export const onDraw = (callback) => afterDraw.push(callback);
+export const onDraw = (/** @type {typeof afterDraw[number]} */ callback) => afterDraw.push(callback);
 const afterLive = /** @type {(() => unknown)[]} */ ([]);
-/** @param {() => unknown} callback */
-export const onLive = (callback) => afterLive.push(callback); // after each drawing of what is still going on
+export const onLive = (/** @type {() => unknown} */ callback) => afterLive.push(callback); // after each drawing of what is still going on
 
 // --- to the server ---------------------------------------------------------------------
 
@@ -44,8 +41,7 @@ export function act(name, data = {}) {
 
 // An action of which only the newest counts, such as a slider being dragged: it waits for the
 // one under way and is never lost. Values that were not sent yet are joined.
-/** @type {(name: string, data: Change) => void} */
-export function soon(name, data) {
+export function soon(/** @type {string} */ name, /** @type {Change} */ data) {
   const { turn } = shown();
   queued = { name, turn, data: queued?.name === name && queued.turn === turn ? { ...queued.data, ...data } : data };
   flush();
@@ -112,8 +108,7 @@ function drawn() {
   for (const callback of afterDraw) callback({ action, failed });
 }
 
-/** @param {string} action */
-function heard(action) {
+function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]").length;
   return action === "search" && count ? `${count} results for ${title}` : "";

@@ -24,7 +24,6 @@ export function mySessions() {
   return Array.isArray(known) ? known : [];
 }
 // Read and written in one go: two tabs must not forget each other's sessions.
-/** @param {string} session */
-function remember(session) {
+function remember(/** @type {string} */ session) {
   kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
 }

@@ -9,8 +9,7 @@ import { ask } from "./query.js";
 import { browse } from "./reference.js";
 import { found, refine } from "./results/selection.js";
 
-/** @type {Record<string, () => void>} */
-const OPENS = { theme: toggleTheme, keys: showKeys, play };
+const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play });
 
 // The first that fits, from the element inwards out.
 /** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */
@@ -48,8 +47,7 @@ const copyLink = () => copy(window.location.href.split("&__theme")[0], { said: $
   ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
   : "Link copied. Anyone with the link can continue this session." });
 
-/** @type {(branch: string, before: string) => Promise<void>} */
-async function nameBranch(branch, before) {
+async function nameBranch(/** @type {string} */ branch, /** @type {string} */ before) {
   const name = await askText("Name this branch", before, "for example: darker, with collar");
   if (name !== null) act("name_branch", { branch, name });
 }

@@ -6,8 +6,7 @@ import { $, $$ } from "./page.js";
 let opener = /** @type {HTMLElement | null} */ (null);
 export const drawerOpen = () => document.body.dataset.drawer;
 
-/** @type {(name: string, from: HTMLElement) => void} */
-export function openDrawer(name, from) {
+export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} */ from) {
   const drawer = document.getElementById(`drawer-${name}`);
   if (!drawer) return;
   opener = from;

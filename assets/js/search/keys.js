@@ -8,7 +8,6 @@ import { pick } from "./picker.js";
 import { queryField } from "./query.js";
 import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
-/** @import { Tile } from "../shared/types.js" */
 import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
 setKeys([

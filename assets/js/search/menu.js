@@ -2,7 +2,6 @@
 import { screens, visitor } from "../shared/common.js";
 import { onDraw } from "./actions.js";
 import { $ } from "./page.js";
-/** @import { Me } from "../shared/types.js" */
 
 let me = /** @type {Me | null} */ (null);
 function draw() {

@@ -6,8 +6,7 @@ import { selected } from "./results/selection.js";
 
 // --- the gallery picker --------------------------------------------------------------------
 
-/** @type {Record<string, string>} */
-const PURPOSES = { reference: "Pick a reference", target: "Pick a target" };
+const PURPOSES = /** @type {Record<string, string>} */ ({ reference: "Pick a reference", target: "Pick a target" });
 const heading = h("h2", {});
 const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words", "aria-label": "Search the gallery by words",
   maxlength: 300, autocomplete: "off" });
@@ -17,8 +16,7 @@ const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
   h("header", {}, heading, closer()), h("div", { class: "cq-find" }, field), answer, grid);
 let purpose = "reference", timer = 0, asked = 0;
 
-/** @param {string} why */
-export function pick(why) {
+export function pick(/** @type {string} */ why) {
   purpose = PURPOSES[why] ? why : "reference";
   heading.textContent = PURPOSES[purpose];
   field.value = "";
@@ -53,8 +51,7 @@ grid.addEventListener("keydown", (event) => {
   const all = $$("button", grid);
   const at = all.findIndex((button) => button === document.activeElement);
   const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
-  /** @type {Record<string, number>} */
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+  const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns });
   if (at < 0 || !(event.key in steps)) return;
   event.preventDefault();
   if (at + steps[event.key] < 0) return field.focus();

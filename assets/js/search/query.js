@@ -1,5 +1,5 @@
 // The query: what is typed, and where the page goes on when it has been answered.
-import { on } from "../shared/common.js";
+import { keptInTab, on } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, shown } from "./page.js";
@@ -26,8 +26,7 @@ on("keydown", (event) => {
   }
 });
 
-/** @param {string} text */
-export function ask(text) {
+export function ask(/** @type {string} */ text) {
   const field = queryField();
   if (!field) return;
   field.value = text;
@@ -38,22 +37,15 @@ export function ask(text) {
 
 const TYPED = "cirque.typed";
 const place = () => shown().session || "";
-/** @param {string} text */
-function keepTyped(text) {
-  try {
-    if (text) sessionStorage.setItem(TYPED, JSON.stringify({ session: place(), text }));
-    else sessionStorage.removeItem(TYPED);
-  } catch { /* private windows may not store anything */ }
+function keepTyped(/** @type {string} */ text) {
+  keptInTab.write(TYPED, text ? { session: place(), text } : null);
 }
 on("input", (event) => { if (event.target.id === "cq-text") keepTyped(event.target.value); });
 let restored = false;
-/** @param {HTMLTextAreaElement} field */
-function restoreTyped(field) {
+function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
   restored = true;
-  try {
-    const typed = JSON.parse(sessionStorage.getItem(TYPED) || "null");
-    if (typed && !field.value && typed.session === place()) field.value = typed.text;
-  } catch { /* as above */ }
+  const typed = keptInTab.read(TYPED, { session: "", text: "" });
+  if (typed.text && !field.value && typed.session === place()) field.value = typed.text;
 }
 
 // --- after a new drawing -------------------------------------------------------------------

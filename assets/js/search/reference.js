@@ -1,5 +1,5 @@
 // A reference picture by file, drop or paste. It goes to media/upload and comes back as an id.
-import { h, on, toast } from "../shared/common.js";
+import { h, on, tellIn, toast } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $ } from "./page.js";
 
@@ -9,8 +9,7 @@ document.body.append(chooser);
 export const browse = () => chooser.click();
 chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0]); chooser.value = ""; });
 
-/** @param {File} file */
-async function send(file) {
+async function send(/** @type {File} */ file) {
   const frame = $(".cq-frame");
   frame?.classList.add("cq-shimmer");
   complain("");
@@ -27,13 +26,10 @@ async function send(file) {
     frame?.classList.remove("cq-shimmer");
   }
 }
-/** @param {string} text */
-function complain(text) {
+function complain(/** @type {string} */ text) {
   const line = $(".cq-inline");
-  if (!line) return;
-  line.textContent = text;
-  line.hidden = !text;
-  if (text) toast(text);
+  if (line) tellIn(line, text);
+  if (line && text) toast(text);
 }
 
 on("paste", (event) => {
@@ -47,8 +43,7 @@ on("paste", (event) => {
 
 // Dropping beside the frame must not replace the page by the picture.
 let over = 0;
-/** @param {DragEvent} event */
-const carriesFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+const carriesFiles = (/** @type {DragEvent} */ event) => [...(event.dataTransfer?.types || [])].includes("Files");
 on("dragenter", (event) => {
   if (carriesFiles(event) && ++over) document.body.classList.add("cq-dragging");
 });

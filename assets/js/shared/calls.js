@@ -1,7 +1,6 @@
 // Calls to the server: JSON both ways, one kind of error, and a sign-in in between if needed.
 import { signIn } from "./dialogs.js";
 import { at } from "./elements.js";
-/** @import { AnswerOf, CallOptions } from "./types.js" */
 
 const PATIENCE_MS = 30000;
 const AWAY = "The server does not answer.";
@@ -10,8 +9,7 @@ let opener = ""; // whom the page was opened for
 // kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
 // "left-here" (after signing out), "other" (said by the server), or "away" (status 0: no answer came).
 export class ApiProblem extends Error {
-  /** @param {number} status @param {string} problem @param {string} kind */
-  constructor(status, problem, kind) {
+  constructor(/** @type {number} */ status, /** @type {string} */ problem, /** @type {string} */ kind) {
     super(problem);
     this.status = status;
     this.problem = problem;
@@ -24,8 +22,7 @@ export const messageOf = (error) => (error instanceof Error ? error.message : St
 
 // From now on every call says whom the page was opened for. Should somebody else have signed in since, in
 // another tab, the server refuses: nothing is shown or kept as theirs.
-/** @type {(name: string) => void} */
-export const openedBy = (name) => { opener = name; };
+export const openedBy = (/** @type {string} */ name) => { opener = name; };
 
 // api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
 // Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for

@@ -15,8 +15,7 @@ export async function copy(text, { said = "Copied", shown } = {}) {
   }
 }
 
-/** @param {string} text */
-function copyByHand(text) {
+function copyByHand(/** @type {string} */ text) {
   const area = h("textarea", { class: "sr", value: text });
   document.body.append(area);
   area.select();

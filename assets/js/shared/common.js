@@ -1,8 +1,8 @@
 // What the screens of studies and people share, in one import.
 export { ApiProblem, api, messageOf } from "./calls.js";
 export { copy } from "./clipboard.js";
-export { askText, closer, confirm, dialog, dialogOpen, setKeys, showKeys, signIn, tell } from "./dialogs.js";
-export { OWN, ROOT, at, h, icon, kbd, kept, on, say, style, toast, toggle, token, typing } from "./elements.js";
+export { askText, closer, confirm, dialog, dialogOpen, once, setKeys, showKeys, signIn, tell } from "./dialogs.js";
+export { OWN, ROOT, at, field, h, icon, kbd, kept, keptInTab, on, say, stay, style, tellIn, toast, toggle, token, typing } from "./elements.js";
 export { mountNav, screens, visitor } from "./nav.js";
-export { openScreen } from "./screen.js";
+export { createViews, openScreen } from "./screen.js";
 export { toggleTheme } from "./theme.js";

@@ -1,6 +1,5 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
-import { at, h, kbd, typing } from "./elements.js";
-/** @import { Child, Props } from "./types.js" */
+import { at, field, h, kbd, tellIn, typing } from "./elements.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
@@ -16,16 +15,14 @@ export function dialog(props, ...children) {
 }
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
-// Shows a dialog that was made for this once. Resolves to what it was closed with: "" by Esc, × or a click beside it.
-/** @type {(element: HTMLDialogElement) => Promise<string>} */
-const once = (element) => new Promise((resolve) => {
+// Shows a dialog that was made for this once, and takes it off the page. Resolves to what it was closed with: "" by Esc, × or a click beside it.
+export const once = (/** @type {HTMLDialogElement} */ element) => new Promise((/** @type {(closed: string) => void} */ resolve) => {
   element.addEventListener("close", () => { element.remove(); resolve(element.returnValue); });
   element.showModal();
 });
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
-/** @type {(title: string, text: string, yes?: string, no?: string) => Promise<boolean>} */
-export async function confirm(title, text, yes = "Yes", no = "Cancel") {
+export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = "Yes", no = "Cancel") {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
     h("div", { class: "cq-row" },
@@ -35,8 +32,7 @@ export async function confirm(title, text, yes = "Yes", no = "Cancel") {
 }
 
 // Something to be read before it goes on.
-/** @type {(title: string, text: string, button: string) => Promise<unknown>} */
-export function tell(title, text, button) {
+export function tell(/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ button) {
   const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
     h("p", { role: "alert", text, dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
@@ -44,8 +40,7 @@ export function tell(title, text, button) {
 }
 
 // One line of text: await askText("Name this branch", "darker", "for example: …"). Null where nobody wants to.
-/** @param {string} title */
-export async function askText(title, value = "", hint = "") {
+export async function askText(/** @type {string} */ title, value = "", hint = "") {
   const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
   const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: "Save" }),
@@ -57,11 +52,9 @@ export async function askText(title, value = "", hint = "") {
 
 // --- the keys --------------------------------------------------------------------------------
 
-/** @type {string[][]} */
-let list = [];
+let list = /** @type {string[][]} */ ([]);
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
-/** @type {(rows: string[][]) => void} */
-export const setKeys = (rows) => { list = rows; };
+export const setKeys = (/** @type {string[][]} */ rows) => { list = rows; };
 export function showKeys() {
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
     h("header", {}, h("h2", { text: "Keys" }), closer()),
@@ -79,16 +72,13 @@ document.addEventListener("keydown", (event) => {
 // --- signing in again ------------------------------------------------------------------------
 
 let who = "";
-/** @type {(name: string) => void} */
-export const signedInAs = (name) => { who = name; };
-/** @type {Promise<boolean> | null} */
-let asking = null;
+export const signedInAs = (/** @type {string} */ name) => { who = name; };
+let asking = /** @type {Promise<boolean> | null} */ (null);
 
 // One dialog however many calls found out at once. Resolves to whether the person is back.
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
 
-/** @type {() => Promise<boolean>} */
-const ask = () => new Promise((resolve) => {
+async function ask() {
   const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
   const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
@@ -96,10 +86,7 @@ const ask = () => new Promise((resolve) => {
   const form = h("form", {},
     h("header", {}, h("h2", { text: "Sign in again" })),
     h("p", { text: "Your sign-in has expired. Nothing on this page is lost: sign in to continue." }),
-    h("label", { class: "cq-field" }, h("span", { text: "Name" }), name),
-    h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
-    problem,
-    h("div", { class: "cq-row" }, enter,
+    field("Name", name), field("Password", password), problem, h("div", { class: "cq-row" }, enter,
       h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => { asks.close(""); } })));
   const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
 
@@ -111,15 +98,14 @@ const ask = () => new Promise((resolve) => {
     const said = await attempt(name.value, password.value);
     enter.disabled = false;
     if (!said) return void asks.close("yes");
-    problem.textContent = said;
-    problem.hidden = false;
+    tellIn(problem, said);
     password.select();
   });
-  asks.addEventListener("close", () => { asks.remove(); resolve(asks.returnValue === "yes"); });
   document.body.append(asks);
-  asks.showModal();
+  const closed = once(asks);
   (who ? password : name).focus();
-});
+  return (await closed) === "yes";
+}
 
 /** "" once signed in, else a sentence. @param {string} name @param {string} password */
 async function attempt(name, password) {

@@ -1,13 +1,10 @@
 // Elements from plain values, and the small things every screen needs. Text is always set as
 // text: nothing here is parsed as HTML.
 
-/** @import { Child, From, On, Props } from "./types.js" */
-
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
 export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));
-/** @type {(path: string) => string} */
-export const at = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
+export const at = (/** @type {string} */ path) => new URL(path.replace(/^\//, ""), ROOT).href;
 
 /** @template {Element} E @param {E} element @param {Props | null} props @param {Child[]} children */
 function put(element, props, children) {
@@ -26,16 +23,24 @@ function put(element, props, children) {
 // h("button", { class: "cq-btn", onclick: save, "aria-pressed": String(on) }, "Save", kbd("Enter"))
 /** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, props?: Props, ...children: Child[]) => HTMLElementTagNameMap[Tag]} */
 export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
-/** @type {(text: string) => HTMLElement} */
-export const kbd = (text) => h("kbd", { text, "aria-hidden": "true" });
+export const kbd = (/** @type {string} */ text) => h("kbd", { text, "aria-hidden": "true" });
 
 // document.addEventListener: for what the server draws anew, and for keys.
 /** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */
 export const on = (name, hears, capture) => document.addEventListener(name, /** @type {EventListener} */ (hears), capture);
 
+// At mousedown: a click does not take the focus, so the keys of the page go on working.
+export const stay = (/** @type {Event} */ event) => event.preventDefault();
+// The text of a line that is hidden while it has none.
+export function tellIn(/** @type {HTMLElement} */ line, /** @type {string | null | undefined} */ text) {
+  line.textContent = text ?? "";
+  line.hidden = !text;
+}
+/** @type {(label: string, input: HTMLElement, title?: string) => HTMLElement} */
+export const field = (label, input, title) => h("label", { class: "cq-field", title }, h("span", { text: label }), input);
+
 // A button whose state can be told from its look and by ear.
-/** @type {(element: Element, on: unknown) => void} */
-export const toggle = (element, on) => element.setAttribute("aria-pressed", String(Boolean(on)));
+export const toggle = (/** @type {Element} */ element, /** @type {unknown} */ on) => element.setAttribute("aria-pressed", String(Boolean(on)));
 
 const SVG = "http://www.w3.org/2000/svg";
 const PATHS = {
@@ -50,8 +55,7 @@ const PATHS = {
   close: "m5.5 5.5 9 9m0-9-9 9",
   ask: "M7.2 7.4A2.9 2.9 0 1 1 10 11v1.2M10 15h.01",
 };
-/** @param {keyof typeof PATHS} name */
-export function icon(name) {
+export function icon(/** @type {keyof typeof PATHS} */ name) {
   const drawing = document.createElementNS(SVG, "svg");
   put(drawing, { class: "ico", viewBox: "0 0 20 20", "aria-hidden": "true", focusable: "false" }, []);
   drawing.append(put(document.createElementNS(SVG, "path"), { d: PATHS[name] }, []));
@@ -66,8 +70,7 @@ export const token = () =>
 
 /** @type {HTMLElement | undefined} */
 let region; // made when it is needed, as is the other: this module can be imported where there is no page
-/** @param {string | null} text */
-export function say(text) {
+export function say(/** @type {string | null} */ text) {
   region ??= h("div", { class: "sr", "aria-live": "polite", id: "cq-said" });
   if (!region.isConnected) document.body.append(region);
   region.textContent = text;
@@ -98,11 +101,11 @@ export function toast(text, offer = null) {
 
 // --- keeping something in this browser -------------------------------------------------------
 
-export const kept = {
+const keeper = (/** @type {() => Storage} */ storage) => ({
   /** @template T @param {string} key @param {T} otherwise @returns {T} */
   read(key, otherwise) {
     try {
-      return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
+      return JSON.parse(storage().getItem(key) ?? "null") ?? otherwise;
     } catch {
       return otherwise;
     }
@@ -110,24 +113,24 @@ export const kept = {
   /** Says whether it is kept: private windows and full disks may refuse. @param {string} key @param {unknown} value null: nothing */
   write(key, value) {
     try {
-      if (value === null) localStorage.removeItem(key);
-      else localStorage.setItem(key, JSON.stringify(value));
+      if (value === null) storage().removeItem(key);
+      else storage().setItem(key, JSON.stringify(value));
       return true;
     } catch {
       return false;
     }
   },
-};
+});
+export const kept = keeper(() => localStorage);
+export const keptInTab = keeper(() => sessionStorage);
 
 // A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
-/** @type {(name: string) => Promise<unknown>} */
-export const style = (name) => new Promise((resolve) => {
+export const style = (/** @type {string} */ name) => new Promise((resolve) => {
   const href = new URL(`css/${name}.css`, OWN).href;
   if (document.querySelector(`link[href="${href}"]`)) return resolve(null);
   const link = h("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve });
   document.head.append(link);
 });
 
-/** @type {(element: EventTarget | null) => boolean} */
-export const typing = (element) => element instanceof HTMLElement
+export const typing = (/** @type {EventTarget | null} */ element) => element instanceof HTMLElement
   && (element.isContentEditable || element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));

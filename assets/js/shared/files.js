@@ -3,8 +3,7 @@ import { h } from "./elements.js";
 import "./menus.js";
 
 // Hands the file to the browser; answers a sentence where there is none.
-/** @param {string} address */
-export async function fetchFile(address) {
+export async function fetchFile(/** @type {string} */ address) {
   try {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) return (await answer.json()).problem;
@@ -19,15 +18,10 @@ export async function fetchFile(address) {
 }
 
 // ``content``: an address of this page's own, data: or blob:.
-/** @type {(content: string, name: string) => void} */
-export const giveFile = (content, name) => h("a", { href: content, download: name }).click();
+export const giveFile = (/** @type {string} */ content, /** @type {string} */ name) => h("a", { href: content, download: name }).click();
 
 // A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
-/**
- * @param {string} label
- * @param {{ address(): string, what: string, kind?: string }[]} entries
- * @param {(sentence: string) => void} problem hears what went wrong
- */
+/** @param {string} label @param {{ address(): string, what: string, kind?: string }[]} entries @param {(sentence: string) => void} problem hears what went wrong */
 export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const links = entries.map(({ address, what, kind }) => {
     const link = h("a", { href: address(), onclick: async (event) => {

@@ -1,16 +1,13 @@
 // One picture as large as the window allows; the arrows lead to the others.
-import { closer, dialog } from "./dialogs.js";
+import { closer, dialog, once } from "./dialogs.js";
 import { at, h } from "./elements.js";
 
 // Resolves when it is closed.
-/** @type {(pictures: { name: string, large: string }[], which?: number) => Promise<void>} */
-export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
-  let now = which;
+export function enlarge(/** @type {{ name: string, large: string }[]} */ pictures, now = 0) {
   // A small picture is not blown up beyond twice its size: blur shows nothing more.
   const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
-  /** @type {(by: number) => void} */
-  const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };
+  const step = (/** @type {number} */ by) => { now = (now + by + pictures.length) % pictures.length; show(); };
   /** @type {(text: string, label: string, by: number) => HTMLElement} */
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
     onclick: () => step(by) });
@@ -29,7 +26,6 @@ export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
     else return;
     event.preventDefault();
   });
-  light.addEventListener("close", () => { light.remove(); resolve(); });
   show();
-  light.showModal();
-});
+  return once(light);
+}

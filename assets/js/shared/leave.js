@@ -3,8 +3,7 @@ import { ApiProblem, api } from "./calls.js";
 import { tell } from "./dialogs.js";
 import { at } from "./elements.js";
 
-/** @type {Promise<unknown> | null} */
-let leaving = null;
+let leaving = /** @type {Promise<unknown> | null} */ (null);
 export const leave = () => (leaving ??= go().finally(() => { leaving = null; }));
 
 async function go() {

@@ -5,7 +5,6 @@ import { ROOT, at, h, icon } from "./elements.js";
 import { leave } from "./leave.js";
 import "./menus.js";
 import { toggleTheme } from "./theme.js";
-/** @import { CallOptions, Me } from "./types.js" */
 
 function mark() {
   const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
@@ -40,8 +39,7 @@ export async function mountNav(element, { page }) {
 }
 
 // Who this is: {name, open, may, pages}. From now on every call says so.
-/** @param {CallOptions} options */
-export async function visitor(options = {}) {
+export async function visitor(/** @type {CallOptions} */ options = {}) {
   const me = await api("GET", "me", undefined, options);
   openedBy(me.name);
   signedInAs(me.open ? "" : me.name);
@@ -50,8 +48,7 @@ export async function visitor(options = {}) {
 
 // The screens that ``me`` may see (the server's table, web/http/pages.py), where there are several; and a menu with
 // them, for narrow windows, and with who this is. ``page`` is where we are.
-/** @type {(me: Me, page: string) => Element[]} */
-export function screens(me, page) {
+export function screens(/** @type {Me} */ me, /** @type {string} */ page) {
   const links = () => me.pages
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.title, "aria-current": to.page === page ? "page" : null }));
   const menu = h("details", { class: "cq-menu" },

@@ -2,17 +2,14 @@
 // place; z blows both up; a click shows one of them large.
 import { at, h } from "./elements.js";
 import { enlarge } from "./large.js";
-/** @import { Picture, Props, ShownPicture } from "./types.js" */
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
 const ZOOM = 2.6;
-/** @type {Map<string, HTMLImageElement>} */
-const fetched = new Map(); // address → an Image that is decoded already
+const fetched = /** @type {Map<string, HTMLImageElement>} */ (new Map()); // address → an Image that is decoded already
 const FETCHED_KEPT = 160;
 
 // Fetch and decode what will be shown soon.
-/** @param {string[]} addresses */
-export function fetchAhead(addresses) {
+export function fetchAhead(/** @type {string[]} */ addresses) {
   for (const address of addresses.map(at)) {
     if (fetched.has(address)) continue;
     const image = new Image();
@@ -50,16 +47,14 @@ export function createPictures() {
   }
 
   // Where the picture itself lies in its frame: it keeps its shape.
-  /** @param {HTMLImageElement} image @param {ShownPicture} given */
-  function box(image, given) {
+  function box(/** @type {HTMLImageElement} */ image, /** @type {ShownPicture} */ given) {
     const { offsetWidth, offsetHeight, offsetLeft, offsetTop } = image;
     const scale = Math.min(offsetWidth / given.width, offsetHeight / given.height);
     const [width, height] = [given.width * scale, given.height * scale];
     return { width, height, left: offsetLeft + (offsetWidth - width) / 2, top: offsetTop + (offsetHeight - height) / 2 };
   }
   // The point under the mouse, each way from 0 to 1 of the picture.
-  /** @param {Shown} own @param {PointerEvent} event */
-  function within(own, event) {
+  function within(/** @type {Shown} */ own, /** @type {PointerEvent} */ event) {
     if (!own.image || !own.given || own.given.missing) return null;
     const [outer, inner] = [own.frame.getBoundingClientRect(), box(own.image, own.given)];
     return [(event.clientX - outer.left - inner.left) / inner.width, (event.clientY - outer.top - inner.top) / inner.height]
@@ -67,8 +62,7 @@ export function createPictures() {
   }
 
   // Show the same place of both: in a lens, or where they are blown up.
-  /** @param {number[] | null} place */
-  function look(place) {
+  function look(/** @type {number[] | null} */ place) {
     if (place) spot = place;
     for (const own of sides) {
       own.lens.hidden = !place || zoomed || !own.image;
@@ -83,15 +77,13 @@ export function createPictures() {
     }
   }
 
-  /** @param {Shown} own */
-  const large = (own) => {
+  const large = (/** @type {Shown} */ own) => {
     const there = sides.filter(({ image }) => image);
     return enlarge(there.map(({ name, given }) => ({ name, large: given?.large ?? "" })), there.indexOf(own))
       .then(() => own.frame.focus({ preventScroll: true }));
   };
 
-  /** @param {boolean} on */
-  function zoom(on) {
+  function zoom(/** @type {boolean} */ on) {
     zoomed = on;
     element.classList.toggle("zoomed", on);
     look(null);
@@ -103,8 +95,7 @@ export function createPictures() {
     get zoomed() { return zoomed; },
     /** @type {(dx: number, dy: number) => void} -1, 0 or 1 */
     pan: (dx, dy) => look([[spot[0], dx], [spot[1], dy]].map(([now, by]) => Math.min(1, Math.max(0, now + 0.15 * by)))),
-    /** @param {{ reference: Picture, target: Picture }} item */
-    show({ reference, target }) {
+    show(/** @type {{ reference: Picture, target: Picture }} */ { reference, target }) {
       spot = [0.5, 0.5];
       zoom(false);
       [reference, target].forEach((given, number) => {

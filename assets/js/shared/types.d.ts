@@ -1,155 +1,153 @@
-// Types for the type check of the scripts (tests/js/tsconfig.json). Browsers never get this file.
+// Types that every script sees in the type check (tests/js/tsconfig.json). Browsers never get this file.
 
 // --- elements --------------------------------------------------------------------------------
 
-export type Child = Node | string | number | false | null | undefined | readonly Child[];
+type Child = Node | string | number | false | null | undefined | readonly Child[];
 /** An event that a person causes: it comes from an element. */
-export type On<E extends Event, Own extends EventTarget = HTMLElement, Target = HTMLElement> = E & { readonly target: Target; readonly currentTarget: Own }
+type On<E extends Event, Own extends EventTarget = HTMLElement, Target = HTMLElement> = E & { readonly target: Target; readonly currentTarget: Own }
   & (E extends FocusEvent ? { readonly relatedTarget: HTMLElement | null } : unknown);
 /** What a selector finds: "#how details[open]" a details element, one without a tag any element of HTML. */
-export type Found<S extends string> = S extends `${infer One},${infer Other}` ? Found<One> | Found<Other>
+type Found<S extends string> = S extends `${infer One},${infer Other}` ? Found<One> | Found<Other>
   : S extends `${string} ${infer Last}` ? Found<Last>
   : S extends `${infer Tag}[${string}` | `${infer Tag}#${string}` | `${infer Tag}.${string}` | `${infer Tag}:${string}` ? Found<Tag>
   : S extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[S] : HTMLElement;
 /** What such an event comes from. A list or a text area has what is asked of a field here, too. */
-export type From<Name> = Name extends "input" | "change" ? HTMLInputElement : Name extends "submit" | "reset" ? HTMLFormElement : HTMLElement;
-declare global {
-  interface ParentNode {
-    querySelector<S extends string>(selector: S): Found<S> | null;
-    querySelectorAll<S extends string>(selector: S): NodeListOf<Found<S>>;
-  }
-  interface Element { closest<S extends string>(selector: S): Found<S> | null }
+type From<Name> = Name extends "input" | "change" ? HTMLInputElement : Name extends "submit" | "reset" ? HTMLFormElement : HTMLElement;
+interface ParentNode {
+  querySelector<S extends string>(selector: S): Found<S> | null;
+  querySelectorAll<S extends string>(selector: S): NodeListOf<Found<S>>;
 }
+interface Element { closest<S extends string>(selector: S): Found<S> | null }
 type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: ((event: On<HTMLElementEventMap[K]>) => unknown) | null };
-export type Props = Handlers & { [name: string]: unknown };
+type Props = Handlers & { [name: string]: unknown };
 /** A part of a screen that its owner puts somewhere. */
-export interface Part { element: HTMLElement }
-export interface Choice extends Part {
+interface Part { element: HTMLElement }
+interface Choice extends Part {
   draw(chosen: unknown, how?: { disabled?: boolean }): void;
 }
 
 // --- who and where ---------------------------------------------------------------------------
 
-export interface Me { name: string; role: string; open: boolean; may: string[]; pages: { page: string; title: string; path: string }[] }
-export interface Account { name: string; role: string; active: boolean; created_at: string }
-export interface Invitation { invitation: string; role: string; uses_left: number; created_by: string; expires_at: string }
-export interface People {
+interface Me { name: string; role: string; open: boolean; may: string[]; pages: { page: string; title: string; path: string }[] }
+interface Account { name: string; role: string; active: boolean; created_at: string }
+interface Invitation { invitation: string; role: string; uses_left: number; created_by: string; expires_at: string }
+interface People {
   people: Account[]; invitations: Invitation[]; roles: { role: string; says: string }[];
   withdrawn?: number; added?: string; path?: string;
 }
-export interface Act { number: number; at: string; kind: string; by: string; about: string; details: Record<string, unknown> }
-export interface Acts { acts: Act[]; more: boolean; groups: string[]; kinds: string[] }
+interface Act { number: number; at: string; kind: string; by: string; about: string; details: Record<string, unknown> }
+interface Acts { acts: Act[]; more: boolean; groups: string[]; kinds: string[] }
 
 // --- a person at work in a study ---------------------------------------------------------------
 
-export type Kind = "validity" | "preference";
-export interface MissingPicture { token: string; missing: true; small?: undefined; large?: undefined; width?: undefined; height?: undefined }
-export interface ShownPicture { token: string; missing?: undefined; small: string; large: string; width: number; height: number }
-export type Picture = ShownPicture | MissingPicture;
+type Kind = "validity" | "preference";
+interface MissingPicture { token: string; missing: true; small?: undefined; large?: undefined; width?: undefined; height?: undefined }
+interface ShownPicture { token: string; missing?: undefined; small: string; large: string; width: number; height: number }
+type Picture = ShownPicture | MissingPicture;
 
-export interface Reason { key: string; code: string; name: string; needs_note: boolean }
-export interface Example { reference: string; text: string; target: string; verdict: string; reasons: string[]; because: string }
-export interface Category { code: string; key: string; name: string; definition: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
-export interface Flag extends Category { question: string; reasons: Reason[]; severity: number }
-export interface Rubric {
+interface Reason { key: string; code: string; name: string; needs_note: boolean }
+interface Example { reference: string; text: string; target: string; verdict: string; reasons: string[]; because: string }
+interface Category { code: string; key: string; name: string; definition: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
+interface Flag extends Category { question: string; reasons: Reason[]; severity: number }
+interface Rubric {
   intro: string; about_severity: string; about_unsure: string; flags: Flag[]; valid: Category;
   note_limit: number; broad_at: number; unsure_after: number;
 }
 /** An answer to "is this query valid?". `validated`: null is no verdict. */
-export interface Validity {
+interface Validity {
   validated: boolean | null; flags: string[]; reasons: string[]; note: string; alternatives: string[]; unsure: boolean; panel_opened: boolean;
 }
 
-export type Side = "A" | "B";
+type Side = "A" | "B";
 /** What a person reads in a preference study, and what is asked of them. */
-export interface Survey {
+interface Survey {
   protocol: string; intro: string; set_names: [string, string]; scale: { value: number; name: string }[]; guidelines: string[];
   questions: { ratings: [string, string]; preferred: string; tie: string; irrelevant_image: string; irrelevant_text: string; reason: string };
   allow_tie: boolean; form_size: number; reason_limit: number;
 }
 /** An answer to "which of the two sets is better?", in the order that is shown. null: not said yet. */
-export interface Preference {
+interface Preference {
   ratings: Record<Side, number | null>; preferred: Side | "tie" | null; irrelevant: { image: boolean; text: boolean }; reason: string; confirmed: boolean;
 }
-export interface Gate {
+interface Gate {
   kind: "guidelines" | "consent" | "check" | "finished"; text?: string; code?: string | null;
   check?: "sum" | "instruction"; question?: string; instruction?: string; options?: number[]; number?: number; attempt?: number;
 }
 
-export interface DeskStudy { id: string; name: string; kind: Kind; protocol: string; accepting: boolean }
-export interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
-export interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
-export interface Question {
+interface DeskStudy { id: string; name: string; kind: Kind; protocol: string; accepting: boolean }
+interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
+interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
+interface Question {
   id: string; position: number; number: number; of: number; form: number; forms: number; locked: boolean; text: string;
   reference: Picture; sets: Record<Side, Picture[]>; ask_reason: boolean;
 }
 /** `asked`: when the server was asked, in the page's milliseconds. */
-export interface DeskOf<I, A> {
+interface DeskOf<I, A> {
   study: DeskStudy; joined: boolean; progress: Progress; item: I | null; answer: A | null; revision: number; seconds: number;
   draft: { answer: A; seconds: number } | null; ahead: { images: string[] }[]; gate?: Gate | null; handed_on?: number; asked?: number;
 }
-export type ValidityDesk = DeskOf<Item, Validity>;
-export type SurveyDesk = DeskOf<Question, Preference>;
+type ValidityDesk = DeskOf<Item, Validity>;
+type SurveyDesk = DeskOf<Question, Preference>;
 /** Where it does not matter which kind of study it is of. */
-export type Desk = DeskOf<{ id: string; position: number }, object>;
-export interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean }
-export interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean }
+type Desk = DeskOf<{ id: string; position: number }, object>;
+interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean }
+interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean }
 
 /** Which item of which study: what drafts and answers that are not sent yet are kept by. */
-export interface Of { study: string; item: string }
-export interface Draft<A> extends Of { answer: A; seconds: number; revision: number }
+interface Of { study: string; item: string }
+interface Draft<A> extends Of { answer: A; seconds: number; revision: number }
 /** An answer as it is sent. */
-export interface Sent<A> extends Of { answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
-export interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean }
+interface Sent<A> extends Of { answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
+interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean }
 
 // --- adjudication --------------------------------------------------------------------------------
 
-export type Why = "unsure" | "tie" | "split" | "flags";
-export interface Case { item: string; number: number; why: Why | ""; decided: boolean }
-export interface Judgement { label: string; answer: Validity; seconds: number }
-export interface Decision { answer: Validity; reason: string; revision: number; by_you: boolean }
-export interface OpenCase { item: Item; number: number; why: Why | ""; judgements: Judgement[]; judged_by_you: boolean; decision: Decision | null }
+type Why = "unsure" | "tie" | "split" | "flags";
+interface Case { item: string; number: number; why: Why | ""; decided: boolean }
+interface Judgement { label: string; answer: Validity; seconds: number }
+interface Decision { answer: Validity; reason: string; revision: number; by_you: boolean }
+interface OpenCase { item: Item; number: number; why: Why | ""; judgements: Judgement[]; judged_by_you: boolean; decision: Decision | null }
 
 // --- studies ---------------------------------------------------------------------------------------
 
-export interface Counts { items: number; assignments: number; done: number; unsure: number; people: number; decisions: number }
-export interface SurveySettings {
+interface Counts { items: number; assignments: number; done: number; unsure: number; people: number; decisions: number }
+interface SurveySettings {
   set_names: string[]; per_person: number | null; form_size: number; shared_every: number; shared_by: number; check: string; check_every: number;
   reason_every: number; allow_tie: boolean; consent: boolean;
 }
-export interface Study {
+interface Study {
   id: string; name: string; kind: Kind; protocol: string; accepting: boolean; created_at: string; created_by: string; seats: number;
   plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
-export interface SeatProgress {
+interface SeatProgress {
   seat: number; name: string | null; done: number; unsure: number; open: number; total: number; median_seconds: number | null; seen_at: string | null;
   away: boolean; finished_at: string | null; code: string | null;
 }
-export interface OneStudy { study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; you_judge: boolean }
-export interface SubsetRow {
+interface OneStudy { study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; you_judge: boolean }
+interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
   validated_other: number; audited: number; validated: number; unlabelled: number; undecided: number; adjudicated: number; primary: Record<string, number>;
 }
-export interface Counted { code: string; name: string; count: number; flag?: string }
-export interface Results { rule: string; rows: SubsetRow[]; total: SubsetRow; categories: { code: string; name: string }[]; reasons: Counted[]; flags: Counted[] }
-export interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
-export interface PersonQuality {
+interface Counted { code: string; name: string; count: number; flag?: string }
+interface Results { rule: string; rows: SubsetRow[]; total: SubsetRow; categories: { code: string; name: string }[]; reasons: Counted[]; flags: Counted[] }
+interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
+interface PersonQuality {
   name: string; answers: number; checks: number | null; failed_checks: number | null; median_seconds: number | null; longest_run: number; contradictions: number;
   contradictable: number; first_side: Share; agreement: number | null; shared: number; flagged: number | null; left: number;
 }
-export interface Removal { answers: number | null; people: string[] }
-export interface Quality {
+interface Removal { answers: number | null; people: string[] }
+interface Quality {
   people: PersonQuality[]; sides: Record<"first" | "first_when_equal" | "stored" | "stored_when_equal", Share>; rules: string[]; kept_rules: string[];
   removed: (Removal & { rule: string })[]; together: Removal & { answers: number }; answers: number; left: number;
 }
-export interface MethodResult { method: string; rated: number; mean_rating: number; preferred: Share; ties: number }
-export interface PairResult {
+interface MethodResult { method: string; rated: number; mean_rating: number; preferred: Share; ties: number }
+interface PairResult {
   first: string; second: string; answers: number; first_preferred: Share; ties: number; mean_difference: number; first_led: number; second_led: number;
   first_leading: Share; second_leading: Share; adjusted: number | null; unadjusted: string;
 }
-export interface Methods { methods: MethodResult[]; pairs: PairResult[] }
-export interface Forecast {
+interface Methods { methods: MethodResult[]; pairs: PairResult[] }
+interface Forecast {
   hours_per_person: number; items_per_person: number; hours_total: number; judgements: number; rate_width: number; valid_rate: number;
   kappa_width: number | null; kappa: number; kappa_reason: string; doubly_judged: number; items: number;
 }
@@ -157,61 +155,59 @@ export interface Forecast {
 // --- search ----------------------------------------------------------------------------------------
 
 /** What the top panel says is shown. */
-export type ShownTurn = Partial<Record<"beat" | "session" | "turn" | "reference" | "gallery" | "problem" | "notice" | "loaded", string>>;
+type ShownTurn = Partial<Record<"beat" | "session" | "turn" | "reference" | "gallery" | "problem" | "notice" | "loaded", string>>;
 /** A result: web/templates/search/parts/tile.html. */
-export interface Tile extends HTMLElement {
+interface Tile extends HTMLElement {
   dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string };
 }
-export interface Drawn { action: string; failed: boolean }
+interface Drawn { action: string; failed: boolean }
 /** `shape` has the last word on the values when they are sent. */
-export interface Change { [name: string]: unknown; shape?(values: object): object }
+interface Change { [name: string]: unknown; shape?(values: object): object }
 
 // --- analysis --------------------------------------------------------------------------------------
 
-export interface Listed { id: string; name: string; kind: Kind; accepting: boolean; items: number; answered: number; people: number; planned: number; you_judge: boolean }
-export interface Headline {
+interface Listed { id: string; name: string; kind: Kind; accepting: boolean; items: number; answered: number; people: number; planned: number; you_judge: boolean }
+interface Headline {
   label: string; value: number | null; low: number | null; high: number | null; n: number | null; reason: string; kind: "share" | "count" | "number"; unit: string; note: string;
 }
 /** Two people by their seats, and what they were asked. */
-export interface Pair { a: number; b: number; key: string }
-export interface Figure { key: string; title: string; alt: string; spec: Spec; cells: Record<string, Pair> | null; note: string }
-export type Cell = string | number | null;
-export interface Column { key: string; name: string; kind: string }
-export interface Table { key: string; title: string; columns: Column[]; rows: Cell[][]; shown: string[][]; note: string; empty: string }
-export interface Section { key: string; title: string; intro: string; headlines: Headline[]; figures: Figure[]; tables: Table[] }
-export interface Choices { datasets: [string, number][]; categories: [string, number][]; people: { seat: number; name: string; judgements: number }[]; block: number }
-export interface Scores { name: string; description: string; notes: string[] }
-export interface About { study: string; protocol: string; planned: number; answered: number; latest: string | null; notes: string[]; options?: { seed: number; draws: number } }
-export interface Report {
+interface Pair { a: number; b: number; key: string }
+interface Figure { key: string; title: string; alt: string; spec: Spec; cells: Record<string, Pair> | null; note: string }
+type Cell = string | number | null;
+interface Column { key: string; name: string; kind: string }
+interface Table { key: string; title: string; columns: Column[]; rows: Cell[][]; shown: string[][]; note: string; empty: string }
+interface Section { key: string; title: string; intro: string; headlines: Headline[]; figures: Figure[]; tables: Table[] }
+interface Choices { datasets: [string, number][]; categories: [string, number][]; people: { seat: number; name: string; judgements: number }[]; block: number }
+interface Scores { name: string; description: string; notes: string[] }
+interface About { study: string; protocol: string; planned: number; answered: number; latest: string | null; notes: string[]; options?: { seed: number; draws: number } }
+interface Report {
   stamp: string; kind: Kind; accepting: boolean; about: About; choices: Choices; scores: Scores[]; sections: Section[];
   report: { rules?: Record<string, number | boolean | null> }; unchanged?: undefined;
 }
-export interface Unchanged { unchanged: true; stamp: string }
-export interface Disputed {
+interface Unchanged { unchanged: true; stamp: string }
+interface Disputed {
   item: string; key: string; dataset: string; category: string; text: string; reference: string; target: string; answers: [string, string][]; decided: string | null;
 }
-export interface ScoreRun { text: string; done: number; total: number; finished: boolean; problem: string }
+interface ScoreRun { text: string; done: number; total: number; finished: boolean; problem: string }
 /** What of a report is looked at: all of it stands in the address. `names`: whether they are hidden. */
-export interface View {
+interface View {
   study: string; datasets: string[]; categories: string[]; people: number[]; block: boolean; names: boolean; rules: string | null;
   draws: string; seed: string; undefined: string; resample: string; k: string; plan: string;
 }
 
 // What of plotly is used here.
-export interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: unknown; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
-export interface Layout { height?: number; font?: object; hoverlabel?: object; [axis: string]: unknown }
-export interface Spec { data: Trace[]; layout?: Layout }
-export interface Point { pointNumber: number | number[] }
-export interface Plot extends HTMLElement { on(name: string, hears: (event: { points: Point[] }) => void): void }
-export interface Plotly {
+interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: unknown; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
+interface Layout { height?: number; font?: object; hoverlabel?: object; [axis: string]: unknown }
+interface Spec { data: Trace[]; layout?: Layout }
+interface Point { pointNumber: number | number[] }
+interface Plot extends HTMLElement { on(name: string, hears: (event: { points: Point[] }) => void): void }
+interface Plotly {
   react(place: HTMLElement, data: Trace[], layout: Layout, config: object): Promise<unknown>;
   toImage(figure: object, how: object): Promise<string>;
   purge(place: HTMLElement): void;
   Plots: { resize(place: HTMLElement): void };
 }
-declare global {
-  interface Window { Plotly: Plotly }
-}
+interface Window { Plotly: Plotly }
 
 // --- calls ---------------------------------------------------------------------------------------------
 
@@ -235,7 +231,7 @@ interface Answers {
   };
 }
 /** What the server answers at a path, with or without a query. */
-export type AnswerOf<Path extends string> = Path extends `${infer Bare}?${string}` ? AnswerOf<Bare>
+type AnswerOf<Path extends string> = Path extends `${infer Bare}?${string}` ? AnswerOf<Bare>
   : Path extends keyof Answers ? Answers[Path] : Path extends `people/${string}` ? People : unknown;
 /** `ask: false`: no sign-in in between. `patience` in milliseconds. */
-export interface CallOptions { ask?: boolean; keepalive?: boolean; patience?: number; signal?: AbortSignal | null }
+interface CallOptions { ask?: boolean; keepalive?: boolean; patience?: number; signal?: AbortSignal | null }

@@ -1,6 +1,5 @@
 // All studies, and what a new one would cost.
 import { api, at, h } from "../shared/common.js";
-/** @import { Study } from "../shared/types.js" */
 /** @import { Screen, View } from "./main.js" */
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";
@@ -8,8 +7,7 @@ import { bar, chip, count, day, percent, plural } from "./words.js";
 
 const KINDS = { validity: "Validity", preference: "Preference" };
 
-/** @type {(screen: Screen) => Promise<View>} */
-export async function listView(screen) {
+export async function listView(/** @type {Screen} */ screen) {
   const { studies } = await api("GET", "studies/all");
   const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
   const element = h("div", {},
@@ -33,13 +31,11 @@ export async function listView(screen) {
   };
 }
 
-/** @param {Screen} screen @param {Study} first */
-function row(screen, first) {
+function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
   const progress = h("div", { class: "cq-stprogress" });
   const facts = h("p", { class: "cq-quiet num" });
   const state = h("span", {});
-  /** @param {Study} study */
-  function put(study) {
+  function put(/** @type {Study} */ study) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
     facts.textContent = [plural(items, first.kind === "preference" ? "question" : "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
@@ -50,8 +46,7 @@ function row(screen, first) {
       h("small", { text: done_of + (unsure ? ` · ${count(unsure)} unsure` : "") }));
   }
   put(first);
-  /** @param {MouseEvent} event */
-  const open = (event) => {
+  const open = (/** @type {MouseEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     screen.go(first.name);
@@ -64,6 +59,5 @@ function row(screen, first) {
   return { element, put };
 }
 
-/** @param {Study} study */
-const people = ({ counts, seats }) => (counts.people < seats
+const people = (/** @type {Study} */ { counts, seats }) => (counts.people < seats
   ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));

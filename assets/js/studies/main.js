@@ -1,8 +1,7 @@
 // The studies screen: the list, or one study. Which one stands in the address, so Back works.
-import { api, h, messageOf, mountNav, say, setKeys, style, toast } from "../shared/common.js";
+import { api, createViews, messageOf, openScreen, setKeys, toast } from "../shared/common.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-/** @import { AnswerOf, Me } from "../shared/types.js" */
 
 const BEAT_MS = 15000;
 
@@ -15,37 +14,22 @@ setKeys([["?", "These keys"]]);
  */
 /** @typedef {{ element: HTMLElement, beat(): Promise<void> }} View */
 
-/** @param {HTMLElement} element */
-export async function mount(element) {
-  await Promise.all([style("study"), style("studies")]);
-  const bar = h("div", {});
-  const body = h("main", { class: "cq-st", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  /** @param {unknown} error */
-  const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
-    h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
-    h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() })));
-  let me = /** @type {Me | null} */ (null);
-  try {
-    ({ me } = await mountNav(bar, { page: "studies" }));
-  } catch (error) {
-    return problem(error);
-  }
-  let view = /** @type {View | null} */ (null), asked = 0;
+const chosen = () => new URL(window.location.href).searchParams.get("study") || "";
 
-  const chosen = () => new URL(window.location.href).searchParams.get("study") || "";
+/** @param {HTMLElement} element */
+export const mount = (element) => openScreen(element, { page: "studies", styles: ["study", "studies"], css: "cq-st" }, async (body, { me }) => {
   /** @type {Screen} */
   const screen = {
-    may: (what) => Boolean(me?.may.includes(what)),
+    may: (what) => me.may.includes(what),
     go(name) {
       const url = new URL(window.location.href);
       if (name) url.searchParams.set("study", name);
       else url.searchParams.delete("study");
       window.history.pushState(null, "", url);
-      show();
+      views.show();
       window.scrollTo(0, 0);
     },
-    again: () => show(),
+    again: () => views.show(),
     // An action of the page: says what went wrong and answers null then.
     async does(method, path, sent, done) {
       try {
@@ -58,27 +42,10 @@ export async function mount(element) {
       }
     },
   };
-
-  async function show() {
-    const mine = ++asked, name = chosen();
-    body.setAttribute("aria-busy", "true");
-    try {
-      const next = await (name ? oneView(screen, name) : listView(screen));
-      if (mine !== asked) return;
-      view = next;
-      document.title = name ? `${name} · cirque` : "Studies · cirque";
-      body.replaceChildren(view.element);
-      say(name ? `Study ${name}` : "Studies");
-    } catch (error) {
-      if (mine === asked) problem(error);
-    } finally {
-      if (mine === asked) body.removeAttribute("aria-busy");
-    }
-  }
-
-  window.addEventListener("popstate", show);
-  const beat = () => { if (!document.hidden) view?.beat().catch(() => {}); }; // the next beat tries again
+  const views = createViews(body, { open: () => (chosen() ? oneView(screen, chosen()) : listView(screen)),
+    named: () => (chosen() ? { title: `${chosen()} · cirque`, said: `Study ${chosen()}` } : { title: "Studies · cirque", said: "Studies" }) });
+  const beat = () => { if (!document.hidden) views.view()?.beat().catch(() => {}); }; // the next beat tries again
   setInterval(beat, BEAT_MS);
   document.addEventListener("visibilitychange", beat);
-  await show();
-}
+  await views.show();
+});

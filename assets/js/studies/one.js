@@ -1,6 +1,5 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
 import { api, at, confirm, h, toast } from "../shared/common.js";
-/** @import { Counts, OneStudy, SeatProgress, Study } from "../shared/types.js" */
 /** @import { Screen, View } from "./main.js" */
 import { fileMenu } from "../shared/files.js";
 import { peopleTable } from "./people.js";
@@ -21,8 +20,7 @@ const EXPORTS = { validity: [
   ["parquet", "", "Judgements, and rated sets", "Parquet"], ["preferences", "", "Pairs for training reward models", "JSONL"],
 ] };
 
-/** @type {(screen: Screen, name: string) => Promise<View>} */
-export async function oneView(screen, name) {
+export async function oneView(/** @type {Screen} */ screen, /** @type {string} */ name) {
   const query = `study=${encodeURIComponent(name)}`;
   let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
   const rule = { value: "majority" };
@@ -33,13 +31,11 @@ export async function oneView(screen, name) {
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret) : resultsPart(screen, query, rule, secret);
 
-  /** @type {(path: "open" | "close", asks: [string, string, string], done: string) => Promise<void>} */
-  const change = async (path, asks, done) => {
+  const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
     if (await screen.does("POST", `studies/${path}`, { study: known.study.name }, done)) await afresh();
   };
-  /** @param {SeatProgress} person */
-  const release = async (person) => {
+  const release = async (/** @type {SeatProgress} */ person) => {
     const { name: who, open, done: answered } = person;
     const block = known.study.plan.agreement_items ? " Items of the agreement block, which everyone judges, are no longer expected." : "";
     const sure = await confirm(`Reassign ${who}’s open work?`, answered
@@ -72,8 +68,7 @@ export async function oneView(screen, name) {
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
-  /** @param {Counts} counts */
-  function drawTiles(counts) {
+  function drawTiles(/** @type {Counts} */ counts) {
     const { done, unsure, assignments } = counts;
     /** @type {(value: string, what: string) => HTMLElement} */
     const tile = (value, what) => h("div", {}, h("b", { class: "num", text: value }), h("span", { text: what }));
@@ -94,8 +89,7 @@ export async function oneView(screen, name) {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();
     shown = JSON.stringify(known.study.counts);
-    /** @param {Element | null} it */
-    const named = (it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
+    const named = (/** @type {Element | null} */ it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
     draw();
     if (document.activeElement === document.body) {
       [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
@@ -116,14 +110,12 @@ export async function oneView(screen, name) {
   };
 }
 
-/** @param {string} query @param {{ value: string }} rule @param {string[][]} exports */
-function downloads(query, rule, exports) {
+function downloads(/** @type {string} */ query, /** @type {{ value: string }} */ rule, /** @type {string[][]} */ exports) {
   return fileMenu("Download", exports.map(([form, table, what, kind]) => ({ what, kind,
     address: () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`) })), toast);
 }
 
-/** @param {Study} study @param {boolean} secret */
-function planPart(study, secret) {
+function planPart(/** @type {Study} */ study, /** @type {boolean} */ secret) {
   /** @type {(name: string, value: string | null | undefined) => HTMLElement | null} */
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
@@ -136,11 +128,9 @@ function planPart(study, secret) {
     secret ? fact("Made from", "Shown with the results, as you are a judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
 }
 
-/** @type {(study: Study) => [string, string][]} */
-function ofSurvey({ protocol, plan, survey }) {
+function ofSurvey(/** @type {Study} */ { protocol, plan, survey }) {
   if (!survey) return [];
-  /** @type {(number: number, none: string) => string} */
-  const every = (number, none) => (number ? `once in ${plural(number, "question")}` : none);
+  const every = (/** @type {number} */ number, /** @type {string} */ none) => (number ? `once in ${plural(number, "question")}` : none);
   return [["Survey", protocol], ["People planned for", count(plan.seats)], ["Sets are called", survey.set_names.join(", ")],
     ["Questions each", survey.per_person ? `up to ${count(survey.per_person)}, ${count(survey.form_size)} a form` : ""],
     ["Given to several people", survey.shared_every ? `one in ${count(survey.shared_every)}, to ${count(survey.shared_by)}` : "none"],

@@ -1,13 +1,11 @@
 // Who judges in a study, and how far each one is.
 import { at, h } from "../shared/common.js";
 import { ago, bar, chip, count, lasting, percent, plural } from "./words.js";
-/** @import { OneStudy, SeatProgress, Study } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 /** @typedef {(person: SeatProgress) => void} Release */
 
-/** @type {(screen: Screen, known: OneStudy, release: Release) => HTMLElement[]} */
-export function peopleTable(screen, { study, people }, release) {
+export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} */ { study, people }, /** @type {Release} */ release) {
   const taken = people.filter((person) => person.name !== null);
   const free = people.length - taken.length;
   const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),

@@ -1,7 +1,6 @@
 // People × items × overlap → hours and precision, before anybody begins.
-import { api, copy, h, messageOf } from "../shared/common.js";
+import { api, copy, field, h, messageOf } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
-/** @import { Forecast } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 const WAIT_MS = 250;
@@ -16,14 +15,12 @@ const EXPLAINED = {
   block: "Items for everyone, to compare all people with each other.",
 };
 
-/** @param {Screen} screen @param {{ open: boolean }} how */
-export function planner(screen, { open }) {
-  /** @type {Map<string, HTMLInputElement>} */
-  const inputs = new Map();
+export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean }} */ { open }) {
+  const inputs = /** @type {Map<string, HTMLInputElement>} */ (new Map());
   const fields = FIELDS.map(([name, label, value, least, most]) => {
     const input = h("input", { type: "number", name, min: least, max: most, value, step: 1, inputmode: "numeric" });
     inputs.set(name, input);
-    return h("label", { class: "cq-field", title: EXPLAINED[name] }, h("span", { text: label }), input);
+    return field(label, input, EXPLAINED[name]);
   });
   const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" });
   const command = h("code", { class: "cq-stcommand" });
@@ -52,12 +49,10 @@ export function planner(screen, { open }) {
   return box;
 }
 
-/** @param {Forecast} it */
-function shown(it) {
+function shown(/** @type {Forecast} */ it) {
   /** @type {(value: string, what: string, more: string) => HTMLElement} */
   const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
-  /** @param {number} width */
-  const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
+  const half = (/** @type {number} */ width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
   return [h("dl", {},
     fact(lasting(3600 * it.hours_per_person), "per person", `up to ${plural(it.items_per_person, "item")}`),
     fact(lasting(3600 * it.hours_total), "of work in total", plural(it.judgements, "judgement")),

@@ -1,7 +1,6 @@
 // What came of a study so far: CIRCUS's Table 2, the categories of each data set, the reasons.
 import { api, h, messageOf, toggle } from "../shared/common.js";
 import { count, percent, plural } from "./words.js";
-/** @import { Counted, Results, SubsetRow } from "../shared/types.js" */
 /** @import { Screen } from "./main.js" */
 
 /** @type {Record<string, [string, string]>} */
@@ -10,8 +9,7 @@ const RULES = {
   single_kept: ["First answer only", "One judgement per item counts, the first by seat, as in CIRCUS’s released code."],
 };
 /** @typedef {(row: SubsetRow, key: string) => number} Of how many of a category a row has */
-/** @type {["undecided" | "unlabelled", string][]} */
-const REST = [["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]];
+const REST = /** @type {["undecided" | "unlabelled", string][]} */ ([["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]]);
 
 /** @typedef {{ kept: boolean, tell(): void }} Secret */
 /** @typedef {Exclude<keyof SubsetRow, "dataset" | "primary">} Count */
@@ -42,8 +40,7 @@ export function resultsPart(screen, query, rule, secret) {
   return { element, again };
 }
 
-/** @param {Results} results */
-function shown({ rows, total, categories, reasons, flags }) {
+function shown(/** @type {Results} */ { rows, total, categories, reasons, flags }) {
   const all = rows.length > 1 ? [...rows, total] : rows;
   const kinds = [...categories.map(({ code, name }) => [code, name]), ...REST.filter(([key]) => total[key])];
   /** @type {Of} */
@@ -57,8 +54,7 @@ function shown({ rows, total, categories, reasons, flags }) {
     ...reasonPart(reasons, flags, total)];
 }
 
-/** @param {SubsetRow[]} rows @param {SubsetRow} total */
-function table2(rows, total) {
+function table2(/** @type {SubsetRow[]} */ rows, /** @type {SubsetRow} */ total) {
     /** @type {[string, Count, Count][]} */
   const pairs = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
     ["Other", "audited_other", "validated_other"]];
@@ -89,8 +85,7 @@ function stacked(row, kinds, of, total) {
     h("small", { class: "num", text: plural(row.audited, "item") }));
 }
 
-/** @type {(reasons: Counted[], flags: Counted[], total: SubsetRow) => HTMLElement[]} */
-function reasonPart(reasons, flags, total) {
+function reasonPart(/** @type {Counted[]} */ reasons, /** @type {Counted[]} */ flags, /** @type {SubsetRow} */ total) {
   const most = Math.max(1, ...reasons.map((it) => it.count), ...flags.map((it) => it.count));
   /** @type {(it: Counted, name: string, kind: string) => HTMLElement} */
   const line = (it, name, kind) => h("tr", { class: kind }, h("th", { scope: "row", text: name }),

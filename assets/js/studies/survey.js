@@ -1,16 +1,13 @@
 // A preference study in the studies screen: how people answered, what rules would exclude, the methods.
-import { api, h, messageOf } from "../shared/common.js";
+import { api, h, messageOf, tellIn } from "../shared/common.js";
 import { ruleLines } from "../survey/rules.js";
 import { count, lasting, plural } from "./words.js";
-/** @import { Child, MethodResult, Methods, PairResult, PersonQuality, Quality, Removal, Share } from "../shared/types.js" */
 /** @import { Secret } from "./results.js" */
 /** @import { Screen } from "./main.js" */
 
 const NONE = "none";
-/** @param {number | null} value */
-const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
-/** @type {(of: Share) => string} */
-const range = ({ low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
+const share = (/** @type {number | null} */ value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
+const range = (/** @type {Share} */ { low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
 
 // Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
 /** @type {(screen: Screen, query: string, name: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
@@ -51,13 +48,11 @@ export function surveyPart(screen, query, name, secret) {
       draw(found, of);
     } catch (error) {
       if (mine !== asked) return;
-      problem.textContent = messageOf(error);
-      problem.hidden = false;
+      tellIn(problem, messageOf(error));
     }
   }
 
-  /** @param {Quality} found @param {Methods} of */
-  function draw(found, of) {
+  function draw(/** @type {Quality} */ found, /** @type {Methods} */ of) {
     problem.hidden = true;
     people.replaceChildren(qualityTable(found.people));
     for (const it of lines) it.takes.textContent = taken(found.removed.find(({ rule }) => rule === it.rule), it.on.checked);
@@ -74,16 +69,14 @@ export function surveyPart(screen, query, name, secret) {
 const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
   ? `${plural(removal.answers, "answer")} excluded${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "none excluded");
 
-/** @param {string} text */
-const number = (text) => h("td", { class: "num", text });
+const number = (/** @type {string} */ text) => h("td", { class: "num", text });
 /** @type {(value: number | null, told: (value: number) => string) => HTMLElement} */
 const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Not recorded", text: "–" }) : number(told(value)));
 /** @type {(heads: string[][], rows: Child, kind?: string) => HTMLElement} */
 const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
-/** @param {PersonQuality[]} people */
-function qualityTable(people) {
+function qualityTable(/** @type {PersonQuality[]} */ people) {
   if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has started yet." });
   return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds per question"],
     ["Longest run", "Questions in a row with the same two ratings"], ["Contradictions", "The preferred set has the lower rating"],
@@ -97,8 +90,7 @@ function qualityTable(people) {
   number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged, count))), "cq-stquality");
 }
 
-/** @param {Quality["sides"]} sides */
-function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
+function sideTable(/** @type {Quality["sides"]} */ { first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
   /** @type {(name: string, it: Share) => HTMLElement} */
   const row = (name, it) => h("tr", {}, h("th", { scope: "row", text: name }), number(it.n ? `${count(it.count)} of ${count(it.n)}` : "–"), number(share(it.value)),
     number(range(it)), number(it.p === null ? "" : it.p < 0.001 ? "< 0.001" : it.p.toFixed(3)));
@@ -107,8 +99,7 @@ function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: 
     row("Stored first: about half if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
 }
 
-/** @param {Methods} of */
-function methodTables({ methods, pairs }) {
+function methodTables(/** @type {Methods} */ { methods, pairs }) {
   if (!methods.length) return [h("p", { class: "cq-quiet", text: "No answers yet, or the methods are unknown." })];
   return [table([["Method"], ["Rated sets"], ["Mean rating"], ["Preferred"], ["95 %"], ["Ties"]],
     methods.map((it) => h("tr", {}, h("th", { scope: "row", text: it.method, dir: "auto" }), number(count(it.rated)), number(it.mean_rating.toFixed(2)),
@@ -121,10 +112,8 @@ function methodTables({ methods, pairs }) {
 }
 
 // Which method stood first: balanced in the plan, but not in what came of it.
-/** @param {PairResult[]} pairs */
-function adjustedTable(pairs) {
-  /** @type {(stood: number, share: Share) => HTMLElement} */
-  const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
+function adjustedTable(/** @type {PairResult[]} */ pairs) {
+  const led = (/** @type {number} */ stood, /** @type {Share} */ { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
   const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
   return [h("h3", { text: "Methods, adjusted for sides" }),
     table([["Pair"], ["First method led", "Answers with the first method shown first, and the share of these that prefer it"],

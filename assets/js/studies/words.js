@@ -1,16 +1,14 @@
 // Numbers and times of the studies screen, in words.
 import { h } from "../shared/elements.js";
 
-/** @param {number | string | null} number */
-export const count = (number) => Number(number).toLocaleString("en");
+export const count = (/** @type {number | string | null} */ number) => Number(number).toLocaleString("en");
 /** @type {(number: number, one: string, many?: string) => string} */
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 // 100 only when all is done
 /** @type {(part: number, whole: number) => number} */
 export const percent = (part, whole) => (!whole ? 0 : part >= whole ? 100 : Math.min(99, Math.round((100 * part) / whole)));
 
-/** @param {number | null | undefined} seconds */
-export function lasting(seconds) {
+export function lasting(/** @type {number | null | undefined} */ seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 100) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -19,8 +17,7 @@ export function lasting(seconds) {
   return `${hours.toLocaleString("en")} h`;
 }
 
-/** @param {string | null} time */
-export function ago(time) {
+export function ago(/** @type {string | null} */ time) {
   if (!time) return "–";
   const seconds = (Date.now() - new Date(time).getTime()) / 1000;
   if (seconds < 90) return "just now";
@@ -29,16 +26,9 @@ export function ago(time) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-/** @param {string} time */
-export const day = (time) => new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
+export const day = (/** @type {string} */ time) => new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
-/**
- * Done of total, with the unsure part told apart by its hatching.
- * @param {number} done
- * @param {number} unsure
- * @param {number} total
- * @param {string} label
- */
+/** Done of total, with the unsure part told apart by its hatching. @param {number} done @param {number} unsure @param {number} total @param {string} label */
 export function bar(done, unsure, total, label) {
   /** @type {(name: string, number: number) => HTMLElement | null} */
   const part = (name, number) => (number ? h("i", { class: name, style: `width:${(100 * number) / total}%` }) : null);
@@ -46,5 +36,4 @@ export function bar(done, unsure, total, label) {
     total ? [part("done", done - unsure), part("unsure", unsure)] : null);
 }
 
-/** @type {(text: string, kind?: string) => HTMLElement} */
-export const chip = (text, kind = "") => h("span", { class: `cq-chip ${kind}`, text });
+export const chip = (/** @type {string} */ text, kind = "") => h("span", { class: `cq-chip ${kind}`, text });

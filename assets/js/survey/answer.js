@@ -1,13 +1,9 @@
 // An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
 // stands first. Pure: every function answers a new value. The server checks all of it again.
 
-/** @import { Preference, Question, Side, Survey } from "../shared/types.js" */
-
-/** @type {Side[]} */
-export const SIDES = ["A", "B"];
+export const SIDES = /** @type {Side[]} */ (["A", "B"]);
 export const TIE = /** @type {const} */ ("tie");
-/** @type {(side: Side) => Side} */
-const other = (side) => (side === "A" ? "B" : "A");
+const other = (/** @type {Side} */ side) => (side === "A" ? "B" : "A");
 
 // Nothing has a default: null is what nobody has said yet.
 /** @type {(from?: Partial<Preference> | null) => Preference} */
@@ -15,11 +11,9 @@ export const start = (from) => ({
   ratings: { A: null, B: null, ...from?.ratings }, preferred: from?.preferred ?? null,
   irrelevant: { image: false, text: false, ...from?.irrelevant }, reason: from?.reason ?? "", confirmed: Boolean(from?.confirmed),
 });
-/** @type {(answer: Preference) => Preference} */
-export const settled = ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed }) =>
+export const settled = (/** @type {Preference} */ { ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed }) =>
   ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed });
-/** @type {(one: Partial<Preference> | null, another: Partial<Preference> | null) => boolean} */
-export function same(one, another) {
+export function same(/** @type {Partial<Preference> | null} */ one, /** @type {Partial<Preference> | null} */ another) {
   /** @param {Partial<Preference> | null} answer */
   const plain = (answer) => JSON.stringify({ ...settled(start(answer)), reason: start(answer).reason.trimEnd(), confirmed: 0 });
   return plain(one) === plain(another);
@@ -34,16 +28,14 @@ export const prefer = (answer, preferred) => ({ ...answer, preferred, confirmed:
 export const flip = (answer, to) => ({ ...answer, irrelevant: { ...answer.irrelevant, [to]: !answer.irrelevant[to] } });
 
 // The set to rate next: the one without a rating, the first before the second; else the one rated last.
-/** @type {(answer: Preference) => Side | null} */
-export const unrated = (answer) => SIDES.find((side) => answer.ratings[side] === null) ?? null;
+export const unrated = (/** @type {Preference} */ answer) => SIDES.find((side) => answer.ratings[side] === null) ?? null;
 
 // What is still missing, or null.
 /** @typedef {{ text: string, at: Side | "preferred" | "reason" }} Lacks */
 /** @type {(answer: Preference, page: Survey, asksReason: boolean) => Lacks | null} */
 export function missing(answer, page, asksReason) {
   const side = unrated(answer);
-  /** @param {Side} which */
-  const named = (which) => page.set_names[SIDES.indexOf(which)];
+  const named = (/** @type {Side} */ which) => page.set_names[SIDES.indexOf(which)];
   if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
   if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
@@ -53,12 +45,10 @@ export function missing(answer, page, asksReason) {
 }
 
 // What to ask where the preferred set is rated lower; null where nothing contradicts.
-/** @type {(answer: Preference, page: Survey) => string | null} */
-export function doubt({ ratings, preferred }, page) {
+export function doubt(/** @type {Preference} */ { ratings, preferred }, /** @type {Survey} */ page) {
   if (preferred === null || preferred === TIE) return null;
   if ((ratings[preferred] ?? 0) >= (ratings[other(preferred)] ?? 0)) return null;
-  /** @param {Side} side */
-  const named = (side) => page.set_names[SIDES.indexOf(side)];
+  const named = (/** @type {Side} */ side) => page.set_names[SIDES.indexOf(side)];
   return `${named(other(preferred))} has the higher score, and you prefer ${named(preferred)}. Is that what you meant?`;
 }
 

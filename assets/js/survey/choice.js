@@ -1,8 +1,6 @@
 // One of several, as buttons: nothing is chosen to begin with, and a click takes no focus, so the
 // keys of the page go on working.
-import { h } from "../shared/common.js";
-
-/** @import { Child, Choice } from "../shared/types.js" */
+import { h, stay } from "../shared/common.js";
 
 /**
  * @template Value
@@ -12,14 +10,13 @@ import { h } from "../shared/common.js";
  */
 export function createChoice({ label, options, pick, ...props }) {
   const buttons = options.map(({ value, content, label: name }) => h("button", { type: "button", role: "radio", "aria-checked": "false",
-    "aria-label": name, tabindex: -1, "data-value": value, onmousedown: (event) => event.preventDefault(), onclick: () => pick(value) }, content));
+    "aria-label": name, tabindex: -1, "data-value": value, onmousedown: stay, onclick: () => pick(value) }, content));
   const element = h("div", { role: "radiogroup", "aria-label": label, ...props }, buttons);
 
   element.addEventListener("keydown", (event) => {
     const at = buttons.findIndex((button) => button === document.activeElement);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    /** @type {Record<string, number>} */
-    const ways = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const ways = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 });
     const step = ways[event.key];
     if (!step) return;
     event.preventDefault();

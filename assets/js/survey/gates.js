@@ -1,7 +1,6 @@
 // What stands before the next question, and going past it.
 import { ApiProblem, api, messageOf, say, token } from "../shared/common.js";
 import { checkPage, consentPage, guidelinesPage } from "./pages.js";
-/** @import { Gate, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for this page
 const WRONG = "That was not correct. Take your time: here is another one.";

@@ -1,10 +1,8 @@
 // The keys of the survey: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
-/** @import { Side, Survey } from "../shared/types.js" */
 
-/** @type {(page: Survey) => string[][]} */
-export const keysOf = (page) => [
+export const keysOf = (/** @type {Survey} */ page) => [
   ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],
   ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
   ["←  →", `${page.set_names[0]} is better, ${page.set_names[1]} is better`],
@@ -28,11 +26,9 @@ const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summ
 export function listen(does) {
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented || !does.here()) return;
-    /** @param {() => unknown} action */
-    const mine = (action) => { event.preventDefault(); action(); };
+    const mine = (/** @type {() => unknown} */ action) => { event.preventDefault(); action(); };
     const { key } = event;
-    /** @param {() => unknown} action */
-    const inTime = (action) => mine(() => does.leaving() || action());
+    const inTime = (/** @type {() => unknown} */ action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") mine(() => event.repeat || does.save());
       return;
@@ -59,8 +55,7 @@ export function listen(does) {
     /** @type {Record<string, () => void>} */
     const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason };
     if (answers[key]) return inTime(answers[key]);
-    /** @type {Record<string, () => void>} */
-    const simple = { z: does.zoom, o: does.map, d: does.sheet };
+    const simple = /** @type {Record<string, () => void>} */ ({ z: does.zoom, o: does.map, d: does.sheet });
     if (simple[key]) mine(simple[key]);
   });
 }

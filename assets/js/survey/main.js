@@ -2,11 +2,7 @@
 import { api, say, setKeys, style, toast } from "../shared/common.js";
 import { remember } from "../annotate/begin.js";
 import { createClock } from "../annotate/work/clock.js";
-import { createDrafts } from "../annotate/work/drafts.js";
 import { endScreen } from "../annotate/end.js";
-import { createPlaces } from "../annotate/work/places.js";
-import { createProgress } from "../annotate/progress.js";
-import { createSending } from "../annotate/work/sending.js";
 import { createWork } from "../annotate/work/main.js";
 import { fetchAhead } from "../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
@@ -17,7 +13,6 @@ import { sharp } from "./set.js";
 import { createSurveyView } from "./view.js";
 /** @import { Refused } from "../annotate/work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
-/** @import { Acknowledged, Gate, Me, Preference, Question, Saved, Sent, Side, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
 const LOOKED_S = 2; // so long a look at a question is worth keeping
@@ -27,19 +22,12 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
   const clock = createClock();
-  /** @type {import("../annotate/work/drafts.js").Drafts<Preference>} */
-  const drafts = createDrafts(me.name);
-  /** @type {import("../annotate/work/sending.js").Sending<Preference>} */
-  const sending = createSending(me.name, (state) => view.sending(state));
-  const places = createPlaces(name, { one: "question" });
-  const progress = createProgress(() => work.map());
-  /** @type {import("../annotate/work/main.js").Work<Preference>} */
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
+  const work = /** @type {import("../annotate/work/main.js").Work<Preference>} */ (
+    createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
+  const { drafts, sending, places, progress } = work;
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
-  /** @param {Question} item */
-  const whereOf = (item) => placeOf(item, page);
+  const whereOf = (/** @type {Question} */ item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
   let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), shownAt = 0, keptAt = 0;
   let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
@@ -47,8 +35,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   // --- what is shown -------------------------------------------------------------------------
 
-  /** @param {SurveyDesk} next @param {{ said?: string }} how */
-  function show(next, { said = "" } = {}) {
+  function show(/** @type {SurveyDesk} */ next, /** @type {{ said?: string }} */ { said = "" } = {}) {
     desk = next;
     shownAt = performance.now();
     const { item, gate, revision } = desk;
@@ -70,8 +57,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(`${whereOf(item)}. ${item.text}`);
   }
 
-  /** @param {boolean} restored */
-  function shown(restored) {
+  function shown(/** @type {boolean} */ restored) {
     if (!desk?.item) return;
     view.show({ ...desk, item: desk.item, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
     draw();
@@ -81,8 +67,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     view.draw({ answer, active, lacks, asks, asksReason: desk.item.ask_reason, unchanged: desk.revision > 0 && same(answer, desk.answer) });
   }
 
-  /** @param {SurveyDesk} desk @param {Gate | null | undefined} gate */
-  function finished(desk, gate) {
+  function finished(/** @type {SurveyDesk} */ desk, /** @type {Gate | null | undefined} */ gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
       change: several ? "review, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
@@ -107,8 +92,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (!sent || !same(sent.answer, answer)) keep();
   }
 
-  /** @param {Preference} next */
-  function become(next) {
+  function become(/** @type {Preference} */ next) {
     answer = next;
     [lacks, asks] = [null, false];
     view.problem("");
@@ -145,8 +129,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shown(false);
   }
 
-  /** @param {boolean} yes */
-  function meant(yes) {
+  function meant(/** @type {boolean} */ yes) {
     asks = false;
     if (yes) {
       answer = { ...answer, confirmed: true };
@@ -179,24 +162,21 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (question && !answer.confirmed) return ask(question);
     await work.save({ answer: settled(answer), seconds: clock.seconds, same: (sent) => same(answer, sent), stopped });
   }
-  /** @param {Refused<Preference>} problem */
-  function stopped({ kind, message }) {
+  function stopped(/** @type {Refused<Preference>} */ { kind, message }) {
     if (kind === "confirm") ask(message);
     else keep();
     if (kind === "gate") work.go(); // something has come up, in another window
     return kind === "confirm" || kind === "gate";
   }
 
-  /** @param {string} question */
-  function ask(question) {
+  function ask(/** @type {string} */ question) {
     asks = true;
     draw();
     keep();
     say(question);
   }
 
-  /** @param {Saved} saved @param {Sent<Preference>} sent @param {Acknowledged<Preference>["desk"]} next */
-  function stayed(saved, sent, next) {
+  function stayed(/** @type {Saved} */ saved, /** @type {Sent<Preference>} */ sent, /** @type {Acknowledged<Preference>["desk"]} */ next) {
     if (!desk?.item) return;
     const { item } = desk;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
@@ -207,8 +187,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
 
   // Between the questions, back leads to the one answered last.
-  /** @param {number} by */
-  function step(by) {
+  function step(/** @type {number} */ by) {
     const before = places.before();
     if (desk?.item || work.headed || by > 0 || !before) return work.step(by);
     work.go(before);

@@ -1,17 +1,14 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
-import { closer, copy, dialog, h, kbd } from "../shared/common.js";
+import { closer, copy, dialog, h, kbd, once, tellIn } from "../shared/common.js";
 import { createChoice } from "./choice.js";
-/** @import { Child, Choice, Gate, Survey } from "../shared/types.js" */
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 
-/** @param {string} text */
-const paragraphs = (text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
+const paragraphs = (/** @type {string} */ text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
 
 // The words that explain the study; the same on its first page and in the sheet.
-/** @param {Survey} page */
-const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
+const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
   h("h2", { text: "The scale" }),
   h("ol", { class: "sv-anchors" }, page.scale.map(({ value, name }) => h("li", {}, h("b", { text: value }), h("span", { text: name })))),
   h("h2", { text: "Good to know" }),
@@ -23,16 +20,14 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const heading = h("h1", { tabindex: -1, text: title });
   let busy = false;
-  /** @param {string} text */
-  const say = (text) => { problem.textContent = text; problem.hidden = !text; };
   const element = h("form", { class: "st-page sv-page", novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
     if (busy) return;
     busy = true;
-    say("");
+    tellIn(problem, "");
     const said = await pass(value());
     busy = false;
-    if (said) say(said);
+    tellIn(problem, said);
   } }, heading, content, problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "submit" }, button, kbd("Enter")), more));
   element.addEventListener("keydown", (event) => { // where a browser sends no form by itself
     if (event.key !== "Enter" || event.repeat || event.isComposing || !(/** @type {Element} */ (event.target)).matches("h1, div, [type=checkbox], [role=radio]")) return;
@@ -60,11 +55,7 @@ export function consentPage(text, pass, others) {
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
-/**
- * @param {Gate} gate
- * @param {Pass} pass
- * @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before
- */
+/** @param {Gate} gate @param {Pass} pass @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before */
 export function checkPage(gate, pass, { said, back }) {
   const sum = gate.check === "sum";
   const label = sum ? `${gate.question} =` : gate.instruction ?? "", options = gate.options ?? [];
@@ -90,15 +81,13 @@ export function checkPage(gate, pass, { said, back }) {
 }
 
 // The code that proves it, to be copied.
-/** @param {string} code */
-export function codeBox(code) {
+export function codeBox(/** @type {string} */ code) {
   const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
   const button = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { shown }) });
   return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
 }
 
-/** @param {Survey} page */
-export function openGuidelines(page) {
+export function openGuidelines(/** @type {Survey} */ page) {
   const body = h("div", { class: "st-sheetbody sv-sheet", tabindex: 0 }, guide(page));
   const sheet = dialog({ class: "cq-sheet", "aria-label": "Guidelines" },
     h("header", {}, h("h2", { text: "Guidelines" }), closer()), body);
@@ -107,7 +96,6 @@ export function openGuidelines(page) {
     event.preventDefault();
     sheet.close();
   });
-  sheet.addEventListener("close", () => sheet.remove());
-  sheet.showModal();
+  once(sheet);
   body.focus({ preventScroll: true });
 }

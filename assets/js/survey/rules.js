@@ -12,8 +12,7 @@ const RULES = [
 ];
 
 // [{rule, on, element, takes, text, set}]: ``text`` as it is typed, "failed-checks=2"; ``set`` takes it so, or nothing.
-/** @param {() => unknown} changed */
-export const ruleLines = (changed) => RULES.map(([rule, usual, before, behind = "", props]) => {
+export const ruleLines = (/** @type {() => unknown} */ changed) => RULES.map(([rule, usual, before, behind = "", props]) => {
   const { unit = 1, ...limits } = props ?? {};
   const on = h("input", { type: "checkbox", onchange: changed });
   const limit = usual === null ? null : h("input", { type: "number", class: "cq-strule", "aria-label": `${before} … ${behind}`, value: usual, ...limits,
@@ -22,8 +21,7 @@ export const ruleLines = (changed) => RULES.map(([rule, usual, before, behind = 
   return { rule, takes, on,
     element: h("li", {}, h("label", {}, on, h("span", { text: before })), limit ? [limit, h("span", { text: behind })] : null, takes),
     get text() { return limit ? `${rule}=${unit === 1 ? limit.value : Number(limit.value) / unit}` : rule; },
-    /** @param {string | undefined} given */
-    set(given) {
+    set(/** @type {string | undefined} */ given) {
       on.checked = given !== undefined;
       const value = given?.split("=")[1];
       if (value !== undefined && limit) limit.value = String(Math.round(10000 * Number(value) * unit) / 10000);

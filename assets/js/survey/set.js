@@ -1,8 +1,7 @@
 // One of the two sets: its pictures in a row, and the scale on which it is rated as a whole.
-import { h, kbd } from "../shared/common.js";
+import { h, kbd, tellIn } from "../shared/common.js";
 import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
-/** @import { Picture, ShownPicture, Side, Survey } from "../shared/types.js" */
 
 const SHARP = 1.3; // pixels of the screen for one of the page, from which on small pictures are not enough
 
@@ -28,8 +27,7 @@ export function createSet(side, page, act, large) {
 
   return {
     element,
-    /** @param {Picture[]} images */
-    show(images) {
+    show(/** @type {Picture[]} */ images) {
       row.replaceChildren(...images.map((image, number) => {
         const label = `${name}, image ${number + 1} of ${images.length}`;
         if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: unavailable` }, missing());
@@ -40,18 +38,15 @@ export function createSet(side, page, act, large) {
         return button;
       }));
     },
-    /** @param {number | null} rating @param {{ active: boolean, locked: boolean, text: string }} how */
-    draw(rating, { active, locked, text }) {
+    draw(/** @type {number | null} */ rating, /** @type {{ active: boolean, locked: boolean, text: string }} */ { active, locked, text }) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);
       said.textContent = rating === null ? "" : `${rating}: ${page.scale[rating - 1].name}`;
-      complaint.hidden = !text;
-      complaint.textContent = text;
+      tellIn(complaint, text);
     },
   };
 }
 
 // The address of a picture, or of its larger file where this screen shows more than the small one has.
-/** @type {(small: string) => string} */
-export const sharp = (small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
+export const sharp = (/** @type {string} */ small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
 const missing = () => h("span", { class: "st-missing", text: "Image unavailable" });

@@ -1,5 +1,5 @@
 // The layout of a question: what is looked for, the two sets, and which of them is better.
-import { h, icon, kbd } from "../shared/common.js";
+import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
 import { createFoot, createWhere } from "../annotate/parts.js";
 import { enlarge } from "../shared/large.js";
 import { imageOf } from "../shared/pictures.js";
@@ -7,18 +7,14 @@ import { createChoice } from "./choice.js";
 import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";
 /** @import { Lacks } from "./answer.js" */
-/** @import { DeskStudy, Picture, Preference, Question, ShownPicture, Side, Survey } from "../shared/types.js" */
 
-/** @type {["image" | "text", string][]} */
-const MARKS = [["image", "i"], ["text", "t"]];
+const MARKS = /** @type {["image" | "text", string][]} */ ([["image", "i"], ["text", "t"]]);
 
 /**
  * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" ("image" or "text"), "reason" (text)
  * @typedef {(what: "rate" | "active" | "prefer" | "flip" | "reason", value: string, rating?: number) => void} Act
  */
-/**
- * @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of
- */
+/** @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of */
 export function createSurveyView({ page, act, save, meant, step, sheet, discard, retry }) {
   const [one, other] = page.set_names;
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
@@ -26,7 +22,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const frame = h("button", { class: "st-frame sv-reference", type: "button", onclick: () => { if (item) large(item.reference); } });
   const sets = { A: createSet("A", page, act, (image) => large(image)), B: createSet("B", page, act, (image) => large(image)) };
   const marks = MARKS.map(([to, key]) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
-    onmousedown: (event) => event.preventDefault(), onclick: () => act("flip", to) },
+    onmousedown: stay, onclick: () => act("flip", to) },
   h("i", { "aria-hidden": "true" }, icon("check")), h("span", { text: page.questions[`irrelevant_${to}`] }), kbd(key)) }));
   const better = createChoice({ class: "sv-better", label: page.questions.preferred, pick: (side) => act("prefer", side), options: [
     { value: "A", content: [kbd("←"), h("b", { text: one, dir: "auto" })] },
@@ -49,8 +45,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   let item = /** @type {Question | null} */ (null), locked = false;
 
   // Every picture there is, from this one on; the arrows lead through them.
-  /** @param {Picture} image */
-  function large(image) {
+  function large(/** @type {Picture} */ image) {
     if (!item) return;
     const { reference, sets: shown } = item;
     const all = [{ it: reference, name: "Reference" }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
@@ -65,8 +60,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   return {
     element, title, reason,
     // To where something is missing, on a screen that does not show all at once.
-    /** @param {Side} side */
-    lead: (side) => sets[side].element.scrollIntoView({ block: "center" }),
+    lead: (/** @type {Side} */ side) => sets[side].element.scrollIntoView({ block: "center" }),
     /** @param {{ item: Question, name: string, revision: number, restored: boolean, study: DeskStudy, finished: boolean }} what */
     show({ item: next, name, revision, restored, study, finished }) {
       item = next;
@@ -97,9 +91,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       if (reason.value !== answer.reason) reason.value = answer.reason;
       reason.disabled = locked;
       reason.setAttribute("aria-invalid", String(lacks?.at === "reason"));
-      const text = lacks?.at === "preferred" || lacks?.at === "reason" ? lacks.text : "";
-      complaint.textContent = text;
-      complaint.hidden = !text;
+      tellIn(complaint, lacks?.at === "preferred" || lacks?.at === "reason" ? lacks.text : "");
       if (asks) asked.textContent = doubt(answer, page) ?? "";
       asking.hidden = !asks;
       foot.draw(unchanged || locked);

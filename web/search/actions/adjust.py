@@ -62,8 +62,7 @@ def keep(service: SearchService, view: UiState, data: Data) -> UiState:
 
 
 def kept(service: SearchService, view: UiState) -> tuple[UiState, str]:
-    """The view of the turn that :func:`keep` makes, and where it is; unchanged and "" if there
-    is nothing to keep."""
+    """The view of the turn that :func:`keep` makes, and where it is; unchanged and "" if nothing is to be kept."""
     if view.session_id is None or view.turn_id is None or not view.adjustment:
         return view, ""
     turn = service.save_adjusted(view.session_id, view.turn_id, view.adjustment, view.k)

@@ -118,9 +118,7 @@ def _column(
     }
 
 
-def _tile(
-    hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, version: str, captions: Captions
-) -> Dict:
+def _tile(hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, version: str, captions: Captions) -> Dict:
     elsewhere = {
         LETTERS[other]: there.rank
         for other, top in enumerate(tops) if other != place for there in top if there.image_id == hit.image_id

@@ -1,22 +1,17 @@
 // The numbers a reader looks for first, each with its interval and what it rests on.
 import { h } from "../../shared/elements.js";
 import { count, plural } from "../../studies/words.js";
-/** @import { Headline } from "../../shared/types.js" */
 
-/** @type {Record<string, string>} */
-const ONE = { people: "person" };
-/** @type {(value: number, places: number) => string} */
-const digits = (value, places) => value.toFixed(places).replace("-", "−");
-/** @type {(value: number, kind: string) => string} */
-const written = (value, kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
+const ONE = /** @type {Record<string, string>} */ ({ people: "person" });
+const digits = (/** @type {number} */ value, /** @type {number} */ places) => value.toFixed(places).replace("-", "−");
+const written = (/** @type {number} */ value, /** @type {string} */ kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
   : kind === "count" ? count(value) : digits(value, 3));
 
 // ``awaited``: intervals are being drawn; until then a card says so by its look.
 /** @type {(headlines: Headline[], state: { awaited: boolean }) => HTMLElement} */
 export const cards = (headlines, { awaited }) => h("ul", { class: "cq-an-cards" }, headlines.map((it) => card(it, awaited)));
 
-/** @type {(headline: Headline, awaited: boolean) => HTMLElement} */
-function card({ label, value, low, high, n, reason, kind, unit, note }, awaited) {
+function card(/** @type {Headline} */ { label, value, low, high, n, reason, kind, unit, note }, /** @type {boolean} */ awaited) {
   const there = value !== null, between = there && low !== null && high !== null;
   const why = awaited ? [note] : [...new Set([note, reason])]; // a reason beside a value is a remark on it
   const rests = n !== null && unit ? `${count(n)} ${n === 1 ? ONE[unit] ?? unit.replace(/s$/, "") : unit}` : "";
@@ -34,13 +29,11 @@ function card({ label, value, low, high, n, reason, kind, unit, note }, awaited)
 function interval(value, low, high, kind, unit) {
   const rating = unit === "rated sets" && low > 1; // no correlation is that high
   const [least, most] = kind === "share" ? [0, 1] : rating ? [1, 5] : [Math.min(0, Math.floor(low)), Math.max(1, Math.ceil(high))];
-  /** @param {number} at */
-  const place = (at) => `${(100 * (at - least)) / (most - least)}%`;
+  const place = (/** @type {number} */ at) => `${(100 * (at - least)) / (most - least)}%`;
   const ends = kind === "share" ? ["0", "100 %"] : [digits(least, 0), digits(most, 0)];
   return h("span", { class: "cq-an-interval", role: "img", "aria-label": `95 % interval, ${written(low, kind)} to ${written(high, kind)}` },
     h("i", { style: `left:${place(low)};width:calc(${place(high)} - ${place(low)})` }), h("em", { style: `left:${place(value)}` }),
     h("s", { text: ends[0] }), h("s", { text: ends[1] }));
 }
 
-/** @param {number} number */
-export const answersWord = (number) => plural(number, "new answer");
+export const answersWord = (/** @type {number} */ number) => plural(number, "new answer");

@@ -1,6 +1,5 @@
 // Items on which people differ, in a panel at the side: pictures, text, what each said, what was decided.
-import { api, at, closer, dialog, h, messageOf, say } from "../../shared/common.js";
-/** @import { Disputed } from "../../shared/types.js" */
+import { api, at, closer, dialog, h, messageOf, once, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
 
@@ -21,8 +20,7 @@ export function showDisputed({ query, both, asked, of, from }) {
     h("header", {}, h("div", {}, h("h2", { text: title, dir: "auto" }), h("p", { class: "cq-quiet", text: about.slice(0, 1).toUpperCase() + about.slice(1) })), closer()), said, body);
   let busy = false;
 
-  /** @param {boolean} focus */
-  async function next(focus) {
+  async function next(/** @type {boolean} */ focus) {
     if (busy) return;
     busy = true;
     more.disabled = true;
@@ -47,11 +45,7 @@ export function showDisputed({ query, both, asked, of, from }) {
     }
   }
 
-  panel.addEventListener("close", () => {
-    panel.remove();
-    from?.focus({ preventScroll: true });
-  });
-  panel.showModal();
+  once(panel).then(() => from?.focus({ preventScroll: true }));
   body.focus({ preventScroll: true });
   next(false);
   return panel;
@@ -59,8 +53,7 @@ export function showDisputed({ query, both, asked, of, from }) {
 
 /** @type {(of: Disputed, study: string, both: string[]) => HTMLElement} */
 function card({ item, key, dataset, category, text, reference, target, answers, decided }, study, both) {
-  /** @type {(token: string, size: string) => string} */
-  const address = (token, size) => `study/image/${study}/${token}-${size}.webp`;
+  const address = (/** @type {string} */ token, /** @type {string} */ size) => `study/image/${study}/${token}-${size}.webp`;
   const pictures = [["Reference", reference], ["Target", target]], there = pictures.filter(([, token]) => token);
   const large = there.map(([name, token]) => ({ name, large: address(token, "l") }));
   const gone = () => h("span", { class: "st-missing", text: "Image unavailable" });
@@ -84,8 +77,7 @@ function card({ item, key, dataset, category, text, reference, target, answers, 
 }
 
 // "INVALID_TEXT_QUERY+QUERY_TOO_BROAD" → "Invalid text query + query too broad"
-/** @param {string} signature */
-export function spoken(signature) {
+export function spoken(/** @type {string} */ signature) {
   const words = String(signature).split("+").map((flag) => (/^[A-Z_]+$/.test(flag.trim()) ? flag.trim().replaceAll("_", " ").toLowerCase() : flag.trim())).join(" + ");
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }

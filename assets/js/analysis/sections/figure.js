@@ -1,9 +1,8 @@
 // One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
 import { giveFile } from "../../shared/files.js";
-import { h, messageOf, toast } from "../../shared/common.js";
+import { h, messageOf, tellIn, toast } from "../../shared/common.js";
 import { onTheme, plotly, themed } from "./plotly.js";
 import { sideways } from "./scroll.js";
-/** @import { Figure, Pair, Plot, Point, Spec } from "../../shared/types.js" */
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 const NEAR = "700px";
@@ -26,8 +25,7 @@ export function createFigure({ cell, fileName }) {
     h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(({ button }) => button))), scroll, legend, wrong, note);
   let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
 
-  /** @type {(figure: Figure, format: string) => Promise<void>} */
-  async function save({ spec, key }, format) {
+  async function save(/** @type {Figure} */ { spec, key }, /** @type {string} */ format) {
     try {
       const { data, layout } = themed(spec, { print: true });
       const height = layout.height ?? USUAL_PX, across = Math.max(PRINT_PX, least(spec));
@@ -59,17 +57,14 @@ export function createFigure({ cell, fileName }) {
       plot.on("plotly_unhover", () => plot.classList.remove("opens"));
     } catch (error) {
       plot.classList.remove("cq-shimmer");
-      wrong.textContent = messageOf(error);
-      wrong.hidden = false;
+      tellIn(wrong, messageOf(error));
     }
   }
   // What the cell of a heatmap opens, if anything.
-  /** @param {Point | undefined} point */
-  const under = (point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
+  const under = (/** @type {Point | undefined} */ point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
 
   // The colours of a heatmap that is scrolled stand under it, where they stay.
-  /** @param {Spec} spec */
-  function outside(spec) {
+  function outside(/** @type {Spec} */ spec) {
     const heat = heatmap(spec);
     legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
     if (heat && !legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
@@ -95,15 +90,13 @@ export function createFigure({ cell, fileName }) {
 
   return {
     element,
-    /** @param {Figure} next */
-    put(next) {
+    put(/** @type {Figure} */ next) {
       const said = JSON.stringify(next);
       if (said === known) return;
       [figure, known] = [next, said];
       title.textContent = next.title;
       for (const { label, button } of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
-      note.textContent = next.note ?? "";
-      note.hidden = !next.note;
+      tellIn(note, next.note);
       plot.setAttribute("aria-label", next.alt);
       plot.style.minWidth = `${least(next.spec)}px`;
       plot.style.height = `${next.spec.layout?.height ?? USUAL_PX}px`;
@@ -121,12 +114,10 @@ export function createFigure({ cell, fileName }) {
   };
 }
 
-/** @param {Spec} spec */
-const heatmap = ({ data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
+const heatmap = (/** @type {Spec} */ { data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
 
 // Cells in which something is written need more room.
-/** @param {Spec} spec */
-function least(spec) {
+function least(/** @type {Spec} */ spec) {
   const across = heatmap(spec)?.z?.[0]?.length ?? 0;
   return across ? NAMES_PX + across * (spec.data.some(({ mode }) => mode === "text") ? CELL_PX : PLAIN_CELL_PX) : 0;
 }

@@ -3,7 +3,6 @@ import { at, h } from "../../shared/common.js";
 import { cards } from "./cards.js";
 import { createFigure } from "./figure.js";
 import { createTable } from "./table.js";
-/** @import { Cell, Choices, Pair, Section, Table } from "../../shared/types.js" */
 
 const NOTES = "notes"; // they stand over the report, all the time
 
@@ -51,8 +50,7 @@ export function createSections({ query, fileName, disputed }) {
 
   // Whose items a row stands for: it names two people between whom a cell opens something, in the figure of the same
   // key or in the section's only one.
-  /** @type {(row: Cell[], table: Table, opening: Map<string, Pair[]>) => Pair | null} */
-  function pairOf(row, { key, columns }, opening) {
+  function pairOf(/** @type {Cell[]} */ row, /** @type {Table} */ { key, columns }, /** @type {Map<string, Pair[]>} */ opening) {
     const cells = opening.get(key) ?? (opening.size === 1 ? [...opening.values()][0] : []);
     const [a, b] = ["a", "b"].map((name) => seats.get(String(row[columns.findIndex((it) => it.key === name)])));
     if (a === undefined || b === undefined) return null;
@@ -75,8 +73,7 @@ export function createSections({ query, fileName, disputed }) {
   return {
     element,
     nav,
-    /** @param {{ sections: Section[], choices?: Choices }} report @param {{ awaited: boolean }} state */
-    put({ sections, choices }, state) {
+    put(/** @type {{ sections: Section[], choices?: Choices }} */ { sections, choices }, /** @type {{ awaited: boolean }} */ state) {
       seats = new Map((choices?.people ?? []).map(({ seat, name }) => [name, seat]));
       for (const [key, old] of known) {
         if (sections.some((it) => it.key === key)) continue;
@@ -94,8 +91,7 @@ export function createSections({ query, fileName, disputed }) {
       inOrder(index, own.map((it) => it.link));
       own.forEach((it, place) => it.put(sections[place], state));
     },
-    /** @param {string} key */
-    goTo: (key) => known.get(key)?.goTo(),
+    goTo: (/** @type {string} */ key) => known.get(key)?.goTo(),
     clear() {
       for (const it of known.values()) it.leave();
       reading.disconnect();
@@ -130,8 +126,7 @@ function keep(place, parts, wanted, make) {
 }
 
 // Children in this order, moving none that stands right: what is moved loses the focus.
-/** @type {(place: Element, children: Element[]) => void} */
-function inOrder(place, children) {
+function inOrder(/** @type {Element} */ place, /** @type {Element[]} */ children) {
   for (const old of [...place.children]) if (!children.includes(old)) old.remove();
   children.forEach((child, number) => { if (place.children[number] !== child) place.insertBefore(child, place.children[number] ?? null); });
 }

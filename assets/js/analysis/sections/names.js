@@ -3,8 +3,7 @@
 const MOST = 26, TAIL = 10, LEAD = 4;
 
 // One for each of ``names``, which are all different.
-/** @param {string[]} names */
-export function shortened(names, most = MOST) {
+export function shortened(/** @type {string[]} */ names, most = MOST) {
   const letters = names.map((name) => [...name]);
   /** @param {string[]} of */
   const middle = (of) => (of.length <= most ? of.join("") : `${of.slice(0, most - TAIL - 1).join("")}…${of.slice(-TAIL).join("")}`);
@@ -21,17 +20,14 @@ export function shortened(names, most = MOST) {
 }
 
 // Places of texts that are there more than once.
-/** @param {string[]} texts */
-function alike(texts) {
-  /** @type {Map<string, number[]>} */
-  const groups = new Map();
+function alike(/** @type {string[]} */ texts) {
+  const groups = /** @type {Map<string, number[]>} */ (new Map());
   texts.forEach((text, place) => groups.set(text, [...(groups.get(text) ?? []), place]));
   return [...groups.values()].filter((places) => places.length > 1);
 }
 
 // How many letters all begin with.
-/** @param {string[][]} words */
-function common(words) {
+function common(/** @type {string[][]} */ words) {
   const [first] = words;
   const end = first.findIndex((letter, place) => words.some((word) => word[place] !== letter));
   return end === -1 ? first.length : end;

@@ -1,10 +1,7 @@
 // plotly, fetched when the first figure is near the window; and how figures look by day and by night.
 import { OWN, h } from "../../shared/elements.js";
 
-/** @import { Plotly, Spec } from "../../shared/types.js" */
-
-/** @type {Promise<Plotly> | null} */
-let fetching = null;
+let fetching = /** @type {Promise<Plotly> | null} */ (null);
 // Resolves to plotly, or throws a sentence; the next figure tries again then.
 export function plotly() {
   fetching ??= new Promise((resolve, reject) => {
@@ -34,8 +31,7 @@ function colours() {
 export function themed({ data, layout }, { print = false } = {}) {
   const { ink, soft, line, card, paper = CLEAR } = print ? PRINT : colours();
   const family = getComputedStyle(document.body).getPropertyValue("--sans").trim() || "sans-serif";
-  /** @type {import("../../shared/types.js").Layout} */
-  const own = structuredClone(layout ?? {});
+  const own = /** @type {Layout} */ (structuredClone(layout ?? {}));
   const axes = Object.fromEntries(Object.entries(own).filter(([name]) => /^[xy]axis\d*$/.test(name))
     .map(([name, axis]) => [name, { .../** @type {Axis} */ (axis), linecolor: line, tickcolor: line, tickfont: { .../** @type {Axis} */ (axis).tickfont, color: soft } }]));
   return { data: structuredClone(data ?? []), layout: { ...own, ...axes, autosize: !print, dragmode: false, paper_bgcolor: paper, plot_bgcolor: CLEAR,
@@ -44,8 +40,7 @@ export function themed({ data, layout }, { print = false } = {}) {
 }
 
 // Calls ``changed`` whenever the page goes light or dark; answers what ends that.
-/** @param {() => void} changed */
-export function onTheme(changed) {
+export function onTheme(/** @type {() => void} */ changed) {
   let dark = document.body.classList.contains("dark");
   const watch = new MutationObserver(() => {
     if (dark === document.body.classList.contains("dark")) return;

@@ -1,6 +1,5 @@
 // A box that scrolls sideways: its edge fades where there is more. Answers what ends that.
-/** @param {HTMLElement} box */
-export function sideways(box) {
+export function sideways(/** @type {HTMLElement} */ box) {
   const mark = () => {
     const beyond = box.scrollWidth - box.clientWidth;
     box.classList.toggle("more-before", beyond > 1 && box.scrollLeft > 1);

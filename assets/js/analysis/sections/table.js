@@ -1,9 +1,8 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
-import { h, toast } from "../../shared/common.js";
+import { h, tellIn, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
 import { sideways } from "./scroll.js";
 import { count, plural } from "../../studies/words.js";
-/** @import { Cell, Column, Pair, Table } from "../../shared/types.js" */
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
 const FIRST_ROWS = 30, SPARE = 6; // of a long table, until all are asked for
@@ -42,8 +41,7 @@ export function createTable({ address, pair, opens }) {
     if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
-  /** @param {Drawn} of */
-  function column({ key, name, kind, range }) {
+  function column(/** @type {Drawn} */ { key, name, kind, range }) {
     const way = by?.key === key ? (by.falling ? "descending" : "ascending") : "none";
     return h("th", { scope: "col", class: kind === "text" ? "" : "num", "aria-sort": way === "none" ? null : way },
       h("button", { type: "button", class: "cq-an-sort", text: name, title: range ? "With its 95 % interval" : null, "data-focus": `sort ${key}`, onclick: () => {
@@ -54,8 +52,7 @@ export function createTable({ address, pair, opens }) {
       } }));
   }
 
-  /** @type {(of: Pair | null, place: number, texts: string[]) => HTMLElement | null} */
-  function behindOf(of, place, texts) {
+  function behindOf(/** @type {Pair | null} */ of, /** @type {number} */ place, /** @type {string[]} */ texts) {
     if (!of) return null;
     const [a, b] = ["a", "b"].map((name) => texts[shown?.columns.findIndex(({ key }) => key === name) ?? -1]);
     return h("button", { class: "cq-btn small", type: "button", text: "Disputed items", "aria-label": `Disputed items of ${a} and ${b}`, "data-focus": `row ${place}`,
@@ -65,8 +62,7 @@ export function createTable({ address, pair, opens }) {
 
   return {
     element,
-    /** @param {Table} next */
-    put(next) {
+    put(/** @type {Table} */ next) {
       const said = JSON.stringify(next);
       if (said === known) return;
       if (!shown) element.open = next.rows.length <= AT_ONCE;
@@ -76,8 +72,7 @@ export function createTable({ address, pair, opens }) {
       caption.textContent = next.title;
       scroll.setAttribute("aria-label", next.title);
       menu.firstElementChild?.setAttribute("aria-label", `Download: ${next.title}`);
-      note.textContent = next.note;
-      note.hidden = !next.note;
+      tellIn(note, next.note);
       none.textContent = next.empty ? next.empty[0].toUpperCase() + next.empty.slice(1) : "Nothing to show.";
       none.hidden = next.rows.length > 0;
       scroll.hidden = menu.hidden = !next.rows.length;
@@ -88,16 +83,14 @@ export function createTable({ address, pair, opens }) {
 }
 
 const LONG = 46;
-/** @type {(texts: string[], column: Drawn) => HTMLElement} */
-function cell(texts, { place, kind, range }) {
+function cell(/** @type {string[]} */ texts, /** @type {Drawn} */ { place, kind, range }) {
   const [low, high] = (range ?? []).map((at) => texts[at]), between = range && low !== NONE && high !== NONE;
   return h(place ? "td" : "th", { class: kind !== "text" ? "num" : texts[place].length > LONG ? "long" : "", scope: place ? null : "row", dir: kind === "text" ? "auto" : null },
     texts[place], between ? h("small", { text: ` [${low}, ${high}]` }) : null);
 }
 
 // The bounds of an interval stand in the cell of their value; files keep them apart.
-/** @type {(columns: Column[]) => Drawn[]} */
-function together(columns) {
+function together(/** @type {Column[]} */ columns) {
   /** @type {Map<string, number>} */
   const place = new Map(columns.map(({ key }, number) => [key, number]));
   const bounds = new Set(columns.flatMap(({ key }) => (place.has(`${key}_low`) && place.has(`${key}_high`) ? [`${key}_low`, `${key}_high`] : [])));
@@ -106,8 +99,7 @@ function together(columns) {
 }
 
 // Places of rows, by a column; what has no value comes last, whichever way.
-/** @type {(rows: Cell[][], column: number | undefined, falling: boolean) => number[]} */
-function sorted(rows, column, falling) {
+function sorted(/** @type {Cell[][]} */ rows, /** @type {number | undefined} */ column, /** @type {boolean} */ falling) {
   const places = rows.map((_, place) => place);
   if (column === undefined) return places;
   const missing = (/** @type {Cell | undefined} */ value) => value === null || value === undefined || value === "";

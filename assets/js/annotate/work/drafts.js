@@ -2,7 +2,6 @@
 // until the server has it.
 import { api } from "../../shared/calls.js";
 import { keptByItem, sameItem } from "./kept.js";
-/** @import { CallOptions, Draft, Of, Sent } from "../../shared/types.js" */
 
 const PAUSE_MS = 400, PATIENCE_MS = 1500;
 
@@ -10,19 +9,16 @@ const PAUSE_MS = 400, PATIENCE_MS = 1500;
 /** @template A @typedef {ReturnType<typeof createDrafts<A>>} Drafts */
 /** @template A @param {string} name whose */
 export function createDrafts(name) {
-  /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */
-  const here = keptByItem(`cirque.drafts.${name}`);
+  const here = /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */ (keptByItem(`cirque.drafts.${name}`));
   let waiting = /** @type {Draft<A> | null} */ (null), timer = 0, flying = Promise.resolve();
   let answering = /** @type {(one: Of) => Sent<A> | null} */ (() => null), leaving = () => {};
   let given = /** @type {{ draft: Draft<A>, at: number }[]} */ ([]); // {draft, at}: what the server has of this page, and since when
-  /** @param {Of} one */
-  const forget = (one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
+  const forget = (/** @type {Of} */ one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
 
   /** @type {(draft: Of & { answer: A | null, seconds?: number }, how?: CallOptions) => Promise<unknown>} */
   const post = ({ study, item, answer, seconds }, how = {}) => api("POST", "study/draft", { study, item, answer, seconds }, { ask: false, ...how });
 
-  /** @param {Draft<A>} draft */
-  function hold(draft) {
+  function hold(/** @type {Draft<A>} */ draft) {
     here.put(draft);
     flying = flying.then(() => post(draft)).then(() => {
       forget(draft);
@@ -59,8 +55,7 @@ export function createDrafts(name) {
     // is shown: the page goes away.
     /** @type {(saves: (one: Of) => Sent<A> | null, leaves: () => void) => void} */
     join(saves, leaves) { [answering, leaving] = [saves, leaves]; },
-    /** @param {Draft<A>} draft */
-    keep(draft) {
+    keep(/** @type {Draft<A>} */ draft) {
       if (waiting && !sameItem(waiting, draft)) send();
       waiting = draft;
       clearTimeout(timer);
@@ -69,8 +64,7 @@ export function createDrafts(name) {
     send,
     hold,
     // The answer is on its way: no draft of it may arrive after it.
-    /** @type {(study: string, item: string) => Promise<unknown>} */
-    drop(study, item) {
+    drop(/** @type {string} */ study, /** @type {string} */ item) {
       clearTimeout(timer);
       waiting = null;
       flying = flying.then(() => forget({ study, item }));
@@ -78,8 +72,7 @@ export function createDrafts(name) {
       return Promise.race([flying, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
     },
     // The person does not want it.
-    /** @type {(study: string, item: string) => void} */
-    discard(study, item) {
+    discard(/** @type {string} */ study, /** @type {string} */ item) {
       clearTimeout(timer);
       waiting = null;
       here.drop({ study, item });
@@ -87,8 +80,7 @@ export function createDrafts(name) {
     },
     // The item's answer is ``revision`` now: what was begun since is a draft on that one. Says whether
     // there is any.
-    /** @type {(one: Of, revision: number) => boolean} */
-    follow(one, revision) {
+    follow(/** @type {Of} */ one, /** @type {number} */ revision) {
       const draft = here.at(one);
       if (draft) hold({ ...draft, revision });
       return Boolean(draft);

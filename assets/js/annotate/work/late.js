@@ -2,21 +2,17 @@
 // since. Then what waited here is a draft of its item, and the person is told.
 import { ApiProblem, api } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
-/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const PATIENCE_MS = 5000; // for as long the first item waits for them
 
 // In whatever order the server has the fields, and without the blanks it takes off.
-/** @type {(one: unknown, other: unknown) => boolean} */
-const alike = (one, other) => plain(one) === plain(other);
-/** @type {(answer: unknown) => string} */
-const plain = (answer) => JSON.stringify(answer, (_, value) => (typeof value === "string" ? value.trimEnd()
+const alike = (/** @type {unknown} */ one, /** @type {unknown} */ other) => plain(one) === plain(other);
+const plain = (/** @type {unknown} */ answer) => JSON.stringify(answer, (_, value) => (typeof value === "string" ? value.trimEnd()
   : value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value));
 
 /** Answered elsewhere since, as ``revision``. */
 class Overtaken extends ApiProblem {
-  /** @param {number} revision */
-  constructor(revision) {
+  constructor(/** @type {number} */ revision) {
     super(409, "You have since answered it elsewhere.", "overtaken");
     this.revision = revision;
   }
@@ -37,27 +33,23 @@ class Overtaken extends ApiProblem {
  * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>, places: import("./places.js").Places }} of
  */
 export function createLate({ name, drafts, sending, places }) {
-  /** @type {(one: Of) => string} */
-  const nameOf = ({ study, item }) => (study === name && places.nameOf(item)) || study;
+  const nameOf = (/** @type {Of} */ { study, item }) => (study === name && places.nameOf(item)) || study;
 
-  /** @param {Sent<A>} sent */
-  async function check({ study, item, answer, seen_revision: seen }) {
+  async function check(/** @type {Sent<A>} */ { study, item, answer, seen_revision: seen }) {
     const there = await api("GET", `study/at?study=${encodeURIComponent(study)}&item=${encodeURIComponent(item)}`);
     if (!there.item || there.revision <= (seen ?? 0) || alike(there.answer, answer)) return;
     throw new Overtaken(there.revision);
   }
 
   // What was begun after that answer is the later draft.
-  /** @type {(sent: Sent<A>, revision?: number) => void} */
-  function hold({ study, item, answer, seconds, seen_revision: seen }, revision = seen) {
+  function hold(/** @type {Sent<A>} */ { study, item, answer, seconds, seen_revision: seen }, /** @type {number} */ revision = seen) {
     if (!drafts.follow({ study, item }, revision)) drafts.hold({ study, item, answer, seconds, revision });
     if (study === name) places.begun(item);
   }
 
   // What to show first after ``found``: an item's id, "" for the first that is open, null for what was asked for.
   // ``page``, if there is one already, stays where it is.
-  /** @param {Found<A>[]} found @param {Page<A> | null} page */
-  function told(found, page) {
+  function told(/** @type {Found<A>[]} */ found, /** @type {Page<A> | null} */ page) {
     drafts.send(); // what is being typed belongs on top of it
     const saved = found.filter(({ problem }) => !problem);
     const overtaken = found.filter(({ problem }) => problem?.kind === "overtaken");
@@ -88,8 +80,7 @@ export function createLate({ name, drafts, sending, places }) {
     // What to show first; after its patience null, and what comes of it then is told on ``page``: ``item()`` is what it
     // shows or is on its way to, ``go(item)`` leads elsewhere, ``again(item)`` draws the shown one anew, and
     // ``saved(answer)`` hears that what it shows is saved.
-    /** @type {(page: Page<A>) => Promise<string | null>} */
-    settle(page) {
+    settle(/** @type {Page<A>} */ page) {
       let shown = /** @type {Page<A> | null} */ (null);
       const whole = sending.catchUp(check).then((found) => told(found, shown));
       /** @type {Promise<null>} */

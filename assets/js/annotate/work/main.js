@@ -1,29 +1,34 @@
-/** @import { Acknowledged, Desk, DeskOf, Progress, Saved, Sent } from "../../shared/types.js" */
 // A person's way through a study, whatever its kind: to other items, and on after a save.
 import { api, messageOf } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
+import { createProgress } from "../progress.js";
+import { createDrafts } from "./drafts.js";
 import { createLate } from "./late.js";
+import { createPlaces } from "./places.js";
+import { createSending } from "./sending.js";
 /** @import { At } from "./places.js" */
 /** @import { Refused } from "./sending.js" */
 
 const LINGER_MS = 1500;
 
 /** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
-// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
-// ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
-// what is shown is saved, though nobody goes on.
+// ``one``: what an item is called. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
+// goes wrong; ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the
+// answer to what is shown is saved, though nobody goes on.
 /**
  * @template A
- * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>,
- *   places: import("./places.js").Places, progress: { draw(study: string, progress: Progress): void }, now(): DeskOf<At, A> | null,
- *   show(desk: DeskOf<never, A>): unknown, stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, problem(text: string): void,
- *   leave?: () => void }} of
+ * @param {{ name: string, me: Me, one?: string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>): unknown,
+ *   stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, leave(): void,
+ *   view(): { problem(text: string): void, sending(what: { state: string, text: string }): void } }} of
  */
-export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
+export function createWork({ name, me, one = "item", now, show, stayed, leave, view }) {
+  const drafts = /** @type {import("./drafts.js").Drafts<A>} */ (createDrafts(me.name));
+  const sending = /** @type {import("./sending.js").Sending<A>} */ (createSending(me.name, (state) => view().sending(state)));
+  const places = createPlaces(name, { one }), progress = createProgress(() => work.map());
+  const problem = (/** @type {string} */ text) => { if (now()?.item) view().problem(text); else if (text) toast(text); };
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
-  /** @type {Map<string, DeskOf<At, A> | null>} */
-  const visits = new Map(); // where Save was pressed: the desk, by item
+  const visits = /** @type {Map<string, DeskOf<At, A> | null>} */ (new Map()); // where Save was pressed: the desk, by item
   let asked = 0, headed = /** @type {string | null} */ (null); // the item on its way: steps count from there
   // The desk at the item with this id, or at the first that is open, and when it was asked for.
   /** @type {(item?: string | null) => Promise<DeskOf<never, A>>} */
@@ -70,8 +75,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
   }
 
   // The server does not take an answer: on its own item that is said there, else it is a draft again.
-  /** @param {Refused<A>} problem */
-  function refused({ message, sent }) {
+  function refused(/** @type {Refused<A>} */ { message, sent }) {
     if (now()?.item?.id === sent.item) return problem(message);
     late.hold(sent);
     toast(`${late.nameOf(sent)}: the answer was not accepted and is a draft again. ${message}`);
@@ -79,8 +83,8 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
 
   const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
 
-  return {
-    go,
+  const work = {
+    drafts, sending, places, progress, go,
     get headed() { return headed; },
     // Whether the study takes answers: asked anew, where it did not.
     async reopened() {
@@ -92,8 +96,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         return null;
       }
     },
-    /** @param {number} by */
-    step(by) {
+    step(/** @type {number} */ by) {
       const item = here();
       const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
       if (to) return go(to);
@@ -137,8 +140,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
-    /** @param {DeskOf<At, A>} desk */
-    async begin(desk) {
+    async begin(/** @type {DeskOf<At, A>} */ desk) {
       if (desk.joined) await places.load();
       const open = await late.settle({
         go,
@@ -154,4 +156,5 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       show(await deskAt(open));
     },
   };
+  return work;
 }

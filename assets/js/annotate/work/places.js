@@ -1,36 +1,27 @@
 // All items of a person: what comes before and behind one, and a map to go to any of them.
 import { api } from "../../shared/calls.js";
-import { closer, dialog } from "../../shared/dialogs.js";
+import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
-/** @import { Place } from "../../shared/types.js" */
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 
 const CHANGED = "not saved";
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "reassigned" };
 
-/**
- * What is before and behind an item, in the person's own order.
- * @param {string} study
- * @param {{ one?: string }} how ``one``: what an item is called
- */
+/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one?: string }} how ``one``: what an item is called */
 export function createPlaces(study, { one = "item" } = {}) {
   let places = /** @type {Place[]} */ ([]);
   async function load() {
     const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
     places = found.places.sort((one, other) => one.position - other.position);
   }
-  /** @param {string} item */
-  const indexOf = (item) => places.findIndex((place) => place.item === item);
+  const indexOf = (/** @type {string} */ item) => places.findIndex((place) => place.item === item);
   return {
     load,
-    /** @param {string} item */
-    has: (item) => indexOf(item) >= 0,
-    /** @param {At} item */
-    number: ({ id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
+    has: (/** @type {string} */ item) => indexOf(item) >= 0,
+    number: (/** @type {At} */ { id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
     // "Item 3", by the id; "" for one that is not there.
-    /** @param {string} item */
-    nameOf: (item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
+    nameOf: (/** @type {string} */ item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
     get last() { return places.at(-1)?.item; },
     // The id of the one before the first that is open; of the last where none is.
     before() {
@@ -38,19 +29,16 @@ export function createPlaces(study, { one = "item" } = {}) {
       return places[(open < 0 ? places.length : open) - 1]?.item;
     },
     // The id of the item ``by`` places on from ``item``; undefined beyond the ends.
-    /** @type {(item: At, by: number) => string | undefined} */
-    from({ id, position }, by) {
+    from(/** @type {At} */ { id, position }, /** @type {number} */ by) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
       return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
     },
-    /** @type {(item: string, state: Place["state"], draft?: boolean) => void} */
-    note(item, state, draft = false) {
+    note(/** @type {string} */ item, /** @type {Place["state"]} */ state, draft = false) {
       const place = places[indexOf(item)];
       if (place) Object.assign(place, { state, draft });
     },
     // Something was begun, or changed, and is not saved; or no longer.
-    /** @type {(item: string, draft?: boolean) => void} */
-    begun(item, draft = true) {
+    begun(/** @type {string} */ item, draft = true) {
       const place = places[indexOf(item)];
       if (place) place.draft = draft;
     },
@@ -64,41 +52,36 @@ export function createPlaces(study, { one = "item" } = {}) {
 }
 
 /** @param {Place[]} sorted @param {string | undefined} now @param {string} one @returns {Promise<string | null>} */
-function map(sorted, now, one) {
+async function map(sorted, now, one) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
-  /** @param {string} state */
-  const count = (state) => sorted.filter((place) => place.state === state).length;
-  return new Promise((resolve) => {
-    let chosen = /** @type {string | null} */ (null);
-    const changes = sorted.filter((place) => place.draft).length;
-    /** @param {Place} place */
-    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
-    const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
-      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
-      onclick: () => { chosen = place.item; map.close(); } }));
-    const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
-    const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
-      h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
-      h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
-        h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
-      changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
-      grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
-    map.addEventListener("keydown", (event) => {
-      const at = squares.findIndex((square) => square === document.activeElement);
-      const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
-      /** @type {Record<string, number>} */
-      const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 };
-      if (event.key in ways && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, ways[event.key]))].focus();
-      else if (event.key === "o") map.close();
-      else return;
-      event.preventDefault();
-    });
-    grid.addEventListener("focusin", (event) => {
-      for (const square of squares) square.tabIndex = square === event.target ? 0 : -1;
-    });
-    map.addEventListener("close", () => { map.remove(); resolve(chosen); });
-    map.showModal();
-    const first = squares[Math.max(0, sorted.findIndex((place) => place.item === now))];
-    if (first) { first.tabIndex = 0; first.focus(); }
+  const count = (/** @type {string} */ state) => sorted.filter((place) => place.state === state).length;
+  const changes = sorted.filter((place) => place.draft).length;
+  const stateOf = (/** @type {Place} */ place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
+  const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
+    "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
+    onclick: () => map.close(place.item) }));
+  const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
+  const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
+    h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
+    h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
+      h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
+    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
+    grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
+  map.addEventListener("keydown", (event) => {
+    const at = squares.findIndex((square) => square === document.activeElement);
+    const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
+    /** @type {Record<string, number>} */
+    const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 };
+    if (event.key in ways && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, ways[event.key]))].focus();
+    else if (event.key === "o") map.close();
+    else return;
+    event.preventDefault();
   });
+  grid.addEventListener("focusin", (event) => {
+    for (const square of squares) square.tabIndex = square === event.target ? 0 : -1;
+  });
+  const closed = once(map);
+  const first = squares[Math.max(0, sorted.findIndex((place) => place.item === now))];
+  if (first) { first.tabIndex = 0; first.focus(); }
+  return (await closed) || null;
 }

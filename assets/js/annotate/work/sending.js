@@ -5,7 +5,6 @@ import { api } from "../../shared/calls.js";
 import { token } from "../../shared/elements.js";
 import { keptByItem, sameItem } from "./kept.js";
 /** @import { ApiProblem } from "../../shared/calls.js" */
-/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
@@ -23,8 +22,7 @@ const AGAIN = new Set(["away", "storage"]); // worth another try later
  * @param {(what: { state: "saving" | "waiting" | "signed-out" | "", text: string }) => void} says "" when done
  */
 export function createSending(name, says) {
-  /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */
-  const unsent = keptByItem(`cirque.unsent.${name}`);
+  const unsent = /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */ (keptByItem(`cirque.unsent.${name}`));
   const row = /** @type {Press<A>[]} */ ([]); // the first is on its way
   let running = false;
   let waits = false; // the first is not on its way: its next try comes later
@@ -36,10 +34,8 @@ export function createSending(name, says) {
     if (ms) setTimeout(resolve, ms);
   }).then(() => { waits = false; });
 
-  /** @param {Of} one */
-  const pressOf = (one) => row.find(({ body }) => sameItem(body, one));
-  /** @param {Sent<A>} body */
-  const forget = (body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
+  const pressOf = (/** @type {Of} */ one) => row.find(({ body }) => sameItem(body, one));
+  const forget = (/** @type {Sent<A>} */ body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
   const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
 
@@ -90,17 +86,14 @@ export function createSending(name, says) {
 
   return {
     // The answer to this item that is not acknowledged yet, or null.
-    /** @type {(one: Of) => Sent<A> | null} */
-    pending: (one) => pressOf(one)?.body ?? null,
+    pending: (/** @type {Of} */ one) => pressOf(one)?.body ?? null,
     // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:
     // who looks at its item meanwhile works on it.
-    /** @type {(one: Of) => boolean} */
-    flying: (one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
+    flying: (/** @type {Of} */ one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
     // the first of the same item is on its way is the same press, and answers null. It leaves once
     // ``ready`` is.
-    /** @type {(body: Sent<A>, ready: unknown) => Promise<Acknowledged<A>> | null} */
-    save(body, ready) {
+    save(/** @type {Sent<A>} */ body, /** @type {unknown} */ ready) {
       const there = pressOf(body);
       if (!there) return press({ ...body, token: token() }, () => ready);
       if (there !== row[0] || waits) {
@@ -117,8 +110,7 @@ export function createSending(name, says) {
     retry: () => wake(),
     // What an earlier visit could not send; answers what became of each: what the server says and ``sent``,
     // or the ``problem`` with ``sent``. ``check(body)``, before each try, throws a problem where it is not wanted.
-    /** @param {(body: Sent<A>) => unknown} check */
-    catchUp: (check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
+    catchUp: (/** @type {(body: Sent<A>) => unknown} */ check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
       press({ ...body, then: "stay" }, () => check(body)).catch((problem) => ({ problem, sent: body })))),
   };
 }

@@ -4,20 +4,15 @@ import { onDraw, soon, waits } from "../actions.js";
 import { $, $$, shown } from "../page.js";
 import { edit, finishEdit, isEditing, restoreEdit } from "./editing.js";
 
-/** @param {HTMLElement} side */
-const facets = (side) => $$(".cq-facet .text", side);
-/** @param {HTMLElement} text */
-const value = (text) => text.dataset.new ?? text.dataset.facet ?? "";
+const facets = (/** @type {HTMLElement} */ side) => $$(".cq-facet .text", side);
+const value = (/** @type {HTMLElement} */ text) => text.dataset.new ?? text.dataset.facet ?? "";
 let refocus = /** @type {{ side: string, at?: number, add: boolean } | null} */ (null); // where the keyboard goes on after the chips have been drawn anew
 
-/** @param {Element} element */
-const sideOf = (element) => /** @type {HTMLElement & { dataset: { side: string } }} */ (element.closest("[data-side]"));
-/** @type {() => Record<string, string[]>} */
+const sideOf = (/** @type {Element} */ element) => /** @type {HTMLElement & { dataset: { side: string } }} */ (element.closest("[data-side]"));
 const drawn = () => Object.fromEntries($$("[data-filter] [data-side]").map((one) => [one.dataset.side, facets(one).map(value).filter(Boolean)]));
 // What was asked for and is not drawn yet: the next change adds to it.
 let wanted = /** @type {{ turn?: string, constraints: Record<string, string[]> } | null} */ (null);
-/** @type {(name: string, from: string, to: string) => void} */
-function send(name, from, to) {
+function send(/** @type {string} */ name, /** @type {string} */ from, /** @type {string} */ to) {
   const { turn } = shown();
   if (!wanted || wanted.turn !== turn) wanted = { turn, constraints: drawn() };
   const constraints = { ...wanted.constraints };
@@ -28,18 +23,15 @@ function send(name, from, to) {
   wanted.constraints = constraints;
   soon("adjust", { constraints, edited: drawnSide(name)?.dataset.kind });
 }
-/** @type {(text: HTMLElement, to: string) => void} */
-function change(text, to) {
+function change(/** @type {HTMLElement} */ text, /** @type {string} */ to) {
   const side = sideOf(text);
   refocus = { side: side.dataset.side, at: Math.max(0, facets(side).indexOf(text) - (to ? 0 : 1)), add: !to && facets(side).length === 1 };
   send(side.dataset.side, value(text), to);
   text.dataset.new = to;
   text.closest(".cq-facet")?.classList.toggle("leaving", !to);
 }
-/** @param {string} name */
-const drawnSide = (name) => $(`[data-filter] [data-side=${name}]`);
-/** @param {HTMLElement} started */
-function alter(started) {
+const drawnSide = (/** @type {string} */ name) => $(`[data-filter] [data-side=${name}]`);
+function alter(/** @type {HTMLElement} */ started) {
   const { side } = sideOf(started).dataset;
   const facet = value(started);
   edit(started, {
@@ -52,16 +44,14 @@ function alter(started) {
     done: (to, text) => (text.dataset.facet ? change(text, to) : send(side, "", to)),
   });
 }
-/** @param {HTMLElement} side */
-function fresh(side) {
+function fresh(/** @type {HTMLElement} */ side) {
   const button = $("[data-add]", side);
   const text = h("span", { class: "text", role: "textbox", "aria-label": `New text under ${side.getAttribute("aria-label")}`,
     "data-facet": "", "data-hint": button?.dataset.example });
   button?.closest("li")?.before(h("li", { class: "cq-facet fresh" }, text));
   return text;
 }
-/** @param {HTMLElement} button */
-function add(button) {
+function add(/** @type {HTMLElement} */ button) {
   const name = sideOf(button).dataset.side;
   finishEdit(true);
   edit(fresh(sideOf(button)), {

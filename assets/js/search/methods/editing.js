@@ -12,16 +12,13 @@ import { $ } from "../page.js";
  */
 /** @typedef {Required<Edit> & { element: HTMLElement, before: string, text: string, caret: [number, number] }} Editing */
 let editing = /** @type {Editing | null} */ (null);
-/** @param {HTMLElement} element */
-const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
-/** @param {HTMLElement} element */
-const release = (element) => {
+const intact = (/** @type {HTMLElement} */ element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
+const release = (/** @type {HTMLElement} */ element) => {
   element.contentEditable = "false";
   element.classList.remove("editing");
 };
 
-/** @type {(element: HTMLElement, how: Edit) => void} */
-export function edit(element, { find, done, gone = () => {} }) {
+export function edit(/** @type {HTMLElement} */ element, /** @type {Edit} */ { find, done, gone = () => {} }) {
   if (editing?.element === element) return;
   finishEdit(true);
   const text = element.textContent;
@@ -29,8 +26,7 @@ export function edit(element, { find, done, gone = () => {} }) {
   hold(editing, element);
   drawings.observe($("#results") ?? document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
 }
-/** @type {(editing: Editing, element: HTMLElement) => void} */
-function hold(editing, element) {
+function hold(/** @type {Editing} */ editing, /** @type {HTMLElement} */ element) {
   if (element !== editing.element) release(editing.element);
   editing.element = element;
   element.contentEditable = "plaintext-only";
@@ -54,8 +50,7 @@ export function restoreEdit() {
   }
 }
 const drawings = new MutationObserver(restoreEdit);
-/** @type {(keep: boolean, byKey?: boolean) => void} */
-export function finishEdit(keep, byKey = false) {
+export function finishEdit(/** @type {boolean} */ keep, byKey = false) {
   if (!editing) return;
   const { element, before, done, gone } = editing;
   editing = null;

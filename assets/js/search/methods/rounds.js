@@ -10,8 +10,7 @@ on("toggle", ({ target }) => {
   for (const other of $$("details[data-keep=reasons]")) if (other.open !== target.open) other.open = target.open;
 }, true);
 
-/** @param {HTMLElement} started */
-const rewrite = (started) => edit(started, {
+const rewrite = (/** @type {HTMLElement} */ started) => edit(started, {
   find: () => $(`[data-rewrite="${started.dataset.rewrite}"]`),
   done: (text, element) => {
     if (!text) { element.textContent = element.dataset.text ?? ""; return; }

@@ -4,8 +4,7 @@ import { $, $$ } from "../page.js";
 
 // "history=feedback": methods whose history is that; "reflection": methods that have any. No method is
 // named here: anybody's browser can have this script, also a judge's.
-/** @type {(part: string, method: Record<string, unknown>) => boolean} */
-const applies = (part, method) => {
+const applies = (/** @type {string} */ part, /** @type {Record<string, unknown>} */ method) => {
   const [field, wanted] = part.split("=");
   return wanted ? method[field] === wanted : Boolean(method[field]);
 };

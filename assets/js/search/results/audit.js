@@ -7,13 +7,11 @@ import "./ledger.js"; // which is drawn before
 import { onSelect, selected } from "./selection.js";
 
 /** @typedef {{ html: string, ranks?: Record<string, (number | null)[]>, problem?: string, again?: boolean }} Answer */
-/** @type {Map<string, Promise<Answer>>} */
-const known = new Map(); // by address and whether the target is shown
+const known = /** @type {Map<string, Promise<Answer>>} */ (new Map()); // by address and whether the target is shown
 const KEPT = 50;
 let alone = /** @type {Record<string, (number | null)[]>} */ ({}); // the ranks of each image
 
-/** @type {(key: string, address: string) => Promise<Answer>} */
-function answer(key, address) {
+function answer(/** @type {string} */ key, /** @type {string} */ address) {
   const before = known.get(key);
   if (before) return before;
   const asked = fetch(address).then((reply) => reply.json())

@@ -4,20 +4,16 @@ import { $, targetOpen } from "../page.js";
 import { signs } from "./marks.js";
 import { enlargeTile } from "./picture.js";
 import { found, onSelect, refine } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 /** @type {Record<string, string>} */
 const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
   image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show" };
-/** @type {Record<string, string[]>} */
-const MARKED = { picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] };
+const MARKED = /** @type {Record<string, string[]>} */ ({ picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] });
 /** @param {string} part */
 const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
-/** @param {number} value */
-const number = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
+const number = (/** @type {number} */ value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
-/** @param {Tile} tile */
-function ledger(tile) {
+function ledger(/** @type {Tile} */ tile) {
   const place = $("[data-ledger]");
   if (!place) return;
   const parts = /** @type {[string, number][]} */ (JSON.parse(tile.dataset.parts || "[]"));
@@ -60,8 +56,7 @@ function ledger(tile) {
 // On a phone the ledger is far away: a bar above the query says what is selected.
 const holder = h("div", { class: "cq-pickbar", hidden: true });
 document.body.append(holder);
-/** @param {Tile | undefined} tile */
-function bar(tile) {
+function bar(/** @type {Tile | undefined} */ tile) {
   holder.hidden = !tile;
   document.body.classList.toggle("cq-picking", Boolean(tile));
   if (!tile) return;

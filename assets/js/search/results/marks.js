@@ -1,44 +1,32 @@
 // "More like this" and "less like this": kept by turn in this tab, sent along with the next search.
-import { h, on, say, toast } from "../../shared/common.js";
+import { h, keptInTab, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
 import { selected, tileOf, tiles } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 const KEPT = "cirque.marks";
 const MOST = 50;
 /** @typedef {"more" | "less"} Side */
 /** @typedef {Record<Side, Map<string, string>>} Marks the small picture of each image */
-/** @type {Record<Side, [sign: string, name: string]>} */
-const SIGNS = { more: ["+", "More like this"], less: ["−", "Less like this"] };
+const SIGNS = /** @type {Record<Side, [sign: string, name: string]>} */ ({ more: ["+", "More like this"], less: ["−", "Less like this"] });
 const OTHER = /** @type {const} */ ({ more: "less", less: "more" });
 
 const byTurn = /** @type {Map<string, Marks>} */ (new Map());
-try {
-  for (const [turn, sides] of JSON.parse(sessionStorage.getItem(KEPT) || "[]")) {
-    byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
-  }
-} catch { /* private windows may not store anything */ }
-function store() {
-  try {
-    const rows = [...byTurn].slice(-40).map(([turn, { more, less }]) => [turn, { more: [...more], less: [...less] }]);
-    sessionStorage.setItem(KEPT, JSON.stringify(rows));
-  } catch { /* as above */ }
+for (const [turn, sides] of keptInTab.read(KEPT, /** @type {[string, Record<Side, [string, string][]>][]} */ ([]))) {
+  byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
 }
+const store = () => keptInTab.write(KEPT, [...byTurn].slice(-40).map(([turn, { more, less }]) => [turn, { more: [...more], less: [...less] }]));
 
 const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
-/** @type {() => Marks} */
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
-/** @param {string} image */
-const sign = (image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
+const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
 export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
 
 // What a turn is asked for is one thing: an image is marked once, and never the reference.
-/** @type {(tile: Tile, side: Side) => void} */
-function toggle(tile, side) {
+function toggle(/** @type {Tile} */ tile, /** @type {Side} */ side) {
   const image = tile.dataset.image;
   if (!counts()) return toast("This method ignores marks.");
   if (image === reference()) return toast("This is already the reference.");
@@ -54,16 +42,14 @@ function toggle(tile, side) {
   draw();
   say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark removed from rank ${tile.dataset.rank}`);
 }
-/** @param {Side} side */
-export function mark(side) {
+export function mark(/** @type {Side} */ side) {
   const tile = selected();
   if (!tile) return toast("Select a result first.");
   toggle(tile, side);
 }
 
 // The two toggles, for the ledger and the bar on a phone.
-/** @param {Tile} tile */
-export function signs(tile) {
+export function signs(/** @type {Tile} */ tile) {
   if (!counts()) return "";
   return h("span", { class: "cq-signpair", "data-for": tile.dataset.image },
     .../** @type {[Side, string[]][]} */ (Object.entries(SIGNS)).map(([side, [text, title]]) => h("button", {
@@ -116,8 +102,7 @@ function summary() {
   const sides = own();
   place.hidden = !counts() || !(sides.more.size || sides.less.size);
   if (place.hidden) return place.replaceChildren();
-  /** @param {Side} side */
-  const row = (side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
+  const row = (/** @type {Side} */ side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
     h("span", { text: `${SIGNS[side][0]} ${side}`, "data-sign": side }),
     ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Remove this mark", "aria-label": `Remove the mark from ${image}` },
       h("img", { src: thumb, alt: "", width: 34, height: 34 })))) : null);

@@ -2,7 +2,6 @@
 import { closer, dialog, h, on } from "../../shared/common.js";
 import { $, targetOpen } from "../page.js";
 import { found, refine, select, tileOf, tiles } from "./selection.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 /** @type {Tile} */
 let tile;
@@ -18,8 +17,7 @@ const light = dialog({ class: "cq-light", "aria-label": "Picture" }, closer(), a
 // A small picture is not blown up beyond twice its size: blur shows nothing more.
 picture.addEventListener("load", () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; });
 
-/** @param {Tile} which */
-export function enlargeTile(which) {
+export function enlargeTile(/** @type {Tile} */ which) {
   tile = which;
   picture.src = tile.dataset.full;
   picture.alt = $(".sr", tile)?.textContent ?? "";
@@ -28,8 +26,7 @@ export function enlargeTile(which) {
   if (!light.open) light.showModal();
   again.focus({ preventScroll: true });
 }
-/** @param {number} by */
-function step(by) {
+function step(/** @type {number} */ by) {
   const all = tiles();
   const to = all[all.indexOf(tile) + by];
   if (!to) return;

@@ -2,16 +2,13 @@
 import { toast } from "../../shared/common.js";
 import { act, onDraw } from "../actions.js";
 import { $, $$ } from "../page.js";
-/** @import { Tile } from "../../shared/types.js" */
 
 export const tiles = () => /** @type {Tile[]} */ ($$("#results .cq-grid [role=option]"));
 export const selected = () => tiles().find((tile) => tile.getAttribute("aria-selected") === "true");
-/** @param {HTMLElement} element */
-export const tileOf = (element) => /** @type {Tile | null} */ (element.closest?.("#results .cq-grid [role=option]"));
+export const tileOf = (/** @type {HTMLElement} */ element) => /** @type {Tile | null} */ (element.closest?.("#results .cq-grid [role=option]"));
 
 const followers = /** @type {((tile: Tile | undefined) => void)[]} */ ([]);
-/** @param {typeof followers[number]} callback */
-export const onSelect = (callback) => followers.push(callback); // with no tile where there are no results
+export const onSelect = (/** @type {typeof followers[number]} */ callback) => followers.push(callback); // with no tile where there are no results
 
 let chosen = ""; // survives a new drawing of the same turn
 /** @type {(tile: Tile | undefined, how?: { focus?: boolean }) => void} */
@@ -29,8 +26,7 @@ export function select(tile, { focus = false } = {}) {
   for (const follow of followers) follow(tile);
 }
 
-/** @param {string} key */
-export function move(key) {
+export function move(/** @type {string} */ key) {
   const all = tiles();
   if (!all.length) return;
   const from = all.findIndex((tile) => tile === document.activeElement);
