@@ -41,7 +41,7 @@ demo: $(READY)
 
 # By whole files: what a file needs (a drawn gallery, a server) is made once.
 test: tools check
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 4 --dist loadfile
 
 # For in between: neither checks nor what starts a browser, a server or another process.
 test-quick: $(READY)
@@ -50,7 +50,7 @@ test-quick: $(READY)
 # All other tests do the same on any database; `CIRQUE_TEST_DATABASE_URL=... make test` runs them too.
 postgres: $(READY_TEST) tools
 	@.ci/tools postgresql
-	@.ci/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --only-databases
+	@.ci/with-postgres $(BIN)/python -m pytest -n 4 --dist loadfile --only-databases
 
 check: $(READY_TEST) $(JS)/.ready
 	@$(BIN)/ruff check .
