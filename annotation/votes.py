@@ -18,11 +18,9 @@ class VoteStore(Protocol):
 
     def put_vote(self, vote: MethodVote) -> MethodVote:
         """Save ``vote``, replacing the same annotator's vote on the same comparison."""
-        ...
 
     def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
         """Votes on one comparison, or all of them, oldest first."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,7 @@ def clean_name(text: str) -> str:
     return " ".join(kept.split())[:NAME_LIMIT].rstrip(" " + _JOINER)
 
 
-def check_turn(
-    turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int
-) -> None:
+def check_turn(turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int) -> None:
     """Refuse text that a database cannot store; a turn at another position is a programming error."""
     place = (turn.session_id, turn.parent_id, turn.branch_id, turn.number)
     if place != (session_id, parent_id, branch.branch_id, number):
@@ -74,8 +72,7 @@ def _check_time(moment: datetime) -> None:
 
 def _check_texts(texts: Iterable[str]) -> None:
     if not all(map(can_be_stored, texts)):
-        raise SearchError("The text holds characters that cannot be stored. Type it again instead of "
-                          "pasting it.")
+        raise SearchError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
 
 
 def _check_composition(composition: Composition | None) -> None:

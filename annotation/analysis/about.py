@@ -61,8 +61,7 @@ def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
 def _few(options: Options) -> tuple[str, ...]:
     if not 0 < options.draws < _FEW_DRAWS:
         return ()
-    return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. "
-            "Use 1,000.",)
+    return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. Use 1,000.",)
 
 
 def versions() -> dict[str, str]:
@@ -72,5 +71,4 @@ def versions() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _versions() -> tuple[tuple[str, str], ...]:
-    return (("cirque", __version__), ("python", python_version()),
-            *((name, version(name)) for name in _LIBRARIES))
+    return (("cirque", __version__), ("python", python_version()), *((name, version(name)) for name in _LIBRARIES))

@@ -70,9 +70,7 @@ def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str
     return Created(parts.study, counts, tuple(_notes(questions)))
 
 
-def hp_study_of(
-    questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime
-) -> StudyParts:
+def hp_study_of(questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime) -> StudyParts:
     """The study of a file: an item per question, a seat per person, answers without times.
 
     There are no images: tokens are hashes of image, question and position.
@@ -113,9 +111,7 @@ class HpForm:
         return tuple(f"Answers left out because {why}: {count:,}." for why, count in self.left_out.items())
 
 
-def hp_form(
-    items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
-) -> HpForm:
+def hp_form(items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]) -> HpForm:
     """Current judgements of a preference study in the released format, by seat, form and position.
 
     An imported study reproduces its file, as far as :func:`released_form` does. Runs of spaces, which the format

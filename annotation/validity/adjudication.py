@@ -176,9 +176,7 @@ def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tup
     """Judgements of one item as "Judge A", "Judge B", …, in an order shuffled per item, so that letters cannot be
     linked across cases."""
     drawn = sorted(judgements, key=lambda it: _shuffle_key(study, f"{item_id}/{name_key(it.annotator)}"))
-    return tuple(
-        NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn)
-    )
+    return tuple(NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn))
 
 
 def _shuffle_key(study: Study, what: str) -> bytes:

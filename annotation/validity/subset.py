@@ -60,9 +60,7 @@ class Subset:
     total: SubsetRow
 
 
-def count_subset(
-    items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric,
-) -> Subset:
+def count_subset(items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric) -> Subset:
     """Table 2 of ``labels`` (:func:`annotation.validity.labels.final_labels`), which must have every item."""
     items = list(items)
     of: dict[str, list[Item]] = {}

@@ -134,8 +134,7 @@ def withdraw(
 def _tell_withdrawn(changed: Changed) -> None:
     if changed.withdrawn:
         which = "open invitation was" if changed.withdrawn == 1 else f"{changed.withdrawn:,} open invitations were"
-        out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite",
-                  soft_wrap=True)
+        out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite", soft_wrap=True)
 
 
 def _print_invitations(found: Sequence[Invitation]) -> None:

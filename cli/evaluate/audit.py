@@ -207,8 +207,7 @@ def _folder_name(
     seed: int,
 ) -> str:
     """Output folder name, unique per audit configuration."""
-    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed),
-             *sorted(accepted or ())]
+    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed), *sorted(accepted or ())]
     return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
 
 

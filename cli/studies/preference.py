@@ -57,8 +57,7 @@ def create_preference(
         min=0, help="One in this many questions is given to several people; 0: none.")] = 10,
     shared_by: Annotated[int, typer.Option(min=2, help="People per shared question.")] = 3,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
-    set_names: Annotated[str, typer.Option(
-        metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
+    set_names: Annotated[str, typer.Option(metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
     allow_tie: Annotated[bool, typer.Option("--allow-tie", help="Allow “equally good”.")] = False,
     consent: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Consent text, shown before the first question.")] = None,
@@ -73,8 +72,7 @@ def create_preference(
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
-    skip_missing: Annotated[bool, typer.Option(
-        "--skip-missing", help="Skip queries with a missing image.")] = False,
+    skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip queries with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:

@@ -30,11 +30,9 @@ report_scores.register(app)
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 Out = Annotated[Path | None, typer.Option(
-    "--out", "-o", metavar="DIR", help=(
-        "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
+    "--out", "-o", metavar="DIR", help=("Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")]
-Datasets = Annotated[list[str] | None, typer.Option(
-    "--dataset", "-d", help="Only items of this data set; repeatable.")]
+Datasets = Annotated[list[str] | None, typer.Option("--dataset", "-d", help="Only items of this data set; repeatable.")]
 Categories = Annotated[list[str] | None, typer.Option(
     "--category", "-c", help="Only items of this category; repeatable.")]
 People = Annotated[list[str] | None, typer.Option(

@@ -18,8 +18,7 @@ from cli.console import out
 import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
-RuleOption = Annotated[Rule, typer.Option(
-    help="Label of an item with several judgements: the majority, or the first.")]
+RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
 
 
 class Form(StrEnum):

@@ -31,8 +31,7 @@ def print_plan(plan: Forecast) -> None:
         ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
         ("items judged twice or more", f"{plan.doubly_judged:,}"),
         ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
-        ("Cohen's kappa, 95 % interval",
-         "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
+        ("Cohen's kappa, 95 % interval", "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
     ]
     for row in rows:
         table.add_row(*row)

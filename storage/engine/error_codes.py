@@ -28,8 +28,7 @@ UNKNOWN = Cause("did not answer as it should. Check that it is running and reach
                 _UNAVAILABLE)
 CROWDED = Cause("is busy with other requests. Try again in a moment.", BUSY)
 
-_IN_USE = Cause("is locked by another program. Close other programs that have it open, then "
-                "try again.", BUSY)
+_IN_USE = Cause("is locked by another program. Close other programs that have it open, then try again.", BUSY)
 
 # Primary result codes; an extended code carries them in its low byte.
 SQLITE: Mapping[int, Cause] = {

@@ -39,7 +39,8 @@ from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.engine.database import reading, writing
 from storage.mapping import tables
-from storage.mapping.study_rows import image_from, item_from, judgement_from, seat_from, study_from
+from storage.mapping.records import record_from, records_from
+from storage.mapping.study_rows import study_from
 from storage.studies.create import check_study, name_taken, put_study
 from storage.studies.decisions import read_decisions, save_decision
 from storage.studies.events import read_events, save_event
@@ -103,20 +104,20 @@ class SqlStudyStore:
     def items(self, study_id: str) -> Sequence[Item]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            return tuple(map(item_from, connection.execute(
-                select(tables.study_items).where(_item.study_id == study_id).order_by(_item.number))))
+            return records_from(Item, connection.execute(
+                select(tables.study_items).where(_item.study_id == study_id).order_by(_item.number)))
 
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             rows = connection.execute(select(tables.study_images).where(_image.study_id == study_id))
-            return {row.token: image_from(row) for row in rows}
+            return {row.token: record_from(StudyImage, row) for row in rows}
 
     def seats(self, study_id: str) -> Sequence[Seat]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            return tuple(map(seat_from, connection.execute(
-                select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number))))
+            return records_from(Seat, connection.execute(
+                select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number)))
 
     def assignments(self, study_id: str) -> Sequence[Assignment]:
         """By seat, each seat's in order."""
@@ -130,7 +131,7 @@ class SqlStudyStore:
             _judged.study_id == study_id).order_by(_item.number, _judged.seat, _judged.revision)
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            return tuple(map(judgement_from, connection.execute(query if history else query.where(_judged.current))))
+            return records_from(Judgement, connection.execute(query if history else query.where(_judged.current)))
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
         """By seat; none for an unknown item."""
@@ -138,7 +139,7 @@ class SqlStudyStore:
             find_study(connection, study_id)
             rows = connection.execute(  # not by study: SQLite would go through all of its judgements
                 select(tables.judgements).where(_judged.item_id == item_id, _judged.current).order_by(_judged.seat))
-            return tuple(judgement_from(row) for row in rows if row.study_id == study_id)
+            return tuple(record_from(Judgement, row) for row in rows if row.study_id == study_id)
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
         with reading(self.engine) as connection:
@@ -154,7 +155,7 @@ class SqlStudyStore:
         with reading(self.engine) as connection:  # usually the seat exists, so no write lock is needed
             seat = find_seat(connection, study_id, annotator)
         if seat is not None:
-            return seat_from(seat)
+            return record_from(Seat, seat)
         with writing(self.engine) as connection:
             return take_seat(connection, study_id, annotator, at, reassign)
 

@@ -20,14 +20,7 @@ from annotation.analysis.preference.notes import preference_notes
 from annotation.analysis.preference.paired_answers import meetings
 from annotation.analysis.preference.recall import recall_scores
 from annotation.analysis.preference.shared_answers import preference_alpha, ratings_alpha, shared_questions
-from annotation.analysis.records import (
-    Estimate,
-    MetricScores,
-    Options,
-    PreferenceReport,
-    Selection,
-    StudyAnswers,
-)
+from annotation.analysis.records import Estimate, MetricScores, Options, PreferenceReport, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths

@@ -10,14 +10,7 @@ from collections.abc import Sequence
 
 from annotation.analysis.preference.method_sections import methods_section
 from annotation.analysis.preference.metric_sections import metrics_section, rate_estimate, rates_section, tests_section
-from annotation.analysis.records import (
-    Headline,
-    Precision,
-    PreferenceReport,
-    ReportColumn,
-    ReportTable,
-    Section,
-)
+from annotation.analysis.records import Headline, Precision, PreferenceReport, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering.report_parts import (
     counted,
     each,

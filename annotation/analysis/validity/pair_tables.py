@@ -7,15 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.analysis.records import (
-    Estimate,
-    Figure,
-    PairAgreement,
-    Rater,
-    ReportTable,
-    SignaturePair,
-    TwoWay,
-)
+from annotation.analysis.records import Estimate, Figure, PairAgreement, Rater, ReportTable, SignaturePair, TwoWay
 from annotation.analysis.rendering.report_parts import reasons, values
 from annotation.analysis.validity.notes import FEW
 from cir_core.reports.cells import shown, shown_interval

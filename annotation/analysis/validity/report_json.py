@@ -52,10 +52,7 @@ def _signature(report: ValidityReport) -> dict[str, Any]:
     return estimates_json({
         "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
         "pairwise_agreement_mean": of.pairwise_agreement,
-    }) | {
-        "pairs": [_signature_pair(pair) for pair in of.pairs],
-        "counts": dict(zip(of.labels, of.counts, strict=True)),
-    }
+    }) | {"pairs": [_signature_pair(pair) for pair in of.pairs], "counts": dict(zip(of.labels, of.counts, strict=True))}
 
 
 def _signature_pair(pair: SignaturePair) -> dict[str, Any]:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from annotation.analysis.records import (
-    Precision,
-    Rater,
-    ReportColumn,
-    ReportTable,
-    Section,
-    ValidityReport,
-)
+from annotation.analysis.records import Precision, Rater, ReportColumn, ReportTable, Section, ValidityReport
 from annotation.analysis.rendering.report_parts import (
     headline,
     interval_sentence,

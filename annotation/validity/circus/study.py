@@ -45,8 +45,7 @@ def study_of(
     for number, file in enumerate(imported.files, 1):
         # Without a presentation order, and for ties, the file's order decides.
         ordered = sorted(enumerate(file.assignments), key=lambda one: (_order(one[1], one[0]), one[0]))
-        places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_,
-                                                                                              one) in
+        places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_, one) in
                                                                                               enumerate(ordered)]
         given = [_judgement(study_id, ids[one.assignment_id], file, index, one, at)
                  for index, one in enumerate(file.assignments) if one.annotation is not None]
@@ -84,9 +83,7 @@ def _items(imported: ImportedStudy, study_id: str, block: set[str]) -> tuple[lis
     return items, images
 
 
-def _judgement(
-    study_id: str, item_id: str, file: UserFile, index: int, one: UserAssignment, at: datetime
-) -> Judgement:
+def _judgement(study_id: str, item_id: str, file: UserFile, index: int, one: UserAssignment, at: datetime) -> Judgement:
     assert one.annotation is not None
     created_at = time_of(one.raw.get("annotation_updated_at")) or time_of(file.head.get("generated_at")) or at
     content = json.dumps([file.username, one.raw], sort_keys=True, ensure_ascii=True)
