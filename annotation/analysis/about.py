@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from platform import python_version
 from typing import Any
 
-from annotation.analysis.records import About, Options, Selection, StudyAnswers
+from annotation.analysis.records import About, Estimate, MetricTest, Options, Selection, StudyAnswers
+from annotation.preference.quality import Proportion
 from annotation.studies.imports import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__
@@ -42,6 +44,17 @@ def about_json(of: About) -> dict[str, Any]:
                     "notes": list(of.notes)}
 
 
+def ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
+    """The interval for JSON; None without one."""
+    low, high = finite(of.low), finite(of.high)
+    return None if low is None or high is None else [low, high]
+
+
+def finite(value: float | None) -> float | None:
+    """None for nan, which JSON lacks."""
+    return value if value is not None and isfinite(value) else None
+
+
 def planned(answers: StudyAnswers) -> int:
     """Number of planned answers, without reassigned assignments; of an imported study the existing ones."""
     if is_imported(answers.study):
@@ -64,11 +77,7 @@ def _few(options: Options) -> tuple[str, ...]:
     return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. Use 1,000.",)
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Versions of cirque, Python and the statistical libraries."""
-    return dict(_versions())
-
-
-@lru_cache(maxsize=1)
-def _versions() -> tuple[tuple[str, str], ...]:
-    return (("cirque", __version__), ("python", python_version()), *((name, version(name)) for name in _LIBRARIES))
+    return {"cirque": __version__, "python": python_version(), **{name: version(name) for name in _LIBRARIES}}

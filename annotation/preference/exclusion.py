@@ -15,8 +15,6 @@ from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
-TOGETHER = "together"
-
 
 @dataclass(frozen=True)
 class Rules:

@@ -171,15 +171,13 @@ def _notes(counts: Mapping[str, int], panels: Panels) -> list[str]:
 
 def import_circus_study(
     store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str,
-    settings: Mapping[str, Any] | None = None,
 ) -> Created:
     """Import annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`).
 
     Raises ``StudyError`` for a taken name.
     """
     name = check_name(store, name)
-    parts = study_of(imported, name, settings={**SETTINGS, **(settings or {})}, created_by=created_by,
-                     at=datetime.now(UTC))
+    parts = study_of(imported, name, settings=SETTINGS, created_by=created_by, at=datetime.now(UTC))
     store.create(parts.study, parts.items, parts.images, parts.places, seats=parts.seats, judgements=parts.judgements)
     counts = {"items": len(parts.items), "people": len(parts.seats), "assignments": len(parts.places),
               "judgements": len(parts.judgements)}

@@ -16,7 +16,7 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
 from cir_core.types.domains import Domain
-from cli.console import err, open_encoder, out, progress_bar
+from cli.console import err, open_encoder, open_stores, out, progress_bar
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
 from cli.tables.audit_bar import run_bar
@@ -78,12 +78,10 @@ def audit(
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery
     from cir_core.registry.kinds import domain_of
-    from storage.stores import open_stores
 
     settings = get_settings()
     with ExitStack() as stack:
-        stores = open_stores(settings)
-        stack.callback(stores.close)
+        stores = stack.enter_context(open_stores())
         if list_:
             _list(stores, as_json)
             return

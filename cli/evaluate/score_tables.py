@@ -12,7 +12,7 @@ from rich.table import Table
 
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
-from cli.console import out
+from cli.console import out, print_notes
 from cli.evaluate.answers import SystemRun
 
 _TITLES = {
@@ -43,8 +43,7 @@ def show(
         f"; in percent, 95 % bootstrap intervals in brackets (seed {protocol['seed']})")
     out.print(f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
               f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
-    for note in protocol["notes"]:
-        out.print(f"Note: {note}")
+    print_notes(protocol["notes"], soft_wrap=False)
     if every:
         _print_tables(every)
     else:

@@ -13,7 +13,7 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.settings import get_settings
 from cir_core.support.texts import quoted
-from cli.console import open_encoder, out, progress_bar
+from cli.console import open_encoder, out, print_notes, progress_bar
 from cli.galleries.galleries import index_bar, print_index_report
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def index(
             images, name=gallery, encoder=model, home=settings.home, manifest=manifest, split=benchmark.split or "all",
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
         )
-    for note in benchmark.notes:
-        out.print(f"Note: {note}")
+    print_notes(benchmark.notes, soft_wrap=False)
     print_index_report(result, report)
 
 
@@ -124,8 +123,7 @@ def convert(
     from cir_core.registry.converting import convert as converted
 
     result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
-    for note in result.notes:
-        out.print(f"Note: {note}")
+    print_notes(result.notes, soft_wrap=False)
     for written in result.written:
         out.print(f"Wrote {written}", soft_wrap=True)
 
@@ -201,8 +199,7 @@ def _print(report: CheckReport) -> None:
         table.add_row(name, f"{count:,}" if isinstance(count, int) else f"{count:.4f}" if isinstance(count, float)
                       else count)
     out.print(table)
-    for note in report.notes:
-        out.print(f"Note: {note}")
+    print_notes(report.notes, soft_wrap=False)
     if report.images is not None:
         found = report.image_count - report.missing_count
         out.print(f"Images: {found:,} of {report.image_count:,} are under {report.images}.")

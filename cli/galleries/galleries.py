@@ -12,7 +12,7 @@ from rich.table import Table
 
 from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
-from cli.console import err, open_encoder, out, progress_bar, write_file
+from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
 
 if TYPE_CHECKING:
     from cir_core.gallery.indexing import IndexReport
@@ -63,8 +63,7 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "
         f"in {result.seconds:.1f} s."
     )
-    for note in result.notes:
-        out.print(f"Note: {note}")
+    print_notes(result.notes, soft_wrap=False)
     for path, reason in result.skipped[:_LISTED]:
         out.print(f"  skipped {path}: {reason}")
     if len(result.skipped) > _LISTED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,7 @@ import typer
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import err, out
+from cli.console import err, open_stores, out
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
@@ -140,9 +140,8 @@ def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore
     """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
     from annotation.analysis.loading import load_answers
     from annotation.analysis.statistics.krippendorff import check_scale
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         if study.kind != kind:
             raise StudyError(f"{study.name} is a {study.kind} study. Its report: cirque report {study.kind} "
@@ -210,9 +209,8 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
 
 def _note(name: str) -> None:
     from annotation.records import LOCAL, AuditEvent
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         stores.log.note(AuditEvent("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
 
