@@ -45,8 +45,7 @@ def make_vote(
     if chosen is not None and chosen not in shown:
         raise SearchError(f"{quoted(chosen)} is not one of the methods in this comparison. Reload the page.")
     return MethodVote(
-        new_id(), comparison_id, annotator, tuple(shown), chosen, blind, max(0.0, seconds), datetime.now(UTC)
-    )
+        new_id(), comparison_id, annotator, tuple(shown), chosen, blind, max(0.0, seconds), datetime.now(UTC))
 
 
 def tally(votes: Iterable[MethodVote]) -> list[Tally]:

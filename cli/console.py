@@ -73,8 +73,7 @@ def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
     settings = get_settings()
     return load_encoder(
         spec, device=settings.device, precision=settings.precision,
-        allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads,
-    )
+        allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -18,8 +18,7 @@ _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="The web workbench for composed image retrieval.",
-)
+    help="The web workbench for composed image retrieval.")
 serving.register(app)
 galleries.register(app)
 methods.register(app)

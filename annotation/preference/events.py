@@ -61,6 +61,5 @@ def people_table(
             in_utc(consents[-1]) if consents else None, answers.count(person),
             None if imported else len(checks), None if imported else checks.count(False),
             None if imported else end is not None, in_utc(end.created_at) if end else None,
-            end.payload.get("code") if end else None,
-        ))
+            end.payload.get("code") if end else None))
     return Table(study, _PERSON, tuple(rows))

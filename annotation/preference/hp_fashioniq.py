@@ -161,8 +161,7 @@ def _question(item: Item, judgement: Judgement, name: str, number: int) -> Quest
         item.shown["text"] if released else re.sub(" {2,}", " ", item.shown["text"]),
         (ShownSet(tuple(hidden["set_ids"][0]), answer["ratings"][0]),
          ShownSet(tuple(hidden["set_ids"][1]), answer["ratings"][1])),
-        1 if answer["preferred"] == 1 else 2, released,
-    )
+        1 if answer["preferred"] == 1 else 2, released)
     for image_id in question.image_ids:
         if not image_id or "/" in image_id:
             raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's format cannot contain the image id "

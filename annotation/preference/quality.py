@@ -141,8 +141,7 @@ def _person(
         sum(answer["preferred"] != 0 and len(set(answer["ratings"])) > 1 for answer in answers),
         _first_side([judgement for judgement in judgements if judgement.answer["preferred"] != 0]),
         fmean(same) if same else None, len(same),
-        sum(marked) if marked or not answers else None,
-    )
+        sum(marked) if marked or not answers else None)
 
 
 def _shown_ratings(judgement: Judgement) -> tuple[int, ...]:

@@ -105,8 +105,7 @@ def _query(
     return StudyQuery(
         key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
         one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode,
-        tuple(one.in_turn),
-    )
+        tuple(one.in_turn))
 
 
 def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:

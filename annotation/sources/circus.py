@@ -92,8 +92,7 @@ def _query(
     return StudyQuery(
         key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
         one.target_image_path, targets, tuple(panel), trace, mode,
-        found,
-    )
+        found)
 
 
 def _dataset(document: Record) -> str:

@@ -42,8 +42,7 @@ def read_mbeir(
     found = [
         StudyQuery(
             key, dataset, line, query.query_id, label, query.modification_text, query.reference_id,
-            query.target_ids[0], query.target_ids, (), _trace(benchmark, position, label, native), query.caption_mode,
-        )
+            query.target_ids[0], query.target_ids, (), _trace(benchmark, position, label, native), query.caption_mode)
         for position, query in enumerate(benchmark.queries) if query.target_ids
         for line, (label, native) in ((benchmark.line_of(position), records.get(query.query_id, (UNKNOWN, {}))),)
         for key in (f"{dataset}::{line}",) if keys.new(key, f"query {quoted(query.query_id)}")

@@ -188,8 +188,7 @@ class Freezer:
     def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
         image, profile = process_image(
             path, lambda image: (within(image, LARGE_EDGE, gap=2.0), image.info.get("icc_profile")), name=image_id,
-            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None,
-        )
+            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None)
         token = self.token(image_id)
         small, large = _paths(self.folder, token)
         with _explained(self.folder.parent):

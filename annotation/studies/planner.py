@@ -66,8 +66,7 @@ def plan_study(
         judgements=judgements, items_per_person=most, hours_per_person=most * seconds_per_item / 3600,
         hours_total=judgements * seconds_per_item / 3600,
         doubly_judged=(alone if overlap > 1 else 0) + (agreement_items if people > 1 else 0), pairs=pairs,
-        rate_width=_rate_width(items, valid_rate), kappa_width=kappa_width, kappa_reason=reason,
-    )
+        rate_width=_rate_width(items, valid_rate), kappa_width=kappa_width, kappa_reason=reason)
 
 
 def _check(

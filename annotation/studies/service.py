@@ -143,8 +143,7 @@ class StudyService:
         normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, known, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, known.protocol, normalized.answer,
-            input_limits.checked_seconds(seconds), self._clock(),
-        )
+            input_limits.checked_seconds(seconds), self._clock())
         saved = self._store.save(
             judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             sticky_fields=kind.sticky_fields, admit=admit if flow else None)

@@ -169,9 +169,7 @@ def _notes(counts: Mapping[str, int], panels: Panels) -> list[str]:
     return notes
 
 
-def import_circus_study(
-    store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str,
-) -> Created:
+def import_circus_study(store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str) -> Created:
     """Import annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`).
 
     Raises ``StudyError`` for a taken name.

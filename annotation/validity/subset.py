@@ -92,5 +92,4 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
         {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_UNSPECIFIED)},
         {code: flags[code] for code in codes},
         {reason.code: reasons[reason.code] for flag in rubric.flags for reason in flag.reasons},
-        {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons},
-    )
+        {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons})

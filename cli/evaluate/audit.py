@@ -156,8 +156,7 @@ def _chosen(
     if not base:
         raise GalleryError(
             f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. To make one: cirque datasets "
-            f"index {benchmark.kind} PATH --images ROOT"
-        )
+            f"index {benchmark.kind} PATH --images ROOT")
     if base == SAMPLE_GALLERY and not gallery:
         return specs, sample_gallery(settings)
     return specs, open_gallery(base, home=settings.home)

@@ -56,8 +56,7 @@ def build(
         try:
             report = optimise_captions(
                 gallery, encoder, language, samples=samples, domain=shows, workers=at_a_time, restart=restart,
-                limit=limit, progress=progress,
-            )
+                limit=limit, progress=progress)
         except KeyboardInterrupt:
             if not restart:
                 raise  # the usual sentence, to run the same command again, is right

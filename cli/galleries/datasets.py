@@ -97,14 +97,12 @@ def index(
     _refuse_another(gallery, benchmark)
     manifest = _write_manifest(
         settings.home / "manifests" / f"{gallery}.jsonl", benchmark, ImageFolder(images, benchmark.image_paths),
-        allow_missing=allow_missing,
-    )
+        allow_missing=allow_missing)
     model = open_encoder(encoder)
     with index_bar(f"Indexing {gallery}") as progress:
         result = index_folder(
             images, name=gallery, encoder=model, home=settings.home, manifest=manifest, split=benchmark.split or "all",
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-        )
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress)
     print_notes(benchmark.notes, soft_wrap=False)
     print_index_report(result, report)
 
@@ -139,8 +137,7 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
     if there and frozenset(there).isdisjoint(benchmark.image_ids):
         raise DatasetError(
             f"Gallery {quoted(name)} holds {len(there):,} images, none of them of {benchmark.name}, and indexing "
-            "would empty it. Give this data set's gallery another name: --name NAME."
-        )
+            "would empty it. Give this data set's gallery another name: --name NAME.")
 
 
 def _path(kind: str, path: Path | None) -> Path:
@@ -166,8 +163,7 @@ def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, al
     if any(ids is None for ids in benchmark.pools.values()):
         raise DatasetError(
             f"The files of {benchmark.kind} do not list the gallery, so its images cannot be told from others. "
-            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one."
-        )
+            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one.")
     found, missing = [], []
     with progress_bar("Looking for images") as update:
         ids = benchmark.image_ids
@@ -184,8 +180,7 @@ def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, al
         raise DatasetError(
             f"{len(missing):,} of {len(ids):,} images are not under {folder.root}: {first}. "
             + ("Check --images, or add --allow-missing to index the others; ranks are then over fewer images."
-               if found else "Check --images.")
-        )
+               if found else "Check --images."))
     write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found).encode())
     if missing:
         out.print(f"{len(missing):,} of {len(ids):,} images are missing: the gallery is smaller than the benchmark's.")

@@ -51,8 +51,7 @@ def index(
     with index_bar(f"Indexing {name}") as progress:
         result = index_folder(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-        )
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress)
     print_index_report(result, report)
 
 
@@ -61,8 +60,7 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
     out.print(
         f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "
-        f"in {result.seconds:.1f} s."
-    )
+        f"in {result.seconds:.1f} s.")
     print_notes(result.notes, soft_wrap=False)
     for path, reason in result.skipped[:_LISTED]:
         out.print(f"  skipped {path}: {reason}")

@@ -39,5 +39,4 @@ def train_encoder(
 
     train_sample_encoder(
         folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads,
-        progress=out.print,
-    )
+        progress=out.print)

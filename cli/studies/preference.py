@@ -136,8 +136,7 @@ def print_survey(plan: SurveyForecast) -> None:
         ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
         ("questions in a form", f"{plan.form_size:,}"),
         ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
-        ("pairs of answers to one question", f"{plan.pairs:,}"),
-    ))
+        ("pairs of answers to one question", f"{plan.pairs:,}")))
     out.print(f"Assumed: {plan.seconds_per_question:g} seconds per question.")
 
 

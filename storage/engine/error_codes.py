@@ -103,8 +103,7 @@ _BY_MESSAGE = tuple((re.compile(pattern, re.I), state) for pattern, state in (
     (r"database .{1,300} does not exist", "3D000"),
     (r"permission denied for database", "42501"),
     (r"too many (clients|connections)|remaining connection slots", "53300"),
-    (r"system is (starting up|shutting down|not yet accepting|not accepting)|in recovery mode", "57P03"),
-))
+    (r"system is (starting up|shutting down|not yet accepting|not accepting)|in recovery mode", "57P03")))
 
 
 def postgresql_cause(state: str | None, message: str) -> Cause | None:

@@ -170,8 +170,7 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_policy_sees, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
-        mine=frozenset(mine), block=tuple(block), now=at,
-    )
+        mine=frozenset(mine), block=tuple(block), now=at)
 
 
 def _as_policy_sees(seat: Any) -> Seat:

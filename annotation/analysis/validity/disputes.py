@@ -109,5 +109,4 @@ def _of(selected: StudyAnswers, item: Item, answers: tuple[tuple[str, str], ...]
     shown = item.shown
     return Disputed(
         item.item_id, item.key, dataset_of(item), category_of(selected.study, item), str(shown.get("text", "")),
-        str(shown.get("reference", "")), str(shown.get("target", "")), answers, decided,
-    )
+        str(shown.get("reference", "")), str(shown.get("target", "")), answers, decided)

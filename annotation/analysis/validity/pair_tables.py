@@ -59,8 +59,7 @@ def kappa_table(key: str, two: TwoWay) -> ReportTable:
          *ranged("agreement", "Agreement", "share"), text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.kappa), *values(pair.agreement),
                reasons({"κ": pair.kappa, "Agreement": pair.agreement})) for pair in two.pairs if pair.n),
-        unlisted(two.pairs), NO_PAIR,
-    )
+        unlisted(two.pairs), NO_PAIR)
 
 
 def unlisted(pairs: Sequence[Pair]) -> str:
@@ -80,8 +79,7 @@ def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:
         tuple((two.label, two.pairwise.count, two.pairwise.undefined, *values(two.pairwise.mean), two.pairwise.median,
                two.pairwise.min, two.pairwise.max, reasons({"Mean": two.pairwise.mean}, two.pairwise.reason))
               for two in of),
-        "Pairs: those with a defined κ; undefined ones enter no other number.",
-    )
+        "Pairs: those with a defined κ; undefined ones enter no other number.")
 
 
 def described(estimates: Sequence[Estimate]) -> str:

@@ -68,8 +68,7 @@ def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: f
     return SurveyForecast(
         questions, shared, layout.shared_by if shared else 1, answers, people, most,
         ceil(most / layout.forms), shared * comb(layout.shared_by, 2), seconds_per_question,
-        most * seconds_per_question / 3600, answers * seconds_per_question / 3600,
-    )
+        most * seconds_per_question / 3600, answers * seconds_per_question / 3600)
 
 
 def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAssignment]:

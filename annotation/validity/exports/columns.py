@@ -74,8 +74,7 @@ def judgement_table(
             answer.get("validated"), primary(answer, rubric), *_flags(rubric, answer.get("flags", ())),
             list(answer.get("reasons", ())), answer.get("note", ""), sorted(marked),
             bool(answer.get("panel_opened")), bool(answer.get("unsure")), judgement.seconds,
-            in_utc(judgement.created_at),
-        ))
+            in_utc(judgement.created_at)))
     return Table(study, (*_ITEM, *_JUDGEMENT, *_flag_columns(rubric), *_ANSWER), tuple(rows))
 
 
@@ -94,8 +93,7 @@ def item_table(
             votes.valid, votes.invalid, votes.unlabelled, label.validated, label.primary, label.by, label.kept,
             *_flags(rubric, label.flags), list(label.reasons),
             *((decision.adjudicator, decision.reason, decision.answer.get("note", ""), in_utc(decision.created_at))
-              if decision else (None,) * 4),
-        ))
+              if decision else (None,) * 4)))
     return Table(study, (*_ITEM, *_LABEL, *_flag_columns(rubric), *_DECISION), tuple(rows))
 
 
