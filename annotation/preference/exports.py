@@ -104,8 +104,7 @@ def set_table(
         for index, ids in enumerate(item.hidden["set_ids"]):
             rows.append((
                 *_of_item(study, item), *_of_person(judgement, place), index + 1, item.hidden["methods"][index],
-                list(ids), _has_target(item, ids),
-                None if answer["first"] is None else answer["first"] == index + 1,
+                list(ids), _has_target(item, ids), None if answer["first"] is None else answer["first"] == index + 1,
                 answer["ratings"][index], answer["preferred"] == index + 1, *_times(judgement, excluded)))
     return Table(study, _SET, tuple(rows))
 

@@ -104,8 +104,7 @@ def _query(
     trace = {name: value for name, value in record.items() if name not in _NOT_TRACE}
     return StudyQuery(
         key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
-        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode,
-        tuple(one.in_turn))
+        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode, tuple(one.in_turn))
 
 
 def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:

@@ -91,8 +91,7 @@ def _query(
              **{name: record[name] for name in _TRACE if name in record}}
     return StudyQuery(
         key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
-        one.target_image_path, targets, tuple(panel), trace, mode,
-        found)
+        one.target_image_path, targets, tuple(panel), trace, mode, found)
 
 
 def _dataset(document: Record) -> str:

@@ -123,8 +123,7 @@ class Freezer:
         return hmac.new(self._key, image_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TOKEN]
 
     def freeze(
-        self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float,
-        progress: Progress | None = None,
+        self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float, progress: Progress | None = None,
     ) -> Frozen:
         """Copy those of ``image_ids`` that are not copied yet. Raises ``StorageError`` on a full disk."""
         wanted = [image_id for image_id in dict.fromkeys(image_ids) if image_id not in self.images]

@@ -52,8 +52,7 @@ class Flow(Protocol):
 
     def pass_gate(
         self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
-        attempt: int | None,
-        answer: object,
+        attempt: int | None, answer: object,
     ) -> GateResult:
         """Complete a step. Raises ``IncompleteJudgement`` for a missing answer, and if another step is due now."""
 

@@ -85,9 +85,8 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
     differ = Counter(flag for label in found for flag in label.reasons_differ)
     codes = [flag.code for flag in rubric.flags]
     return SubsetRow(
-        name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED],
-        audited["other"], validated["other"],
-        primary[UNLABELLED] - (ties := sum(label.by == "undecided" for label in found)), ties,
+        name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED], audited["other"],
+        validated["other"], primary[UNLABELLED] - (ties := sum(label.by == "undecided" for label in found)), ties,
         sum(label.by == "adjudicated" for label in found),
         {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_UNSPECIFIED)},
         {code: flags[code] for code in codes},

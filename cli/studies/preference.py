@@ -134,9 +134,8 @@ def print_survey(plan: SurveyForecast) -> None:
         ("people", f"{plan.people:,}"), ("questions", f"{plan.questions:,}"),
         (f"shared by {plan.shared_by} people", f"{plan.shared:,}" if plan.shared else "none"),
         ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
-        ("questions in a form", f"{plan.form_size:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
-        ("pairs of answers to one question", f"{plan.pairs:,}")))
+        ("questions in a form", f"{plan.form_size:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), ("pairs of answers to one question", f"{plan.pairs:,}")))
     out.print(f"Assumed: {plan.seconds_per_question:g} seconds per question.")
 
 

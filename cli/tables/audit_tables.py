@@ -53,8 +53,7 @@ def print_runs(runs: Sequence[StoredRun]) -> None:
     for run in runs:
         table.add_row(
             run.card.dataset, run.card.retriever, run.card.ablation, f"{run.done} of {run.total}",
-            str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}",
-            "complete" if run.finished_at else "unfinished")
+            str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}", "complete" if run.finished_at else "unfinished")
     out.print(table)
 
 

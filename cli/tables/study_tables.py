@@ -23,11 +23,9 @@ def print_plan(plan: Forecast) -> None:
     """Print a forecast with its assumptions."""
     print_pairs("plan", "", [
         ("people", f"{plan.people:,}"), ("items", f"{plan.items:,}"), ("people per item", f"{plan.overlap:,}"),
-        ("items for everyone (agreement)", f"{plan.agreement_items:,}"),
-        ("judgements", f"{plan.judgements:,}"),
-        ("items per person", f"{plan.items_per_person:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
-        ("items judged twice or more", f"{plan.doubly_judged:,}"),
+        ("items for everyone (agreement)", f"{plan.agreement_items:,}"), ("judgements", f"{plan.judgements:,}"),
+        ("items per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), ("items judged twice or more", f"{plan.doubly_judged:,}"),
         ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
         ("Cohen's kappa, 95 % interval", "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
     ])

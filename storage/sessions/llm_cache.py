@@ -39,8 +39,7 @@ class SqlAnswerCache:
             with writing(self.engine) as connection:
                 connection.execute(insert(tables.answers).values(
                     key=key, answer=answer, model=model, role=role, prompt_version=prompt_version,
-                    prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
-                    created_at=datetime.now(UTC)))
+                    prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, created_at=datetime.now(UTC)))
         except StorageError as error:
             if not isinstance(error.__cause__, IntegrityError) or self.get(key) is None:
                 raise

@@ -90,10 +90,9 @@ def read_workspace(
         study=study, seat=mine.number, total=mine.total, done=mine.done, unsure=mine.unsure, item=item,
         position=None if row is None else row.position,
         judgement=None if judgement is None else record_from(Judgement, judgement),
-        draft=None if draft is None else record_from(Draft, draft),
-        ahead=later, images=_images_of(connection, study_id, (item, *later) if item else later),
-        seconds=tuple(connection.execute(_SECONDS, seat).scalars()),
-        extra={} if row is None else row.extra or {},
+        draft=None if draft is None else record_from(Draft, draft), ahead=later,
+        images=_images_of(connection, study_id, (item, *later) if item else later),
+        seconds=tuple(connection.execute(_SECONDS, seat).scalars()), extra={} if row is None else row.extra or {},
         events=own_events(connection, seat) if study.kind in _WITH_EVENTS else (),
     ), mine
 

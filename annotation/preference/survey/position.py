@@ -63,8 +63,7 @@ class SurveyFlow:
 
     def pass_gate(
         self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
-        attempt: int | None,
-        answer: object,
+        attempt: int | None, answer: object,
     ) -> GateResult:
         return flow.pass_gate(workspace.study, annotator, _progress(workspace), workspace.events, kind, token,
                                      number=number, attempt=attempt, answer=answer)
