@@ -36,10 +36,8 @@ class Tally:
 def make_vote(
     comparison_id: str, annotator: str, shown: Sequence[str], chosen: str | None, *, blind: bool, seconds: float
 ) -> MethodVote:
-    """Create a validated vote, without storing it. ``shown``: the methods with results.
-
-    Raises ``SearchError`` when ``chosen`` was not shown, or fewer than two were.
-    """
+    """Create a validated vote, without storing it. ``shown``: the methods with results. Raises ``SearchError`` when
+    ``chosen`` was not shown, or fewer than two were."""
     if len(shown) < 2:
         raise SearchError("Fewer than two methods had results, so there is nothing to choose between.")
     if chosen is not None and chosen not in shown:

@@ -23,10 +23,8 @@ _JOINER = "\u200d"  # within an emoji; at the end it would join what follows the
 
 
 def clean_name(text: str) -> str:
-    """A title or branch name for one line: no control characters, at most 80 characters.
-
-    Bidirectional control marks are removed too; they would reverse the text that follows.
-    """
+    """A title or branch name for one line: no control characters, at most 80 characters. Bidirectional control marks
+    are removed too; they would reverse the text that follows."""
     kept = "".join(" " if char.isspace() else char for char in text
                    if char.isspace() or (unicodedata.category(char) not in ("Cc", "Cs")
                                          and char not in _DIRECTION_MARKS))

@@ -36,9 +36,8 @@ class FailedLoginStore(Protocol):
 
 
 class PeopleStore(FailedLoginStore, Protocol):
-    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case.
-
-    Changes are recorded in the audit log in the same transaction; ``by``: who acts."""
+    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case. Changes are
+    recorded in the audit log in the same transaction; ``by``: who acts."""
 
     def any(self) -> bool:
         """Whether there is any account, active or not. Raises ``StorageError`` if there was one and there is none."""

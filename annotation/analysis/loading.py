@@ -9,9 +9,7 @@ from annotation.studies.store import StudyStore
 
 def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
     """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
-
-    Decisions are read only for validity studies, answers to checks only for preference studies.
-    """
+    Decisions are read only for validity studies, answers to checks only for preference studies."""
     preference = study.kind == "preference"
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),

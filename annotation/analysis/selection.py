@@ -45,11 +45,8 @@ def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
 
 
 def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
-    """Filter answers by ``selection``.
-
-    Values of one filter are alternatives; all filters must hold, so the result may be empty. Raises ``StudyError``
-    for values that the study does not have.
-    """
+    """Filter answers by ``selection``. Values of one filter are alternatives; all filters must hold, so the result may
+    be empty. Raises ``StudyError`` for values that the study does not have."""
     _check(answers, selection)
     study = answers.study
     items = tuple(

@@ -62,10 +62,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Removed:
-    """Answers excluded by each rule alone, and by all of them.
-
-    ``excluded``: the rules by judgement id.
-    """
+    """Answers excluded by each rule alone, and by all of them. ``excluded``: the rules by judgement id."""
 
     by_rule: Mapping[str, Removal]
     together: Removal
@@ -102,10 +99,7 @@ def rules_of(settings: Mapping[str, Any]) -> Rules:
 
 
 def parse_rules(texts: Iterable[str]) -> Rules:
-    """Parse rules: ``irrelevant``, ``failed-checks=2``. ``none`` alone means no rules.
-
-    Raises ``StudyError``.
-    """
+    """Parse rules: ``irrelevant``, ``failed-checks=2``. ``none`` alone means no rules. Raises ``StudyError``."""
     given: dict[str, Any] = {}
     texts = list(texts)
     for text in [] if texts == ["none"] else texts:

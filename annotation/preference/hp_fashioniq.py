@@ -49,10 +49,8 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str) -> Created:
-    """Import a released file as a closed study; its images are not needed.
-
-    Raises ``StudyError`` for a taken name, ``DatasetError`` with a list of the file's faults.
-    """
+    """Import a released file as a closed study; its images are not needed. Raises ``StudyError`` for a taken name,
+    ``DatasetError`` with a list of the file's faults."""
     name = check_name(store, name)
     faults = ValidationIssues(collect=True)
     questions = read_questions(path, faults)
@@ -71,10 +69,8 @@ def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str
 
 
 def hp_study_of(questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime) -> StudyParts:
-    """The study of a file: an item per question, a seat per person, answers without times.
-
-    There are no images: tokens are hashes of image, question and position.
-    """
+    """The study of a file: an item per question, a seat per person, answers without times. There are no images: tokens
+    are hashes of image, question and position."""
     study_id = new_id()
     people = list(dict.fromkeys(question.user for question in questions))
     settings = {**SETTINGS, "check": "none", "reason_every": 0, "shared_every": 0}

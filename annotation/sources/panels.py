@@ -42,10 +42,8 @@ def candidates(query: StudyQuery) -> list[str]:
 
 
 def fill_panels(queries: Sequence[StudyQuery], wanted: int, freeze: Callable[[Sequence[str]], Refused]) -> Panels:
-    """The first ``wanted`` candidates with an image of each query; fewer for all if one query has fewer.
-
-    ``freeze`` copies images on demand, and returns the missing ones.
-    """
+    """The first ``wanted`` candidates with an image of each query; fewer for all if one query has fewer. ``freeze``
+    copies images on demand, and returns the missing ones."""
     orders = {query.key: candidates(query) for query in queries}
     tried: set[str] = set()
     missing: set[str] = set()

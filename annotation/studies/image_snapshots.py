@@ -80,9 +80,8 @@ def leave_to_clear(home: Path, study_id: str) -> None:
 
 
 def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
-    """Delete snapshots of interrupted creations and of removed studies; returns of how many studies.
-    ``is_study``: whether a study id is stored. A creation in progress in another process holds its lock, and is
-    skipped."""
+    """Delete snapshots of interrupted creations and of removed studies; returns of how many studies. ``is_study``:
+    whether a study id is stored. A creation in progress in another process holds its lock, and is skipped."""
     folder, cleared = studies_folder(home), 0
     for lock in sorted(folder.glob(".*.lock")):
         study_id = lock.name.removeprefix(".").removesuffix(".lock")

@@ -16,10 +16,8 @@ _SEED = 20261121
 
 @dataclass(frozen=True)
 class Forecast:
-    """A plan's cost and precision. The first seven fields are the plan and the assumptions.
-
-    Widths are of 95 % intervals, upper minus lower bound: 0.1 is ± 0.05.
-    """
+    """A plan's cost and precision. The first seven fields are the plan and the assumptions. Widths are of 95 %
+    intervals, upper minus lower bound: 0.1 is ± 0.05."""
 
     people: int
     items: int                     # with the agreement set

@@ -37,8 +37,6 @@ class StudyStore(Protocol):
 
     Administrative changes are recorded in the audit log in the same transaction; ``by``: who acts."""
 
-    # --- creating and reading -------------------------------------------------------------
-
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
@@ -71,8 +69,6 @@ class StudyStore(Protocol):
 
     def counts(self, study_id: str) -> Mapping[str, int]:
         """``{"items", "assignments", "done", "unsure", "people", "decisions"}`` without reading the rows."""
-
-    # --- judging --------------------------------------------------------------------------
 
     def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
         """The person's seat: the one they have, else the lowest free one, else a new one with the work that
@@ -134,8 +130,6 @@ class StudyStore(Protocol):
     ) -> Sequence[StudyEvent]:
         """Events, oldest first; optionally of one person, and of one kind."""
 
-    # --- scores of metrics, for preference studies -------------------------------------------
-
     def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
         """Save scores, replacing those of the same name. Raises ``StudyError`` for an empty name, unknown items or
         sets, and non-finite numbers."""
@@ -149,8 +143,6 @@ class StudyStore(Protocol):
     def stamp(self, study_id: str) -> str:
         """Version stamp, which changes with all inputs of a report: answers, seats, decisions, events, scores, the
         study itself. Cheap for studies of any size."""
-
-    # --- administration -------------------------------------------------------------------
 
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study: ...
 

@@ -35,9 +35,7 @@ def make_sample_study(
     store: StudyStore, audits: AuditStore, home: Path, name: str, *, load_encoder: Load, created_by: str, seed: int,
 ) -> Created:
     """Create a study of twenty queries, all for both of two people, in a few seconds; labels are of a real audit.
-
-    Raises ``GalleryError`` without the sample gallery, ``StudyError`` for a taken name.
-    """
+    Raises ``GalleryError`` without the sample gallery, ``StudyError`` for a taken name."""
     folder = sample_folder(home)
     if not folder.is_dir():
         raise GalleryError("The sample gallery is missing. Create it with: cirque demo")

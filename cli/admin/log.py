@@ -12,10 +12,6 @@ from cir_core.errors import SettingsError
 from cli.console import open_stores, out
 
 
-def register(app: typer.Typer) -> None:
-    app.command("log")(log)
-
-
 def log(
     person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or who was affected.")] = "",
     kind: Annotated[str, typer.Option(

@@ -39,10 +39,6 @@ class Ablations(StrEnum):
     drop = "drop"
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(audit)
-
-
 def audit(
     dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … "
                                                   "(cirque datasets list).")] = None,

@@ -116,8 +116,11 @@ def _heading(scores: Scores, measure: Measure) -> str:
 
 def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
     estimate = figures.get(measure)
-    if estimate is None:
-        return ""
+    return "" if estimate is None else percent_cell(estimate)
+
+
+def percent_cell(estimate: MeanEstimate) -> str:
+    """In percent, with the interval if there is one."""
     value = f"{100 * estimate.value:.2f}"
     if estimate.low is None or estimate.high is None:
         return value

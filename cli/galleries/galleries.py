@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(index)
-    app.add_typer(_app, name="galleries")
-
-
-_app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
+app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
 
 
 @contextmanager
@@ -71,7 +66,7 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
     out.print(f"Search it: CIRQUE_GALLERY={result.name} cirque serve")
 
 
-@_app.command("list")
+@app.command("list")
 def list_() -> None:
     """List the galleries on this machine."""
     from cir_core.gallery.gallery import list_galleries
@@ -88,7 +83,7 @@ def list_() -> None:
     out.print(table)
 
 
-@_app.command()
+@app.command()
 def remove(
     name: Annotated[str, typer.Argument()],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,

@@ -28,10 +28,6 @@ class CheckKind(StrEnum):
     none = "none"
 
 
-def register(create_app: typer.Typer) -> None:
-    create_app.command("preference")(create_preference)
-
-
 def create_preference(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
     dataset: Annotated[str | None, typer.Option(help="sample, fashioniq, cirr, … (cirque datasets list).")] = None,

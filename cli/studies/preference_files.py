@@ -15,14 +15,6 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 
-def register_import(import_app: typer.Typer) -> None:
-    import_app.command("hp-fashioniq")(import_hp_fashioniq)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("quality")(quality)
-
-
 def import_hp_fashioniq(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json as released, or a file in its form.")],

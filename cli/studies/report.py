@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from annotation.studies.store import StudyStore
 
 app = typer.Typer(help="Reports of studies: agreement, correlation, preference.", no_args_is_help=True)
-report_scores.register(app)
+app.command()(report_scores.scores)
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from cir_core.types.domains import Domain
 
 
-def register(app: typer.Typer) -> None:
-    app.command("scores")(scores)
-
-
 def scores(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
     add: Annotated[list[Path] | None, typer.Option(metavar="FILE.csv", help=(

@@ -19,11 +19,14 @@ from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
 create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
-study_files.register(app)
-preference.register(create_app)
-preference_files.register_import(study_files.import_app)
-preference_files.register(app)
-study_upkeep.register(app)
+app.add_typer(study_files.import_app, name="import")
+app.command()(study_files.export)
+app.command()(study_files.results)
+create_app.command("preference")(preference.create_preference)
+study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
+app.command()(preference_files.quality)
+app.command()(study_upkeep.rename)
+app.command()(study_upkeep.remove)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]

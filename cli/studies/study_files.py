@@ -29,12 +29,6 @@ class Form(StrEnum):
     preferences = "preferences"
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(import_app, name="import")
-    app.command("export")(export)
-    app.command("results")(results)
-
-
 @import_app.command("circus")
 def import_circus(
     name: Name,

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("rename")(rename)
-    app.command("remove")(remove)
-
-
 def rename(
     old: Annotated[str, typer.Argument(metavar="OLD", help="Name of the study.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],

@@ -40,9 +40,8 @@ _person, _sign_in, _invited, _failed = tables.people.c, tables.sign_ins.c, table
 
 
 class SqlPeopleStore:
-    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
-
-    ``record`` notes that accounts exist, so that a later loss of all of them is detected."""
+    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe. ``record`` notes that
+    accounts exist, so that a later loss of all of them is detected."""
 
     def __init__(self, engine: Engine, record: HomeRecord | None = None) -> None:
         self.engine, self._record = engine, record

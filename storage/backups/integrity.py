@@ -93,7 +93,6 @@ def _inconsistent(connection: sa.Connection) -> Iterator[str]:
         yield f"study_seats: the counts of seat {row.number} of study {row.study_id} do not match its assignments"
     current = sa.select(
         _judged.item_id, _judged.seat, sa.func.max(_judged.revision).label("highest"),
-        sa.func.count().label("revisions"),
         sa.func.max(sa.case((_judged.current, _judged.revision), else_=0)).label("marked"),
         sa.func.sum(sa.case((_judged.current, 1), else_=0)).label("marks")).group_by(
         _judged.item_id, _judged.seat).subquery()

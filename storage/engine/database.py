@@ -134,10 +134,8 @@ def upserting(connection: Connection) -> Callable[[Table], Any]:
 
 @contextmanager
 def changing_schema(engine: Engine) -> Iterator[Connection]:
-    """Write transaction for migrations: one process at a time, foreign keys checked at its end.
-
-    SQLite changes most of a table's definition by copying the table, which enforced foreign keys prevent.
-    """
+    """Write transaction for migrations: one process at a time, foreign keys checked at its end. SQLite changes most of
+    a table's definition by copying the table, which enforced foreign keys prevent."""
     with explained(engine.url), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         if engine.dialect.name == "sqlite":

@@ -37,8 +37,7 @@ def pack_composition(composition: Composition | None) -> Values:
 
 
 def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -> Composition | None:
-    """The inverse of :func:`pack_composition`; fields that older versions did not write take
-    their defaults."""
+    """The inverse of :func:`pack_composition`; fields that older versions did not write take their defaults."""
     if content is None or block is None:
         return None
     terms = content["terms"]

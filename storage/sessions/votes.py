@@ -16,10 +16,8 @@ from storage.sessions.comparisons import unknown_comparison
 
 
 class SqlVoteStore:
-    """``annotation.votes.VoteStore`` over an engine of ``open_database``. Thread-safe.
-
-    A vote on a comparison that is not stored raises ``UnknownSession``.
-    """
+    """``annotation.votes.VoteStore`` over an engine of ``open_database``. Thread-safe. A vote on a comparison that is
+    not stored raises ``UnknownSession``."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -128,10 +128,8 @@ def _answer_context(connection: Connection, mine: Any, judgement: Judgement, tok
 
 
 def _own(connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE) -> Any:
-    """The study, the person's seat, and the item's state for this seat.
-
-    Locks the seat: saves of one person are serialised, also with reassignments.
-    """
+    """The study, the person's seat, and the item's state for this seat. Locks the seat: saves of one person are
+    serialised, also with reassignments."""
     seat = {"study_id": study_id, "key": name_key(annotator)}
     if waits_for_rows(connection):
         connection.execute(_LOCK, seat)

@@ -88,10 +88,8 @@ def preference_report(
 def answers_that_count(
     answers: StudyAnswers, selection: Selection, rules: Rules | None
 ) -> tuple[StudyAnswers, tuple[Judgement, ...], Rules, Removed]:
-    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study.
-
-    Raises ``StudyError``, as :func:`preference_report` does.
-    """
+    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study. Raises
+    ``StudyError``, as :func:`preference_report` does."""
     study = answers.study
     if study.kind != "preference":
         raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "

@@ -83,10 +83,8 @@ def _p(
     rank_a: NDArray[np.float64], rank_b: NDArray[np.float64], rank_y: NDArray[np.float64],
     question: NDArray[np.int64], questions: int, difference: float, options: Options,
 ) -> tuple[float, int, bool]:
-    """p, how many swaps it rests on, and whether these are all there are.
-
-    A swap moves a question's part of three sums from one metric to the other; so all follow from one product.
-    """
+    """p, how many swaps it rests on, and whether these are all there are. A swap moves a question's part of three sums
+    from one metric to the other; so all follow from one product."""
     parts = np.stack([
         np.bincount(question, values, questions) for values in
         (rank_b - rank_a, rank_b**2 - rank_a**2, (rank_b - rank_a) * rank_y)

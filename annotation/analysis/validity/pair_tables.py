@@ -30,11 +30,8 @@ def pair_matrix(
     key: str, title: str, alt: str, raters: Sequence[Rater], pairs: Sequence[tuple[Pair, Estimate]], of: str, *,
     scale: str, kind: str,
 ) -> tuple[Figure, ...]:
-    """Heatmap of people by people, by seat; empty if no two share an item.
-
-    People without shared items are left out. A click opens the pair's disagreements on ``of``: "binary", a flag's
-    code or "signature".
-    """
+    """Heatmap of people by people, by seat; empty if no two share an item. People without shared items are left out. A
+    click opens the pair's disagreements on ``of``: "binary", a flag's code or "signature"."""
     sharing = {seat for pair, _ in pairs if pair.n for seat in (pair.a_seat, pair.b_seat)}
     people = [rater for rater in sorted(raters, key=lambda one: one.seat) if rater.seat in sharing]
     place = {rater.seat: number for number, rater in enumerate(people)}

@@ -34,10 +34,8 @@ class AttentionCheck:
 
 
 def draw_check(form: object, seed: str, number: int, attempt: int) -> AttentionCheck:
-    """The same for the same arguments. Right answers of attempts that follow each other differ.
-
-    Raises ``StudyError`` for an unknown form.
-    """
+    """The same for the same arguments. Right answers of attempts that follow each other differ. Raises ``StudyError``
+    for an unknown form."""
     rng = random.Random(f"{seed}/{number}")
     if form == "sum":
         totals = list(range(2 * ADDENDS[0], 2 * ADDENDS[-1] + 1))

@@ -57,9 +57,7 @@ class SurveyForecast:
 
 def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: float = 40.0) -> SurveyForecast:
     """Plan the number of people, with ``layout.per_person`` questions at most, and enough people for shared ones.
-
-    Raises ``StudyError`` for an impossible plan.
-    """
+    Raises ``StudyError`` for an impossible plan."""
     _check(questions, layout, seconds_per_question)
     shared = ceil(questions / layout.shared_every) if layout.shared_every else 0
     answers = questions + shared * (layout.shared_by - 1)
