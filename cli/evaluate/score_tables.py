@@ -14,6 +14,7 @@ from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cli.console import out, print_notes
 from cli.evaluate.answers import SystemRun
+from cli.tables.evaluation_tables import percent_cell
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
@@ -117,11 +118,3 @@ def _heading(scores: Scores, measure: Measure) -> str:
 def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
     estimate = figures.get(measure)
     return "" if estimate is None else percent_cell(estimate)
-
-
-def percent_cell(estimate: MeanEstimate) -> str:
-    """In percent, with the interval if there is one."""
-    value = f"{100 * estimate.value:.2f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"

@@ -11,7 +11,6 @@ from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.sample.evaluate_sample import Difference, SampleReport, SessionsReport
 from cir_core.types.composition import Usage
 from cli.console import out
-from cli.evaluate.score_tables import percent_cell
 
 _PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
 _DIFFERENCE = "percentage points, 95 % paired bootstrap; * if the interval excludes zero"
@@ -87,6 +86,14 @@ def _print_notes(report: SampleReport) -> None:
         for note, count in row.notes.items():
             if 2 * count > total:
                 out.print(f"Note: {row.title}, {count} of {total} queries: {note}")
+
+
+def percent_cell(estimate: MeanEstimate) -> str:
+    """In percent, with the interval if there is one."""
+    value = f"{100 * estimate.value:.2f}"
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
 
 
 def _difference(estimate: MeanEstimate) -> str:
