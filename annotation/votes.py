@@ -18,11 +18,9 @@ class VoteStore(Protocol):
 
     def put_vote(self, vote: MethodVote) -> MethodVote:
         """Save ``vote``, replacing the same annotator's vote on the same comparison."""
-        ...
 
     def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
         """Votes on one comparison, or all of them, oldest first."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -38,17 +36,14 @@ class Tally:
 def make_vote(
     comparison_id: str, annotator: str, shown: Sequence[str], chosen: str | None, *, blind: bool, seconds: float
 ) -> MethodVote:
-    """Create a validated vote, without storing it. ``shown``: the methods with results.
-
-    Raises ``SearchError`` when ``chosen`` was not shown, or fewer than two were.
-    """
+    """Create a validated vote, without storing it. ``shown``: the methods with results. Raises ``SearchError`` when
+    ``chosen`` was not shown, or fewer than two were."""
     if len(shown) < 2:
         raise SearchError("Fewer than two methods had results, so there is nothing to choose between.")
     if chosen is not None and chosen not in shown:
         raise SearchError(f"{quoted(chosen)} is not one of the methods in this comparison. Reload the page.")
     return MethodVote(
-        new_id(), comparison_id, annotator, tuple(shown), chosen, blind, max(0.0, seconds), datetime.now(UTC)
-    )
+        new_id(), comparison_id, annotator, tuple(shown), chosen, blind, max(0.0, seconds), datetime.now(UTC))
 
 
 def tally(votes: Iterable[MethodVote]) -> list[Tally]:

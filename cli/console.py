@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -21,6 +23,9 @@ from rich.progress import (
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
+
+if TYPE_CHECKING:
+    from storage.stores import Stores
 
 
 class ModelChoice(StrEnum):
@@ -38,13 +43,27 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """Progress bar on standard error; yields ``update(done, total)``. Silent without a terminal."""
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bar:
+    with bars(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def bars(*columns: ProgressColumn) -> Progress:
+    """Progress bars on standard error, with ``columns`` at their end. Silent without a terminal."""
+    return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *columns,
+                    console=err, transient=True, disable=not err.is_terminal)
+
+
+def open_stores(*, without_accounts: bool = False) -> closing[Stores]:
+    """The stores of the settings' database, closed at the end of the block."""
+    from storage import stores
+
+    return closing(stores.open_stores(get_settings(), without_accounts=without_accounts))
+
+
+def print_notes(notes: Iterable[str], *, soft_wrap: bool = True) -> None:
+    for note in notes:
+        out.print(f"Note: {note}", soft_wrap=soft_wrap)
 
 
 def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
@@ -54,8 +73,7 @@ def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
     settings = get_settings()
     return load_encoder(
         spec, device=settings.device, precision=settings.precision,
-        allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads,
-    )
+        allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -18,13 +18,14 @@ _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="The web workbench for composed image retrieval.",
-)
-serving.register(app)
-galleries.register(app)
-methods.register(app)
+    help="The web workbench for composed image retrieval.")
+app.command()(serving.demo)
+app.command()(serving.serve)
+app.command()(galleries.index)
+app.add_typer(galleries.app, name="galleries")
+app.command("methods")(methods.list_methods)
 app.add_typer(evaluate.app, name="evaluate")
-audit.register(app)
+app.command()(audit.audit)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(sample.app, name="sample")
 app.add_typer(encoders.app, name="encoders")
@@ -35,7 +36,7 @@ app.add_typer(studies.app, name="study")
 app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")
 app.add_typer(db.app, name="db")
-log.register(app)
+app.command()(log.log)
 
 
 @app.command()

@@ -23,19 +23,15 @@ _JOINER = "\u200d"  # within an emoji; at the end it would join what follows the
 
 
 def clean_name(text: str) -> str:
-    """A title or branch name for one line: no control characters, at most 80 characters.
-
-    Bidirectional control marks are removed too; they would reverse the text that follows.
-    """
+    """A title or branch name for one line: no control characters, at most 80 characters. Bidirectional control marks
+    are removed too; they would reverse the text that follows."""
     kept = "".join(" " if char.isspace() else char for char in text
                    if char.isspace() or (unicodedata.category(char) not in ("Cc", "Cs")
                                          and char not in _DIRECTION_MARKS))
     return " ".join(kept.split())[:NAME_LIMIT].rstrip(" " + _JOINER)
 
 
-def check_turn(
-    turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int
-) -> None:
+def check_turn(turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int) -> None:
     """Refuse text that a database cannot store; a turn at another position is a programming error."""
     place = (turn.session_id, turn.parent_id, turn.branch_id, turn.number)
     if place != (session_id, parent_id, branch.branch_id, number):
@@ -74,8 +70,7 @@ def _check_time(moment: datetime) -> None:
 
 def _check_texts(texts: Iterable[str]) -> None:
     if not all(map(can_be_stored, texts)):
-        raise SearchError("The text holds characters that cannot be stored. Type it again instead of "
-                          "pasting it.")
+        raise SearchError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
 
 
 def _check_composition(composition: Composition | None) -> None:

@@ -39,10 +39,8 @@ class Stores:
 def open_stores(
     settings: Settings, *, on_wait: Callable[[float], None] | None = None, without_accounts: bool = False,
 ) -> Stores:
-    """All stores of the configured database, migrated. Raises StorageError, as ``open_home_database`` does.
-
-    ``on_wait`` is called with the seconds that each write transaction waited for its lock.
-    """
+    """All stores of the configured database, migrated. Raises StorageError, as ``open_home_database`` does. ``on_wait``
+    is called with the seconds that each write transaction waited for its lock."""
     engine, record = open_home_database(settings, without_accounts=without_accounts)
     if on_wait is not None:
         tell_waits(engine, on_wait)

@@ -20,11 +20,8 @@ _INVISIBLE = "The name contains invisible characters, such as control characters
 
 
 def clean_name(name: object) -> str:
-    """``name`` in NFC, trimmed, with single blanks. Raises ``AccessError`` if it cannot be an account's.
-
-    Invisible characters, and those that reorder the text around them, are refused: two names must
-    not look the same.
-    """
+    """``name`` in NFC, trimmed, with single blanks. Raises ``AccessError`` if it cannot be an account's. Invisible
+    characters, and those that reorder the text around them, are refused: two names must not look the same."""
     if not isinstance(name, str):
         raise AccessError("A name must be a text.")
     tidy = composed(name.strip(), MAX_NAME)

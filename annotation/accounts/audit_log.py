@@ -25,13 +25,11 @@ class AuditLog(Protocol):
 
     def note(self, event: AuditEvent) -> None:
         """Durable when this returns."""
-        ...
 
     def acts(
         self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
     ) -> Sequence[LoggedEvent]:
         """Events, newest first; with ``before`` those with a smaller number."""
-        ...
 
 
 def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> AuditFilter:

@@ -50,11 +50,8 @@ class AuthState:
 
 
 class PeopleService:
-    """Thread-safe service. All methods raise ``StorageError`` when the store is unavailable.
-
-    Secrets are 256 random bits; only their SHA-256 digests are stored. A sign-in expires
-    ``sign_in_days`` after its last use.
-    """
+    """Thread-safe service. All methods raise ``StorageError`` when the store is unavailable. Secrets are 256 random
+    bits; only their SHA-256 digests are stored. A sign-in expires ``sign_in_days`` after its last use."""
 
     def __init__(
         self, store: PeopleStore, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
@@ -68,8 +65,6 @@ class PeopleService:
         self._throttle_log = NotedWaits(store)
         self._visitor_cache = visitor_cache or RevocableCache(_VISITORS, VISITOR_SECONDS)   # by digest
         self._accounts, self._looked = False, float("-inf")
-
-    # --- authentication -------------------------------------------------------------------
 
     def is_open(self) -> bool:
         """Whether there are no accounts. Queried at most once a second, and never again once there is one:
@@ -143,8 +138,6 @@ class PeopleService:
         self._store.begin(SignIn(digest_of(secret), name, now, now + self._lifetime), address)
         return secret
 
-    # --- accounts -------------------------------------------------------------------------
-
     def people(self) -> Sequence[Person]:
         return self._store.people()
 
@@ -201,8 +194,6 @@ class PeopleService:
         if like := lookalike(name, (person.name for person in self._store.people())):
             raise AccessError(f"“{shortened(name)}” looks like “{shortened(like)}”, and that name is taken. "
                               "Choose another one.")
-
-    # --- invitations ----------------------------------------------------------------------
 
     def invite(self, role: Role, days: float, uses: int, by: str) -> str:
         """The secret of a link with which ``uses`` people can create an account within ``days``."""

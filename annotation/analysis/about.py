@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from platform import python_version
 from typing import Any
 
-from annotation.analysis.records import About, Options, Selection, StudyAnswers
+from annotation.analysis.records import About, Estimate, MetricTest, Options, Selection, StudyAnswers
+from annotation.preference.quality import Proportion
 from annotation.studies.imports import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__
@@ -28,8 +30,7 @@ def about(
     return About(
         study.name, study.study_id, study.kind, study.protocol, study.accepting, planned(answers),
         len(answers.judgements), latest.isoformat() if latest else None, selection, options, versions(),
-        tuple(dict.fromkeys([*unfinished(answers), *_few(options), *notes])),
-    )
+        tuple(dict.fromkeys([*unfinished(answers), *_few(options), *notes])))
 
 
 def about_json(of: About) -> dict[str, Any]:
@@ -40,6 +41,17 @@ def about_json(of: About) -> dict[str, Any]:
         "study", "study_id", "kind", "protocol", "accepting", "planned", "answered", "latest")}
     return plain | {"selection": selection, "options": asdict(of.options), "versions": dict(of.versions),
                     "notes": list(of.notes)}
+
+
+def ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
+    """The interval for JSON; None without one."""
+    low, high = finite(of.low), finite(of.high)
+    return None if low is None or high is None else [low, high]
+
+
+def finite(value: float | None) -> float | None:
+    """None for nan, which JSON lacks."""
+    return value if value is not None and isfinite(value) else None
 
 
 def planned(answers: StudyAnswers) -> int:
@@ -61,16 +73,10 @@ def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
 def _few(options: Options) -> tuple[str, ...]:
     if not 0 < options.draws < _FEW_DRAWS:
         return ()
-    return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. "
-            "Use 1,000.",)
+    return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. Use 1,000.",)
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Versions of cirque, Python and the statistical libraries."""
-    return dict(_versions())
-
-
-@lru_cache(maxsize=1)
-def _versions() -> tuple[tuple[str, str], ...]:
-    return (("cirque", __version__), ("python", python_version()),
-            *((name, version(name)) for name in _LIBRARIES))
+    return {"cirque": __version__, "python": python_version(), **{name: version(name) for name in _LIBRARIES}}

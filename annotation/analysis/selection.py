@@ -41,16 +41,12 @@ def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
     return Choices(
         tuple(_datasets(answers).items()), tuple(_categories(answers).items()),
         raters(answers, answers.judgements, hide=hide_names),
-        sum(item.in_block for item in answers.items) if validity else 0,
-    )
+        sum(item.in_block for item in answers.items) if validity else 0)
 
 
 def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
-    """Filter answers by ``selection``.
-
-    Values of one filter are alternatives; all filters must hold, so the result may be empty. Raises ``StudyError``
-    for values that the study does not have.
-    """
+    """Filter answers by ``selection``. Values of one filter are alternatives; all filters must hold, so the result may
+    be empty. Raises ``StudyError`` for values that the study does not have."""
     _check(answers, selection)
     study = answers.study
     items = tuple(
@@ -68,8 +64,7 @@ def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
         judgements=tuple(one for one in answers.judgements
                          if one.item_id in kept and (names is None or name_key(one.annotator) in names)),
         decisions=tuple(one for one in answers.decisions if one.item_id in kept),
-        checks=tuple(one for one in answers.checks if names is None or name_key(one.annotator) in names),
-    )
+        checks=tuple(one for one in answers.checks if names is None or name_key(one.annotator) in names))
 
 
 def _check(answers: StudyAnswers, selection: Selection) -> None:

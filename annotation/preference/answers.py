@@ -110,8 +110,7 @@ def as_shown(answer: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
     first = _first(extra)
     ratings, preferred = _turned(answer["ratings"], first), _side(answer["preferred"], first)
     return {
-        "ratings": dict(zip(SIDES, ratings, strict=True)),
-        "preferred": SIDES[preferred - 1] if preferred else TIE,
+        "ratings": dict(zip(SIDES, ratings, strict=True)), "preferred": SIDES[preferred - 1] if preferred else TIE,
         "irrelevant": dict(answer["irrelevant"]), "reason": answer["reason"],
         "confirmed": answer["contradiction_confirmed"],
     }

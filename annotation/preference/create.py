@@ -51,10 +51,8 @@ class DrawnQuestion:
 def make_questions(
     queries: Sequence[SurveyQuery], methods: Sequence[str], seed: int
 ) -> tuple[list[DrawnQuestion], DrawnPairs]:
-    """One question of each query for which two methods found different images, in their order.
-
-    Raises ``StudyError`` for fewer than two methods, duplicate query keys, and if no question is left.
-    """
+    """One question of each query for which two methods found different images, in their order. Raises ``StudyError``
+    for fewer than two methods, duplicate query keys, and if no question is left."""
     key, times = Counter(query.key for query in queries).most_common(1)[0] if queries else ("", 0)
     if times > 1:
         raise StudyError(f"{times} queries have the key {quoted(key)}. Every query needs its own.")

@@ -58,9 +58,7 @@ def people_table(
         rows.append((
             study.name, seat.number, seat.annotator,
             in_utc(seat.joined_at) if seat.joined_at and not imported else None,
-            in_utc(consents[-1]) if consents else None, answers.count(person),
-            None if imported else len(checks), None if imported else checks.count(False),
-            None if imported else end is not None, in_utc(end.created_at) if end else None,
-            end.payload.get("code") if end else None,
-        ))
+            in_utc(consents[-1]) if consents else None, answers.count(person), None if imported else len(checks),
+            None if imported else checks.count(False), None if imported else end is not None,
+            in_utc(end.created_at) if end else None, end.payload.get("code") if end else None))
     return Table(study, _PERSON, tuple(rows))

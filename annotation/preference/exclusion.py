@@ -15,8 +15,6 @@ from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
-TOGETHER = "together"
-
 
 @dataclass(frozen=True)
 class Rules:
@@ -64,10 +62,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Removed:
-    """Answers excluded by each rule alone, and by all of them.
-
-    ``excluded``: the rules by judgement id.
-    """
+    """Answers excluded by each rule alone, and by all of them. ``excluded``: the rules by judgement id."""
 
     by_rule: Mapping[str, Removal]
     together: Removal
@@ -104,10 +99,7 @@ def rules_of(settings: Mapping[str, Any]) -> Rules:
 
 
 def parse_rules(texts: Iterable[str]) -> Rules:
-    """Parse rules: ``irrelevant``, ``failed-checks=2``. ``none`` alone means no rules.
-
-    Raises ``StudyError``.
-    """
+    """Parse rules: ``irrelevant``, ``failed-checks=2``. ``none`` alone means no rules. Raises ``StudyError``."""
     given: dict[str, Any] = {}
     texts = list(texts)
     for text in [] if texts == ["none"] else texts:

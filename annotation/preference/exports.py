@@ -89,8 +89,7 @@ def judgement_table(
             *_of_person(judgement, place), judgement.revision, answer["first"], *answer["ratings"], preferred,
             methods[preferred - 1] if preferred else None, contradicts(answer["ratings"], preferred),
             answer["irrelevant"]["image"], answer["irrelevant"]["text"], bool(place and place.extra.get("reason")),
-            answer["reason"], *_times(judgement, excluded),
-        ))
+            answer["reason"], *_times(judgement, excluded)))
     return Table(study, _JUDGEMENT, tuple(rows))
 
 
@@ -105,10 +104,8 @@ def set_table(
         for index, ids in enumerate(item.hidden["set_ids"]):
             rows.append((
                 *_of_item(study, item), *_of_person(judgement, place), index + 1, item.hidden["methods"][index],
-                list(ids), _has_target(item, ids),
-                None if answer["first"] is None else answer["first"] == index + 1,
-                answer["ratings"][index], answer["preferred"] == index + 1, *_times(judgement, excluded),
-            ))
+                list(ids), _has_target(item, ids), None if answer["first"] is None else answer["first"] == index + 1,
+                answer["ratings"][index], answer["preferred"] == index + 1, *_times(judgement, excluded)))
     return Table(study, _SET, tuple(rows))
 
 

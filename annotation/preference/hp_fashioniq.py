@@ -49,10 +49,8 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str) -> Created:
-    """Import a released file as a closed study; its images are not needed.
-
-    Raises ``StudyError`` for a taken name, ``DatasetError`` with a list of the file's faults.
-    """
+    """Import a released file as a closed study; its images are not needed. Raises ``StudyError`` for a taken name,
+    ``DatasetError`` with a list of the file's faults."""
     name = check_name(store, name)
     faults = ValidationIssues(collect=True)
     questions = read_questions(path, faults)
@@ -70,13 +68,9 @@ def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str
     return Created(parts.study, counts, tuple(_notes(questions)))
 
 
-def hp_study_of(
-    questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime
-) -> StudyParts:
-    """The study of a file: an item per question, a seat per person, answers without times.
-
-    There are no images: tokens are hashes of image, question and position.
-    """
+def hp_study_of(questions: Sequence[Question], name: str, *, file: str, created_by: str, at: datetime) -> StudyParts:
+    """The study of a file: an item per question, a seat per person, answers without times. There are no images: tokens
+    are hashes of image, question and position."""
     study_id = new_id()
     people = list(dict.fromkeys(question.user for question in questions))
     settings = {**SETTINGS, "check": "none", "reason_every": 0, "shared_every": 0}
@@ -113,9 +107,7 @@ class HpForm:
         return tuple(f"Answers left out because {why}: {count:,}." for why, count in self.left_out.items())
 
 
-def hp_form(
-    items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
-) -> HpForm:
+def hp_form(items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]) -> HpForm:
     """Current judgements of a preference study in the released format, by seat, form and position.
 
     An imported study reproduces its file, as far as :func:`released_form` does. Runs of spaces, which the format
@@ -165,8 +157,7 @@ def _question(item: Item, judgement: Judgement, name: str, number: int) -> Quest
         item.shown["text"] if released else re.sub(" {2,}", " ", item.shown["text"]),
         (ShownSet(tuple(hidden["set_ids"][0]), answer["ratings"][0]),
          ShownSet(tuple(hidden["set_ids"][1]), answer["ratings"][1])),
-        1 if answer["preferred"] == 1 else 2, released,
-    )
+        1 if answer["preferred"] == 1 else 2, released)
     for image_id in question.image_ids:
         if not image_id or "/" in image_id:
             raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's format cannot contain the image id "

@@ -48,10 +48,8 @@ class PairResult:
 def method_results(
     items: Iterable[Item], judgements: Iterable[Judgement]
 ) -> tuple[list[MethodResult], list[PairResult]]:
-    """Methods, most often preferred first, and pairs by name, without sets of unknown methods.
-
-    Intervals treat answers as independent, although each person gave many: they are approximate.
-    """
+    """Methods, most often preferred first, and pairs by name, without sets of unknown methods. Intervals treat answers
+    as independent, although each person gave many: they are approximate."""
     methods_of = {item.item_id: item.hidden["methods"] for item in items}
     ratings: dict[str, list[int]] = defaultdict(list)
     won: dict[str, list[bool | None]] = defaultdict(list)

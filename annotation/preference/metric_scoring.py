@@ -128,8 +128,7 @@ def _scorable(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, lis
             if not ids or any(image_id not in gallery for image_id in ids):
                 missing.sets += 1
             else:
-                sets_of.setdefault((reference, item.shown["text"]), []).append(
-                    _Set(item.item_id, number, tuple(ids)))
+                sets_of.setdefault((reference, item.shown["text"]), []).append(_Set(item.item_id, number, tuple(ids)))
     return sets_of, missing
 
 

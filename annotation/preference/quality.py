@@ -122,8 +122,7 @@ def side_bias(judgements: Iterable[Judgement]) -> SideBias:
 
 
 def _person(
-    annotator: str, judgements: Sequence[Judgement], by_item: Mapping[str, Sequence[Judgement]],
-    checks: Sequence[bool],
+    annotator: str, judgements: Sequence[Judgement], by_item: Mapping[str, Sequence[Judgement]], checks: Sequence[bool],
 ) -> PersonQuality:
     answers = [judgement.answer for judgement in judgements]
     measured = [judgement.seconds for judgement in judgements if judgement.seconds > 0]
@@ -135,14 +134,11 @@ def _person(
     marked = [flags for answer in answers if (flags := flagged(answer)) is not None]
     return PersonQuality(
         annotator, len(answers), None if unseen else len(checks), None if unseen else checks.count(False),
-        median(measured) if measured else None,
-        max(runs, default=0), max(runs) / len(answers) if answers else None,
+        median(measured) if measured else None, max(runs, default=0), max(runs) / len(answers) if answers else None,
         sum(contradicts(answer["ratings"], answer["preferred"]) for answer in answers),
         sum(answer["preferred"] != 0 and len(set(answer["ratings"])) > 1 for answer in answers),
         _first_side([judgement for judgement in judgements if judgement.answer["preferred"] != 0]),
-        fmean(same) if same else None, len(same),
-        sum(marked) if marked or not answers else None,
-    )
+        fmean(same) if same else None, len(same), sum(marked) if marked or not answers else None)
 
 
 def _shown_ratings(judgement: Judgement) -> tuple[int, ...]:

@@ -36,10 +36,8 @@ class Review:
 
 
 def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Review:
-    """Review a study. ``rules``: instead of those in its settings.
-
-    Raises ``StudyError`` for a study of another kind, and for unknown rules in its settings.
-    """
+    """Review a study. ``rules``: instead of those in its settings. Raises ``StudyError`` for a study of another kind,
+    and for unknown rules in its settings."""
     if study.kind != "preference":
         raise StudyError(f"{study.name} is a {study.kind} study. This is for preference studies; for its results use "
                          "cirque study results")

@@ -9,13 +9,11 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 AuditAction = Literal[
-    "sign-in", "sign-in.failed", "sign-in.throttled", "sign-out",
-    "account.made", "account.role", "account.password", "account.deactivated", "account.activated",
-    "invitation.made", "invitation.used", "invitation.withdrawn",
-    "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed",
-    "study.removed", "study.settings", "study.exported",
-    "scores.added", "scores.removed", "item.decided", "report.downloaded", "session.exported", "log.exported",
-    "database.backed-up", "database.restored",
+    "sign-in", "sign-in.failed", "sign-in.throttled", "sign-out", "account.made", "account.role", "account.password",
+    "account.deactivated", "account.activated", "invitation.made", "invitation.used", "invitation.withdrawn",
+    "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed", "study.removed",
+    "study.settings", "study.exported", "scores.added", "scores.removed", "item.decided", "report.downloaded",
+    "session.exported", "log.exported", "database.backed-up", "database.restored",
 ]
 AUDIT_ACTIONS: tuple[AuditAction, ...] = get_args(AuditAction)
 _FIRST_WORDS = Counter(kind.partition(".")[0] for kind in AUDIT_ACTIONS)

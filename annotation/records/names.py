@@ -11,10 +11,8 @@ LOCAL = "local"   # the user without accounts, and of the command line
 
 
 def name_key(name: str) -> str:
-    """Comparison key, which ignores case, Unicode normalisation and surrounding blanks.
-
-    Text that cannot be stored, or is too long for a name, has an empty key, which matches nobody.
-    """
+    """Comparison key, which ignores case, Unicode normalisation and surrounding blanks. Text that cannot be stored, or
+    is too long for a name, has an empty key, which matches nobody."""
     tidy = composed(name.strip(), MOST)
     if tidy is None or not can_be_stored(tidy):
         return ""

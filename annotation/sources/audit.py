@@ -60,7 +60,6 @@ def audit_name(folder: Path) -> str:
 
 def read_audit(
     folder: Path, *, gallery: Gallery | None = None, images: Path | None = None, categories: Collection[str] = (),
-    faults: ValidationIssues | None = None,
 ) -> QuerySource:
     """Read labelled queries with their panels. Without ``categories`` the shortcut-free ones.
 
@@ -68,11 +67,9 @@ def read_audit(
         folder: an audit's folder, or its ``…_queries.jsonl``.
         gallery, images: sources of the images; the folder ``images`` is searched first.
 
-    Raises ``DatasetError`` with file and line, for all faults at once if ``faults`` collects them;
-    ``StudyError`` for an unknown category.
+    Raises ``DatasetError`` with file and line of all faults, ``StudyError`` for an unknown category.
     """
-    faults = faults or ValidationIssues(collect=True)
-    path = audit_file(folder)
+    faults, path = ValidationIssues(collect=True), audit_file(folder)
     keys, paths = Keys(path, faults), dict[str, str]()
     cards = _cards(path.parent)
     mode = mode_of(cards)
@@ -107,9 +104,7 @@ def _query(
     trace = {name: value for name, value in record.items() if name not in _NOT_TRACE}
     return StudyQuery(
         key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
-        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode,
-        tuple(one.in_turn),
-    )
+        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode, tuple(one.in_turn))
 
 
 def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:

@@ -40,16 +40,14 @@ class _Sample(Strict):
 
 def read_circus(
     path: Path, *, images: Path | None = None, gallery: Gallery | None = None, categories: Collection[str] = (),
-    faults: ValidationIssues | None = None,
 ) -> QuerySource:
     """Read labelled samples; without ``categories`` the shortcut-free ones.
 
     The panel has the best retriever's results with both inputs, because an aggregate has no others; of the stored
     images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would choose. The others replace
-    reference and target. Raises ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects
-    them.
+    reference and target. Raises ``DatasetError`` with file and sample of all faults.
     """
-    faults = faults or ValidationIssues(collect=True)
+    faults = ValidationIssues(collect=True)
     document = read_object(path, faults)
     dataset, gallery_paths = _dataset(document), document.get("gallery_paths", [])
     samples = document.get("samples")
@@ -93,9 +91,7 @@ def _query(
              **{name: record[name] for name in _TRACE if name in record}}
     return StudyQuery(
         key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
-        one.target_image_path, targets, tuple(panel), trace, mode,
-        found,
-    )
+        one.target_image_path, targets, tuple(panel), trace, mode, found)
 
 
 def _dataset(document: Record) -> str:

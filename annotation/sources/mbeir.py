@@ -22,8 +22,8 @@ NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_i
 
 
 def read_mbeir(
-    path: Path, *, pool: Path | None = None, split: str | None = None, images: Path | None = None,
-    gallery: Gallery | None = None, categories: Collection[str] = (), faults: ValidationIssues | None = None,
+    path: Path, *, pool: Path | None = None, images: Path | None = None, gallery: Gallery | None = None,
+    categories: Collection[str] = (),
 ) -> QuerySource:
     """Read queries with a target; those without are counted in the notes.
 
@@ -31,19 +31,18 @@ def read_mbeir(
         path: the query file, or a folder in M-BEIR's layout.
         pool: the candidate pool, if it is not beside the queries.
 
-    Raises ``DatasetError`` with file and record, for all faults at once if ``faults`` collects them.
+    Raises ``DatasetError`` with file and record of all faults.
     """
-    faults = faults or ValidationIssues(collect=True)
-    benchmark = read_benchmark(path, split=split, faults=faults, pool=pool)
+    faults = ValidationIssues(collect=True)
+    benchmark = read_benchmark(path, split=None, faults=faults, pool=pool)
     refuse(faults, path.name)
     dataset = benchmark.dataset or benchmark.name
-    file = find_files(path, split, pool, None).queries
+    file = find_files(path, None, pool, None).queries
     records, keys = _records(file), Keys(file, faults)
     found = [
         StudyQuery(
             key, dataset, line, query.query_id, label, query.modification_text, query.reference_id,
-            query.target_ids[0], query.target_ids, (), _trace(benchmark, position, label, native), query.caption_mode,
-        )
+            query.target_ids[0], query.target_ids, (), _trace(benchmark, position, label, native), query.caption_mode)
         for position, query in enumerate(benchmark.queries) if query.target_ids
         for line, (label, native) in ((benchmark.line_of(position), records.get(query.query_id, (UNKNOWN, {}))),)
         for key in (f"{dataset}::{line}",) if keys.new(key, f"query {quoted(query.query_id)}")

@@ -41,13 +41,9 @@ def candidates(query: StudyQuery) -> list[str]:
     return [image_id for image_id in found if image_id not in (query.reference_id, query.target_id)]
 
 
-def fill_panels(
-    queries: Sequence[StudyQuery], wanted: int, freeze: Callable[[Sequence[str]], Refused],
-) -> Panels:
-    """The first ``wanted`` candidates with an image of each query; fewer for all if one query has fewer.
-
-    ``freeze`` copies images on demand, and returns the missing ones.
-    """
+def fill_panels(queries: Sequence[StudyQuery], wanted: int, freeze: Callable[[Sequence[str]], Refused]) -> Panels:
+    """The first ``wanted`` candidates with an image of each query; fewer for all if one query has fewer. ``freeze``
+    copies images on demand, and returns the missing ones."""
     orders = {query.key: candidates(query) for query in queries}
     tried: set[str] = set()
     missing: set[str] = set()

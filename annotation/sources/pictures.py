@@ -20,9 +20,7 @@ class Pictures:
     Raises ``DatasetError`` if ``folder`` is not a folder.
     """
 
-    def __init__(
-        self, paths: ImagePaths, *, folder: Path | None = None, gallery: Gallery | None = None
-    ) -> None:
+    def __init__(self, paths: ImagePaths, *, folder: Path | None = None, gallery: Gallery | None = None) -> None:
         self._folder = ImageFolder(folder, paths) if folder else None
         self._paths, self._gallery = paths, gallery
 

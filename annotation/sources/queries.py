@@ -90,9 +90,7 @@ class Keys:
 
 def of_categories(queries: Iterable[StudyQuery], categories: Collection[str], *, free_only: bool) -> list[StudyQuery]:
     """Filter queries by hidden category; without categories, all queries, or with ``free_only`` the shortcut-free ones.
-
-    Raises ``StudyError`` for a category without queries, with a list of the categories.
-    """
+    Raises ``StudyError`` for a category without queries, with a list of the categories."""
     found = list(queries)
     counts = Counter(query.hidden_category for query in found)
     there = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.items())) or "no query at all"

@@ -23,8 +23,7 @@ def sample(queries: Sequence[StudyQuery], size: int | None, stratify: Stratify, 
     if size is None:
         return list(queries)
     if not 0 < size <= len(queries):
-        raise StudyError(f"Cannot sample {size:,} of {len(queries):,} queries. Choose 1 to "
-                         f"{len(queries):,}.")
+        raise StudyError(f"Cannot sample {size:,} of {len(queries):,} queries. Choose 1 to {len(queries):,}.")
     stratum: Callable[[StudyQuery], str] = {
         "hidden_category": lambda query: query.stratum, "dataset": lambda query: query.dataset,
         "none": lambda query: "",

@@ -88,8 +88,7 @@ def _query(session: SearchSession, turn: Turn, number: int, wanted: tuple[str, .
     return StudyQuery(
         f"{session.gallery}::{turn.turn_id}", session.gallery, number, turn.turn_id, UNKNOWN, turn.modification_text,
         turn.reference_id, wanted[0], wanted, tuple(hit.image_id for hit in turn.hits[:DEPTH]), trace,
-        "single", tuple(hit.image_id for hit in turn.hits),
-    )
+        "single", tuple(hit.image_id for hit in turn.hits))
 
 
 def _find(uploads: UploadFolder, pictures: FindPicture, image_id: str) -> Path | None:

@@ -106,8 +106,7 @@ def _assign(items: Sequence[Item], plan: StudyPlan) -> dict[int, list[str]]:
             seat = min(
                 (seat for seat in free if len(assigned[seat]) == least),
                 key=lambda seat: (of_stratum[item.stratum, seat] + sum(shared[seat, other] for other in chosen),
-                                  rng.random()),
-            )
+                                  rng.random()))
             chosen.append(seat)
             assigned[seat].append(item.item_id)
             of_stratum[item.stratum, seat] += 1

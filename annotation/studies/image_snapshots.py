@@ -80,9 +80,8 @@ def leave_to_clear(home: Path, study_id: str) -> None:
 
 
 def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
-    """Delete snapshots of interrupted creations and of removed studies; returns of how many studies.
-    ``is_study``: whether a study id is stored. A creation in progress in another process holds its lock, and is
-    skipped."""
+    """Delete snapshots of interrupted creations and of removed studies; returns of how many studies. ``is_study``:
+    whether a study id is stored. A creation in progress in another process holds its lock, and is skipped."""
     folder, cleared = studies_folder(home), 0
     for lock in sorted(folder.glob(".*.lock")):
         study_id = lock.name.removeprefix(".").removesuffix(".lock")
@@ -123,8 +122,7 @@ class Freezer:
         return hmac.new(self._key, image_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TOKEN]
 
     def freeze(
-        self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float,
-        progress: Progress | None = None,
+        self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float, progress: Progress | None = None,
     ) -> Frozen:
         """Copy those of ``image_ids`` that are not copied yet. Raises ``StorageError`` on a full disk."""
         wanted = [image_id for image_id in dict.fromkeys(image_ids) if image_id not in self.images]
@@ -188,8 +186,7 @@ class Freezer:
     def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
         image, profile = process_image(
             path, lambda image: (within(image, LARGE_EDGE, gap=2.0), image.info.get("icc_profile")), name=image_id,
-            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None,
-        )
+            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None)
         token = self.token(image_id)
         small, large = _paths(self.folder, token)
         with _explained(self.folder.parent):

@@ -72,8 +72,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_revision(revision: object) -> int | None:
-    """The revision that a page has shown; 0 for an item without an answer, None if not given.
-    Raises ``StudyError``."""
+    """The revision that a page has shown; 0 for an item without an answer, None if not given. Raises ``StudyError``."""
     if revision is None:
         return None
     if isinstance(revision, bool) or not isinstance(revision, int) or not 0 <= revision < 2**31:

@@ -45,20 +45,16 @@ class Flow(Protocol):
     def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
         """The person's position. ``share``: minimum items of a planned seat; a person who has answered fewer, because
         some were reassigned, is not finished."""
-        ...
 
     def admit(self, context: AnswerContext, annotator: str, token: str) -> None:
         """Check that an answer may be saved, in the store's transaction. Raises ``GateStands`` for a new answer while
         a step is open, ``IncompleteJudgement`` for a change that is too late."""
-        ...
 
     def pass_gate(
         self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
-        attempt: int | None,
-        answer: object,
+        attempt: int | None, answer: object,
     ) -> GateResult:
         """Complete a step. Raises ``IncompleteJudgement`` for a missing answer, and if another step is due now."""
-        ...
 
 
 class StudyKind(Protocol):
@@ -67,34 +63,25 @@ class StudyKind(Protocol):
     @property
     def flow(self) -> Flow | None:
         """None: items in any order, without steps between them."""
-        ...
 
     @property
     def sticky_fields(self) -> Collection[str]:
         """Boolean fields that stay true once true, per person and item. Changing only them does not make a new
         revision."""
-        ...
 
     def normalize(self, answer: object, item: Item, study: Study, *, extra: Mapping[str,
                                                                                     Any] = ...) -> NormalizedAnswer:
         """Validate and normalise an answer of a browser or script. Raises ``IncompleteJudgement`` that says what is
         missing or contradictory."""
-        ...
 
-    def draft(
-        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...
-    ) -> Mapping[str, Any]:
+    def draft(self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
         """Normalise an incomplete answer: its valid parts, limited in size."""
-        ...
 
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
         """A stored answer in the form in which the person gave it."""
-        ...
 
     def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """Work of others for a seat without any. Pure; called in the store's transaction."""
-        ...
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """Data of the study for its screen, besides items: plain JSON, nothing hidden."""
-        ...

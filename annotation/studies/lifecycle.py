@@ -38,10 +38,8 @@ def rename_study(store: StudyStore, study: Study, name: str) -> Study:
 
 
 def remove_study(store: StudyStore, home: Path, study: Study) -> None:
-    """Delete a study with all its judgements and images. This cannot be undone.
-
-    If this is interrupted, or the folder is not writable, the next creation or removal of a study deletes the images.
-    """
+    """Delete a study with all its judgements and images. This cannot be undone. If this is interrupted, or the folder
+    is not writable, the next creation or removal of a study deletes the images."""
     leave_to_clear(home, study.study_id)
     store.remove(study.study_id)
     clear_pictures(store, home)

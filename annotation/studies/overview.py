@@ -57,6 +57,5 @@ def seat_progress(
             seat.number, seat.annotator, state["done"] + state["unsure"], state["unsure"], state["open"],
             median(times) if times else None, seat.joined_at, seat.seen_at,
             bool(seat.annotator and state["open"] and last and now - last > lease),
-            end.created_at if end else None, end.payload.get("code") if end else None,
-        ))
+            end.created_at if end else None, end.payload.get("code") if end else None))
     return rows

@@ -16,10 +16,8 @@ _SEED = 20261121
 
 @dataclass(frozen=True)
 class Forecast:
-    """A plan's cost and precision. The first seven fields are the plan and the assumptions.
-
-    Widths are of 95 % intervals, upper minus lower bound: 0.1 is ± 0.05.
-    """
+    """A plan's cost and precision. The first seven fields are the plan and the assumptions. Widths are of 95 %
+    intervals, upper minus lower bound: 0.1 is ± 0.05."""
 
     people: int
     items: int                     # with the agreement set
@@ -66,8 +64,7 @@ def plan_study(
         judgements=judgements, items_per_person=most, hours_per_person=most * seconds_per_item / 3600,
         hours_total=judgements * seconds_per_item / 3600,
         doubly_judged=(alone if overlap > 1 else 0) + (agreement_items if people > 1 else 0), pairs=pairs,
-        rate_width=_rate_width(items, valid_rate), kappa_width=kappa_width, kappa_reason=reason,
-    )
+        rate_width=_rate_width(items, valid_rate), kappa_width=kappa_width, kappa_reason=reason)
 
 
 def _check(

@@ -37,11 +37,8 @@ _P = TypeVar("_P", bound=Protocol)
 
 
 def load_protocol(folder: Path, protocol: str, what: str, parse: Callable[[str, str], _P]) -> _P:
-    """The content of ``protocol``'s file in ``folder``; ``parse`` gets its text and name.
-
-    Raises ``StudyError`` as :func:`protocol_file` does, for a broken file, and for one that states another protocol
-    than its name does.
-    """
+    """The content of ``protocol``'s file in ``folder``; ``parse`` gets its text and name. Raises ``StudyError`` as
+    :func:`protocol_file` does, for a broken file, and for one that states another protocol than its name does."""
     path = protocol_file(folder, protocol, what)
     where = f"{folder.name}/{path.name}"
     found = parse(path.read_text("utf-8"), where)
@@ -71,10 +68,8 @@ def parse_toml(
 
 
 def protocol_file(folder: Path, protocol: str, what: str) -> Path:
-    """The file of ``protocol`` in ``folder``. ``what``: "rubric" or "survey", for the sentence.
-
-    Raises ``StudyError`` for an unknown protocol, with a list of the known ones.
-    """
+    """The file of ``protocol`` in ``folder``. ``what``: "rubric" or "survey", for the sentence. Raises ``StudyError``
+    for an unknown protocol, with a list of the known ones."""
     found = _PROTOCOL.fullmatch(protocol)
     path = folder / f"{found[1]}-{found[2]}.toml" if found else None
     if path is None or not path.is_file():

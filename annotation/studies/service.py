@@ -103,11 +103,8 @@ class StudyService:
         return self._completed(annotator, workspace)
 
     def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
-        """Take a seat, unless the person has one; returns the :meth:`workspace`. A seat whose items were all
-        reassigned gets a share of the open work.
-
-        Raises ``StudyClosed``, ``UnknownItem``.
-        """
+        """Take a seat, unless the person has one; returns the :meth:`workspace`. A seat whose items were all reassigned
+        gets a share of the open work. Raises ``StudyClosed``, ``UnknownItem``."""
         if item_id is not None:
             input_limits.checked_item(item_id)
         study_id, now = self._study_id(study), self._clock()
@@ -143,8 +140,7 @@ class StudyService:
         normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, known, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, known.protocol, normalized.answer,
-            input_limits.checked_seconds(seconds), self._clock(),
-        )
+            input_limits.checked_seconds(seconds), self._clock())
         saved = self._store.save(
             judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             sticky_fields=kind.sticky_fields, admit=admit if flow else None)
@@ -236,7 +232,6 @@ class StudyService:
         return Workspace(study, 0, total, 0, 0, None, None, None, None, (), {}, (), joined=False)
 
     def _estimated_total(self, study: Study, seats: Sequence[Seat]) -> int:
-        """Estimated number of items per person."""
         return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
 
     def _item_of(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:

@@ -37,29 +37,23 @@ class StudyStore(Protocol):
 
     Administrative changes are recorded in the audit log in the same transaction; ``by``: who acts."""
 
-    # --- creating and reading -------------------------------------------------------------
-
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """Insert a study, atomically. ``seats`` (besides the plan's empty ones) and ``judgements`` are of an import:
         their assignments are stored as answered. A taken name raises ``StudyError``."""
-        ...
 
     def study(self, name_or_id: str) -> Study: ...
 
     def studies(self) -> Sequence[Study]:
         """The latest first."""
-        ...
 
     def items(self, study_id: str) -> Sequence[Item]:
         """In order of their number."""
-        ...
 
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
         """By token."""
-        ...
 
     def seats(self, study_id: str) -> Sequence[Seat]: ...
 
@@ -67,29 +61,22 @@ class StudyStore(Protocol):
 
     def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
         """Current judgements, by item number and seat; with ``history`` all revisions, oldest first."""
-        ...
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
         """Current judgements of one item."""
-        ...
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]: ...
 
     def counts(self, study_id: str) -> Mapping[str, int]:
         """``{"items", "assignments", "done", "unsure", "people", "decisions"}`` without reading the rows."""
-        ...
-
-    # --- judging --------------------------------------------------------------------------
 
     def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
         """The person's seat: the one they have, else the lowest free one, else a new one with the work that
         ``reassign`` returns."""
-        ...
 
     def take_more(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
         """Assign more items to a person without open work; returns how many. Items of the agreement set that were
         withdrawn when their work was released are restored."""
-        ...
 
     def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
@@ -99,7 +86,6 @@ class StudyStore(Protocol):
         item's id, the first open one after that item, wrapping around.
 
         One transaction. ``at`` updates the time of last activity (at most once a minute)."""
-        ...
 
     def save(
         self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None,
@@ -114,87 +100,66 @@ class StudyStore(Protocol):
 
         ``admit`` is called in the transaction, with this person's seat locked: its result replaces
         ``judgement.answer`` and ``unsure``, and its errors propagate."""
-        ...
 
     def save_draft(self, study_id: str, draft: Draft, *, sticky_fields: Collection[str] = ()) -> None:
         """Replace the person's draft of the item. ``sticky_fields`` as in :meth:`save`."""
-        ...
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
         """Delete a draft, if there is one."""
-        ...
 
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
         """A person's assignments, in order."""
-        ...
 
     def is_member(self, study_id: str, annotator: str) -> bool:
         """Whether a person has a seat with items, also reassigned ones, which they may still answer. False for an
         unknown study."""
-        ...
 
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         """A person's drafts, each with their current answer to the item."""
-        ...
 
     def decide(self, decision: Decision) -> Decision:
         """Save an adjudicator's decision, idempotent by its token, and assign its ``revision``. Raises ``UsedToken``
         for another decision with the same token."""
-        ...
 
     def note(self, event: StudyEvent) -> StudyEvent:
         """Save an event of a person with a seat, also in a closed study. Idempotent by study, annotator and token:
         returns the stored event."""
-        ...
 
     def events(
         self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
     ) -> Sequence[StudyEvent]:
         """Events, oldest first; optionally of one person, and of one kind."""
-        ...
-
-    # --- scores of metrics, for preference studies -------------------------------------------
 
     def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
         """Save scores, replacing those of the same name. Raises ``StudyError`` for an empty name, unknown items or
         sets, and non-finite numbers."""
-        ...
 
     def scores(self, study_id: str) -> Sequence[MetricScores]:
         """By name."""
-        ...
 
     def drop_scores(self, study_id: str, name: str, *, by: str = LOCAL) -> None:
         """Delete scores. Raises ``UnknownScores`` for an unknown name."""
-        ...
 
     def stamp(self, study_id: str) -> str:
         """Version stamp, which changes with all inputs of a report: answers, seats, decisions, events, scores, the
         study itself. Cheap for studies of any size."""
-        ...
-
-    # --- administration -------------------------------------------------------------------
 
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study: ...
 
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
         """Release a person's open work to others at once. A seat without answers is freed."""
-        ...
 
     def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study: ...
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         """Raises ``StudyError`` for a taken name."""
-        ...
 
     def remove(self, study_id: str, *, by: str = LOCAL) -> None:
         """Delete a study with all its judgements, decisions, drafts, events and scores; not its images, which are
         files."""
-        ...
 
     def log_event(self, event: AuditEvent) -> None:
         """Log an event without any other change, such as a download."""
-        ...
 
 
 @dataclass(frozen=True)

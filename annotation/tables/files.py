@@ -46,8 +46,7 @@ def to_parquet(table: Table) -> bytes:
     }
     schema = pa.schema(
         [pa.field(column.name, types[column.type], metadata={"meaning": column.meaning}) for column in table.columns],
-        metadata={"study": table.study.name, "study_id": table.study.study_id, "protocol": table.study.protocol},
-    )
+        metadata={"study": table.study.name, "study_id": table.study.study_id, "protocol": table.study.protocol})
     columns = [pa.array([row[place] for row in table.rows], field.type) for place, field in enumerate(schema)]
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), sink, compression="zstd")

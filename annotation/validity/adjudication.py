@@ -112,8 +112,7 @@ class Adjudication:
         found = queue([item], judgements, rubric=load_rubric(study.protocol))
         return OpenCase(
             study, item, fixed.numbers[item_id], found[0].why if found else None, nameless(study, item_id, judgements),
-            decision, any(same_person(one.annotator, adjudicator) for one in judgements), fixed.images,
-        )
+            decision, any(same_person(one.annotator, adjudicator) for one in judgements), fixed.images)
 
     def decide(
         self, study_name: str, item_id: str, adjudicator: str, answer: object, reason: object, token: object, *,
@@ -139,8 +138,7 @@ class Adjudication:
             raise StudyError("Nobody has judged this item yet, so there is nothing to adjudicate.")
         decision = self._store.decide(Decision(
             new_id(), study.study_id, item_id, adjudicator, 0, checked, normalized.answer, checked_reason,
-            self._clock(),
-        ))
+            self._clock()))
         new = decision.token == checked
         return Decided(decision, new and seen is not None and seen < decision.revision - 1)
 
@@ -154,13 +152,11 @@ class Adjudication:
         fixed = self._fixed(study)
         found = queue(
             fixed.items.values(), self._store.judgements(study.study_id), self._store.decisions(study.study_id),
-            rubric=load_rubric(study.protocol),
-        )
+            rubric=load_rubric(study.protocol))
         # A decided case keeps its position, so that "next" continues from there.
         return tuple(sorted(
             (QueuedCase(it.item_id, fixed.numbers[it.item_id], it.why, it.decided) for it in found),
-            key=lambda case: (WHYS.index(case.why), case.number),
-        ))
+            key=lambda case: (WHYS.index(case.why), case.number)))
 
     def _decision(self, study: Study, item_id: str) -> Decision | None:
         return next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
@@ -176,9 +172,7 @@ def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tup
     """Judgements of one item as "Judge A", "Judge B", …, in an order shuffled per item, so that letters cannot be
     linked across cases."""
     drawn = sorted(judgements, key=lambda it: _shuffle_key(study, f"{item_id}/{name_key(it.annotator)}"))
-    return tuple(
-        NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn)
-    )
+    return tuple(NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn))
 
 
 def _shuffle_key(study: Study, what: str) -> bytes:

@@ -39,11 +39,8 @@ class Validity:
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> NormalizedAnswer:
-        """The canonical answer. Raises ``IncompleteJudgement``.
-
-        Missing fields are empty. ``validated`` may be null with flags, which imply it. An unsure answer
-        has no verdict, and needs no sub-reason and no note.
-        """
+        """The canonical answer. Raises ``IncompleteJudgement``. Missing fields are empty. ``validated`` may be null
+        with flags, which imply it. An unsure answer has no verdict, and needs no sub-reason and no note."""
         rubric = load_rubric(study.protocol)
         fields = _typed(answer)
         flags = _known("flags", fields["flags"], rubric.severity)
@@ -103,10 +100,8 @@ def primary(answer: Mapping[str, Any], rubric: Rubric) -> str:
 
 
 def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | None:
-    """All categories of a canonical answer, to compare two annotators.
-
-    Flags in order of severity, or the primary category without flags; None without a verdict.
-    """
+    """All categories of a canonical answer, to compare two annotators. Flags in order of severity, or the primary
+    category without flags; None without a verdict."""
     if (validated := answer.get("validated")) is None:
         return None
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))

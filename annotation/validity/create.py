@@ -90,9 +90,8 @@ def _freeze(
     queries: Sequence[StudyQuery], find: FindPicture, freezer: Freezer, max_megapixels: float, skip_missing: bool,
     panel_size: int | None, progress: Progress | None,
 ) -> tuple[list[StudyQuery], Panels]:
-    """Queries that can be judged, and their panels.
-
-    References and targets first, so that missing ones are reported early."""
+    """Queries that can be judged, and their panels. References and targets first, so that missing ones are reported
+    early."""
     def size_for(judged: Sequence[StudyQuery]) -> int:
         return usual_size(judged) if panel_size is None else panel_size
 
@@ -169,17 +168,11 @@ def _notes(counts: Mapping[str, int], panels: Panels) -> list[str]:
     return notes
 
 
-def import_circus_study(
-    store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str,
-    settings: Mapping[str, Any] | None = None,
-) -> Created:
-    """Import annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`).
-
-    Raises ``StudyError`` for a taken name.
-    """
+def import_circus_study(store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str) -> Created:
+    """Import annotator files of CIRCUS as a closed study (:mod:`annotation.validity.circus`). Raises ``StudyError`` for
+    a taken name."""
     name = check_name(store, name)
-    parts = study_of(imported, name, settings={**SETTINGS, **(settings or {})}, created_by=created_by,
-                     at=datetime.now(UTC))
+    parts = study_of(imported, name, settings=SETTINGS, created_by=created_by, at=datetime.now(UTC))
     store.create(parts.study, parts.items, parts.images, parts.places, seats=parts.seats, judgements=parts.judgements)
     counts = {"items": len(parts.items), "people": len(parts.seats), "assignments": len(parts.places),
               "judgements": len(parts.judgements)}

@@ -77,8 +77,7 @@ def final_labels(
 
 
 def queue(
-    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *,
-    rubric: Rubric,
+    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *, rubric: Rubric,
 ) -> list[Case]:
     """Adjudication queue, most urgent first: undecided before decided ones, then by reason, then in the order of
     ``items``. Each item is listed once, with the first reason that applies:

@@ -113,9 +113,9 @@ def load_rubric(protocol: str) -> Rubric:
     return _load(_FOLDER, protocol)
 
 
-def newest_rubric(name: str = CIRCUS) -> Rubric:
+def newest_rubric() -> Rubric:
     """What a new study is made with; a study that is there has its own."""
-    return load_rubric(newest_protocol(_FOLDER, name))
+    return load_rubric(newest_protocol(_FOLDER, CIRCUS))
 
 
 @lru_cache

@@ -33,12 +33,9 @@ _OF_EACH_CATEGORY = 20
 
 def make_sample_study(
     store: StudyStore, audits: AuditStore, home: Path, name: str, *, load_encoder: Load, created_by: str, seed: int,
-    seats: int = 2,
 ) -> Created:
     """Create a study of twenty queries, all for both of two people, in a few seconds; labels are of a real audit.
-
-    Raises ``GalleryError`` without the sample gallery, ``StudyError`` for a taken name.
-    """
+    Raises ``GalleryError`` without the sample gallery, ``StudyError`` for a taken name."""
     folder = sample_folder(home)
     if not folder.is_dir():
         raise GalleryError("The sample gallery is missing. Create it with: cirque demo")
@@ -55,6 +52,6 @@ def make_sample_study(
         found = read_audit(Path(temporary), gallery=gallery,
                            categories=sorted({label.label for label in report.aggregate.labels}))
     queries = sample(found.queries, min(ITEMS, len(found.queries)), "hidden_category", seed)
-    plan = StudyPlan(seats=seats, overlap=min(2, seats), agreement_items=0, seed=seed)
+    plan = StudyPlan(seats=2, overlap=2, agreement_items=0, seed=seed)
     return create_validity_study(store, home, name, queries, found.find_picture, plan, created_by=created_by,
                                  source={**found.source, "sample": True})

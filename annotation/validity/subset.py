@@ -60,9 +60,7 @@ class Subset:
     total: SubsetRow
 
 
-def count_subset(
-    items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric,
-) -> Subset:
+def count_subset(items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric) -> Subset:
     """Table 2 of ``labels`` (:func:`annotation.validity.labels.final_labels`), which must have every item."""
     items = list(items)
     of: dict[str, list[Item]] = {}
@@ -87,12 +85,10 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
     differ = Counter(flag for label in found for flag in label.reasons_differ)
     codes = [flag.code for flag in rubric.flags]
     return SubsetRow(
-        name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED],
-        audited["other"], validated["other"],
-        primary[UNLABELLED] - (ties := sum(label.by == "undecided" for label in found)), ties,
+        name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED], audited["other"],
+        validated["other"], primary[UNLABELLED] - (ties := sum(label.by == "undecided" for label in found)), ties,
         sum(label.by == "adjudicated" for label in found),
         {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_UNSPECIFIED)},
         {code: flags[code] for code in codes},
         {reason.code: reasons[reason.code] for flag in rubric.flags for reason in flag.reasons},
-        {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons},
-    )
+        {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons})

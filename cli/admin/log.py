@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +9,7 @@ import typer
 from rich.table import Table
 
 from cir_core.errors import SettingsError
-from cir_core.settings import get_settings
-from cli.console import out
-
-
-def register(app: typer.Typer) -> None:
-    app.command("log")(log)
+from cli.console import open_stores, out
 
 
 def log(
@@ -32,14 +26,13 @@ def log(
     from annotation.accounts.audit_log import LOG_FORMS, every_act, log_file, read_filter
     from annotation.records import LOCAL, AuditEvent
     from cir_core.support.files import write_atomically
-    from storage.stores import open_stores
 
     which = read_filter(person, kind, since, until)
     form = None if to is None else next((one for one in LOG_FORMS if to.suffix.lower() == f".{one}"), None)
     if to is not None and form is None:
         raise SettingsError(f"The log is written as CSV or JSON lines. Name a file that ends in .csv or .jsonl, not "
                             f"{to}.")
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         if to is None or form is None:
             found = stores.log.acts(which, limit=last)
         else:

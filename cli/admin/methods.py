@@ -17,10 +17,6 @@ from cir_core.types.methods import MethodSettings, method_to_dict
 from cli.console import out, write_file
 
 
-def register(app: typer.Typer) -> None:
-    app.command("methods")(list_methods)
-
-
 def list_methods(
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
 ) -> None:

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
 from cir_core.settings import get_settings
 from cir_core.support.collector import collector_paused
 from cli.console import err, open_encoder, progress_bar
 from cli.galleries.galleries import index_bar
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(demo)
-    app.command()(serve)
 
 
 def demo() -> None:

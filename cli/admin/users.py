@@ -13,7 +13,7 @@ from rich.table import Table
 
 from cir_core.errors import AccessError
 from cir_core.settings import Settings, get_settings
-from cli.console import out
+from cli.console import open_stores, out
 
 if TYPE_CHECKING:
     from annotation.accounts.service import PeopleService
@@ -134,8 +134,7 @@ def withdraw(
 def _tell_withdrawn(changed: Changed) -> None:
     if changed.withdrawn:
         which = "open invitation was" if changed.withdrawn == 1 else f"{changed.withdrawn:,} open invitations were"
-        out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite",
-                  soft_wrap=True)
+        out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite", soft_wrap=True)
 
 
 def _print_invitations(found: Sequence[Invitation]) -> None:
@@ -149,13 +148,9 @@ def _print_invitations(found: Sequence[Invitation]) -> None:
 @contextmanager
 def _people() -> Iterator[PeopleService]:
     from annotation.accounts.service import PeopleService
-    from storage.stores import open_stores
 
-    stores = open_stores(get_settings(), without_accounts=True)
-    try:
+    with open_stores(without_accounts=True) as stores:
         yield PeopleService(stores.people)
-    finally:
-        stores.close()
 
 
 def _password(from_stdin: bool) -> str:

@@ -54,9 +54,7 @@ def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
     say(f"Run written to {path}")
 
 
-def submit(
-    folder: Path, benchmark: Benchmark, runs: Sequence[Run], write: Submit, say: Callable[[str], Any],
-) -> None:
+def submit(folder: Path, benchmark: Benchmark, runs: Sequence[Run], write: Submit, say: Callable[[str], Any]) -> None:
     """Files for the benchmark's server; several systems get a folder each."""
     for run in runs:
         written = write(folder / safe_name(run.system) if len(runs) > 1 else folder, run, benchmark)

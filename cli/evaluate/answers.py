@@ -140,8 +140,7 @@ def from_methods(
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_methods(
             benchmark, found.gallery, found.encoder, found.language, found.methods,
-            domain=domain or domain_of(benchmark) or get_settings().domain, progress=progress,
-        ))
+            domain=domain or domain_of(benchmark) or get_settings().domain, progress=progress))
 
 
 def from_sessions(
@@ -157,8 +156,7 @@ def from_sessions(
         yield from _answers(found, run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
             pools=_pools(sessions, pool), exclude_history_images=exclude_history,
-            domain=lambda subset: domain or domain_named(subset) or get_settings().domain, progress=progress,
-        ))
+            domain=lambda subset: domain or domain_named(subset) or get_settings().domain, progress=progress))
 
 
 def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[SystemRun]:
@@ -187,8 +185,7 @@ def _with_notes(one: MethodRun | SessionsRun) -> Run:
     answered = len(one.run.rankings)
     return replace(one.run, notes=(
         *one.run.notes, *(f"{count} could not be answered: {reason}" for reason, count in reasons),
-        *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered),
-    ))
+        *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered)))
 
 
 def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
 from cir_core.types.domains import Domain
-from cli.console import err, open_encoder, out, progress_bar
+from cli.console import err, open_encoder, open_stores, out, progress_bar
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
 from cli.tables.audit_bar import run_bar
@@ -37,10 +37,6 @@ SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
 class Ablations(StrEnum):
     black = "black"
     drop = "drop"
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(audit)
 
 
 def audit(
@@ -78,12 +74,10 @@ def audit(
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery
     from cir_core.registry.kinds import domain_of
-    from storage.stores import open_stores
 
     settings = get_settings()
     with ExitStack() as stack:
-        stores = open_stores(settings)
-        stack.callback(stores.close)
+        stores = stack.enter_context(open_stores())
         if list_:
             _list(stores, as_json)
             return
@@ -158,8 +152,7 @@ def _chosen(
     if not base:
         raise GalleryError(
             f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. To make one: cirque datasets "
-            f"index {benchmark.kind} PATH --images ROOT"
-        )
+            f"index {benchmark.kind} PATH --images ROOT")
     if base == SAMPLE_GALLERY and not gallery:
         return specs, sample_gallery(settings)
     return specs, open_gallery(base, home=settings.home)
@@ -207,8 +200,7 @@ def _folder_name(
     seed: int,
 ) -> str:
     """Output folder name, unique per audit configuration."""
-    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed),
-             *sorted(accepted or ())]
+    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed), *sorted(accepted or ())]
     return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
 
 

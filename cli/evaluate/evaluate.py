@@ -100,8 +100,7 @@ def sample(
     with language_model(model, loaded) as language, named_bar() as update:
         report = evaluate_sample(
             gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
-            limit=limit, sessions=sessions, against=against, progress=update,
-        )
+            limit=limit, sessions=sessions, against=against, progress=update)
     print_report(report, turns)
     _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
 

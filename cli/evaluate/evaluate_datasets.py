@@ -67,8 +67,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
             refuse_hidden(benchmark)  # before methods run for hours
         check_folder(write_run, "--write-run")
         check_folder(submission, "--submission")
-        source = from_files(run) if run else from_methods(
-            benchmark, gallery or "", methods or "", model, domain)
+        source = from_files(run) if run else from_methods(benchmark, gallery or "", methods or "", model, domain)
         say = err.print if as_json else out.print
         answers, early = collect(source, write_run, say)
         hidden = any(not query.target_ids for query in benchmark.queries)

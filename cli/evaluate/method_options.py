@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from cir_core.errors import MethodError
 from cir_core.methods.declared import Method, find_method
 from cir_core.settings import get_settings
 from cir_core.types.domains import Domain
 from cli.console import ModelChoice as ModelChoice
-from cli.console import err
+from cli.console import bars, open_stores
 
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
@@ -44,22 +44,15 @@ def language_model(model: ModelChoice, encoder: Encoder) -> Iterator[LanguageMod
         yield BuiltinLanguageModel(encoder)
         return
     from cir_core.language.connect import language_models
-    from storage.stores import open_stores
 
-    stores = open_stores(get_settings())
-    try:
+    with open_stores() as stores:
         # Without a fallback: figures must not mix the answers of two models.
         yield language_models(get_settings(), stores.answers, fallback=False)(encoder)
-    finally:
-        stores.close()
 
 
 @contextmanager
 def named_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar that says what is being evaluated. Quiet when nobody watches."""
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bar:
+    with bars(TimeElapsedColumn()) as bar:
         task = bar.add_task("Evaluating", total=None)
         yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)

@@ -12,8 +12,9 @@ from rich.table import Table
 
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
-from cli.console import out
+from cli.console import out, print_notes
 from cli.evaluate.answers import SystemRun
+from cli.tables.evaluation_tables import percent_cell
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
@@ -43,8 +44,7 @@ def show(
         f"; in percent, 95 % bootstrap intervals in brackets (seed {protocol['seed']})")
     out.print(f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
               f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
-    for note in protocol["notes"]:
-        out.print(f"Note: {note}")
+    print_notes(protocol["notes"], soft_wrap=False)
     if every:
         _print_tables(every)
     else:
@@ -117,9 +117,4 @@ def _heading(scores: Scores, measure: Measure) -> str:
 
 def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
     estimate = figures.get(measure)
-    if estimate is None:
-        return ""
-    value = f"{100 * estimate.value:.2f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
+    return "" if estimate is None else percent_cell(estimate)

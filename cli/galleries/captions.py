@@ -7,23 +7,13 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from cir_core.settings import get_settings
 from cir_core.types.domains import Domain
-from cli.console import ModelChoice, err, open_encoder, out
+from cli.console import ModelChoice, bars, err, open_encoder, open_stores, out
 
 if TYPE_CHECKING:
     from cir_core.captions.caption_build import CaptionProgress, CaptionReport
@@ -66,8 +56,7 @@ def build(
         try:
             report = optimise_captions(
                 gallery, encoder, language, samples=samples, domain=shows, workers=at_a_time, restart=restart,
-                limit=limit, progress=progress,
-            )
+                limit=limit, progress=progress)
         except KeyboardInterrupt:
             if not restart:
                 raise  # the usual sentence, to run the same command again, is right
@@ -139,10 +128,8 @@ def _language(model: ModelChoice, encoder: Encoder, stack: ExitStack) -> Languag
 
         return BuiltinLanguageModel(encoder)
     from cir_core.language.connect import language_models
-    from storage.stores import open_stores
 
-    stores = open_stores(get_settings())
-    stack.callback(stores.close)
+    stores = stack.enter_context(open_stores())
     # No fallback: captions of two models under one name would not be comparable.
     return language_models(get_settings(), stores.answers, fallback=False)(encoder)
 
@@ -187,18 +174,13 @@ class _Rate(ProgressColumn):
 @contextmanager
 def _bars() -> Iterator[Callable[[CaptionProgress], None]]:
     """One progress bar per stage on standard error. Silent without a terminal."""
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bars:
-        tasks = {
-            stage: bars.add_task(label, total=None, start=False, visible=False) for stage, label in _STAGES.items()
-        }
+    with bars(_Rate(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()) as progress:
+        tasks = {stage: progress.add_task(label, total=None, start=False, visible=False)
+                 for stage, label in _STAGES.items()}
 
-        def update(progress: CaptionProgress) -> None:
-            task = tasks[progress.stage]
-            bars.start_task(task)
-            bars.update(task, completed=progress.done, total=progress.total, visible=True)
+        def update(found: CaptionProgress) -> None:
+            task = tasks[found.stage]
+            progress.start_task(task)
+            progress.update(task, completed=found.done, total=found.total, visible=True)
 
         yield update

@@ -13,7 +13,7 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.settings import get_settings
 from cir_core.support.texts import quoted
-from cli.console import open_encoder, out, progress_bar
+from cli.console import open_encoder, out, print_notes, progress_bar
 from cli.galleries.galleries import index_bar, print_index_report
 
 if TYPE_CHECKING:
@@ -97,16 +97,13 @@ def index(
     _refuse_another(gallery, benchmark)
     manifest = _write_manifest(
         settings.home / "manifests" / f"{gallery}.jsonl", benchmark, ImageFolder(images, benchmark.image_paths),
-        allow_missing=allow_missing,
-    )
+        allow_missing=allow_missing)
     model = open_encoder(encoder)
     with index_bar(f"Indexing {gallery}") as progress:
         result = index_folder(
             images, name=gallery, encoder=model, home=settings.home, manifest=manifest, split=benchmark.split or "all",
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-        )
-    for note in benchmark.notes:
-        out.print(f"Note: {note}")
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress)
+    print_notes(benchmark.notes, soft_wrap=False)
     print_index_report(result, report)
 
 
@@ -124,8 +121,7 @@ def convert(
     from cir_core.registry.converting import convert as converted
 
     result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
-    for note in result.notes:
-        out.print(f"Note: {note}")
+    print_notes(result.notes, soft_wrap=False)
     for written in result.written:
         out.print(f"Wrote {written}", soft_wrap=True)
 
@@ -141,8 +137,7 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
     if there and frozenset(there).isdisjoint(benchmark.image_ids):
         raise DatasetError(
             f"Gallery {quoted(name)} holds {len(there):,} images, none of them of {benchmark.name}, and indexing "
-            "would empty it. Give this data set's gallery another name: --name NAME."
-        )
+            "would empty it. Give this data set's gallery another name: --name NAME.")
 
 
 def _path(kind: str, path: Path | None) -> Path:
@@ -168,8 +163,7 @@ def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, al
     if any(ids is None for ids in benchmark.pools.values()):
         raise DatasetError(
             f"The files of {benchmark.kind} do not list the gallery, so its images cannot be told from others. "
-            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one."
-        )
+            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one.")
     found, missing = [], []
     with progress_bar("Looking for images") as update:
         ids = benchmark.image_ids
@@ -186,8 +180,7 @@ def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, al
         raise DatasetError(
             f"{len(missing):,} of {len(ids):,} images are not under {folder.root}: {first}. "
             + ("Check --images, or add --allow-missing to index the others; ranks are then over fewer images."
-               if found else "Check --images.")
-        )
+               if found else "Check --images."))
     write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found).encode())
     if missing:
         out.print(f"{len(missing):,} of {len(ids):,} images are missing: the gallery is smaller than the benchmark's.")
@@ -201,8 +194,7 @@ def _print(report: CheckReport) -> None:
         table.add_row(name, f"{count:,}" if isinstance(count, int) else f"{count:.4f}" if isinstance(count, float)
                       else count)
     out.print(table)
-    for note in report.notes:
-        out.print(f"Note: {note}")
+    print_notes(report.notes, soft_wrap=False)
     if report.images is not None:
         found = report.image_count - report.missing_count
         out.print(f"Images: {found:,} of {report.image_count:,} are under {report.images}.")

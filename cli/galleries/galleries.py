@@ -12,7 +12,7 @@ from rich.table import Table
 
 from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
-from cli.console import err, open_encoder, out, progress_bar, write_file
+from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
 
 if TYPE_CHECKING:
     from cir_core.gallery.indexing import IndexReport
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(index)
-    app.add_typer(_app, name="galleries")
-
-
-_app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
+app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
 
 
 @contextmanager
@@ -51,8 +46,7 @@ def index(
     with index_bar(f"Indexing {name}") as progress:
         result = index_folder(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-        )
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress)
     print_index_report(result, report)
 
 
@@ -61,10 +55,8 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
     out.print(
         f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "
-        f"in {result.seconds:.1f} s."
-    )
-    for note in result.notes:
-        out.print(f"Note: {note}")
+        f"in {result.seconds:.1f} s.")
+    print_notes(result.notes, soft_wrap=False)
     for path, reason in result.skipped[:_LISTED]:
         out.print(f"  skipped {path}: {reason}")
     if len(result.skipped) > _LISTED:
@@ -74,7 +66,7 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
     out.print(f"Search it: CIRQUE_GALLERY={result.name} cirque serve")
 
 
-@_app.command("list")
+@app.command("list")
 def list_() -> None:
     """List the galleries on this machine."""
     from cir_core.gallery.gallery import list_galleries
@@ -91,7 +83,7 @@ def list_() -> None:
     out.print(table)
 
 
-@_app.command()
+@app.command()
 def remove(
     name: Annotated[str, typer.Argument()],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,

@@ -38,6 +38,4 @@ def train_encoder(
     from cir_core.sample.training.sample_encoder import train_sample_encoder
 
     train_sample_encoder(
-        folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads,
-        progress=out.print,
-    )
+        folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads, progress=out.print)

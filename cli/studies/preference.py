@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
-from cli.console import out, progress_bar
+from cli.console import open_stores, out, print_notes, progress_bar
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
+from cli.tables.study_tables import print_pairs
 
 if TYPE_CHECKING:
-    from annotation.preference.method_pairs import Pair
     from annotation.preference.survey.plan import SurveyForecast
 
 
@@ -28,10 +26,6 @@ class CheckKind(StrEnum):
     sum = "sum"
     instruction = "instruction"
     none = "none"
-
-
-def register(create_app: typer.Typer) -> None:
-    create_app.command("preference")(create_preference)
 
 
 def create_preference(
@@ -57,8 +51,7 @@ def create_preference(
         min=0, help="One in this many questions is given to several people; 0: none.")] = 10,
     shared_by: Annotated[int, typer.Option(min=2, help="People per shared question.")] = 3,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
-    set_names: Annotated[str, typer.Option(
-        metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
+    set_names: Annotated[str, typer.Option(metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
     allow_tie: Annotated[bool, typer.Option("--allow-tie", help="Allow “equally good”.")] = False,
     consent: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Consent text, shown before the first question.")] = None,
@@ -73,28 +66,23 @@ def create_preference(
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
-    skip_missing: Annotated[bool, typer.Option(
-        "--skip-missing", help="Skip queries with a missing image.")] = False,
+    skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip queries with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Create a preference study: for each query, two sets of five results, from two methods."""
-    from contextlib import closing
-
     from annotation.accounts.account_names import LOCAL
     from annotation.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.preference.survey.settings import checked_settings
     from annotation.studies.creation import check_name
     from annotation.validity.exports.results import study_json
-    from storage.stores import open_stores
 
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
                           settings.seed if seed is None else seed)
     asked = PreferenceSourceArgs(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery,
-                                 images, queries,
-                  layout.seed, model, domain, skip_missing)
+                                 images, queries, layout.seed, model, domain, skip_missing)
     # Before methods run for hours.
     asked.check()
     survey = checked_settings({
@@ -102,17 +90,17 @@ def create_preference(
         "check_every": check_every, "lease_hours": lease_hours, "guidelines": _text(guidelines),
         "completion_prefix": completion_prefix})
     plan_survey(queries or 1, layout, seconds_per_question=seconds_per_question)
-    with closing(open_stores(settings)) as stores:
+    with open_stores() as stores:
         check_name(stores.studies, name)
         found = open_source(asked, settings)
         questions, drawn = make_questions(found.queries, found.methods, layout.seed)
         forecast = plan_survey(len(questions), layout, seconds_per_question=seconds_per_question)
         notes = [*found.notes, *pair_notes(drawn)]
         if not as_json:
-            print_pairs(drawn.counts)
+            print_pairs("methods", "questions",
+                        ((" and ".join(pair), f"{count:,}") for pair, count in drawn.counts.items()))
             print_survey(forecast)
-            for note in notes:
-                out.print(f"Note: {note}", soft_wrap=True)
+            print_notes(notes)
         result = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}, "plan": asdict(forecast),
                   "notes": notes}
         if not dry_run:
@@ -129,37 +117,21 @@ def create_preference(
     elif dry_run:
         out.print("Nothing was created: omit --dry-run to create the study.")
     else:
-        for note in new:
-            out.print(f"Note: {note}", soft_wrap=True)
+        print_notes(new)
         counts = created.counts
         people = counted(counts["people"], "person", "people")
         out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
                   f"shared, for {people}. To answer them: cirque serve, then the page Annotate.", soft_wrap=True)
 
 
-def print_pairs(counts: Mapping[Pair, int]) -> None:
-    """Number of questions per pair of methods."""
-    table = Table("methods", "questions", box=None)
-    table.columns[1].justify = "right"
-    for pair, count in counts.items():
-        table.add_row(" and ".join(pair), f"{count:,}")
-    out.print(table)
-
-
 def print_survey(plan: SurveyForecast) -> None:
     """Forecast with its assumptions."""
-    table = Table("plan", "", box=None)
-    table.columns[1].justify = "right"
-    for row in (
+    print_pairs("plan", "", (
         ("people", f"{plan.people:,}"), ("questions", f"{plan.questions:,}"),
         (f"shared by {plan.shared_by} people", f"{plan.shared:,}" if plan.shared else "none"),
         ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
-        ("questions in a form", f"{plan.form_size:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
-        ("pairs of answers to one question", f"{plan.pairs:,}"),
-    ):
-        table.add_row(*row)
-    out.print(table)
+        ("questions in a form", f"{plan.form_size:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), ("pairs of answers to one question", f"{plan.pairs:,}")))
     out.print(f"Assumed: {plan.seconds_per_question:g} seconds per question.")
 
 

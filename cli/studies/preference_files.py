@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import out
+from cli.console import open_stores, out, print_notes
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-
-
-def register_import(import_app: typer.Typer) -> None:
-    import_app.command("hp-fashioniq")(import_hp_fashioniq)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("quality")(quality)
 
 
 def import_hp_fashioniq(
@@ -34,16 +24,14 @@ def import_hp_fashioniq(
     from annotation.accounts.account_names import LOCAL
     from annotation.preference.hp_fashioniq import import_hp_study
     from annotation.validity.exports.results import study_json
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         created = import_hp_study(stores.studies, name, file, created_by=LOCAL)
     if as_json:
         typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
                               ensure_ascii=False))
         return
-    for note in created.notes:
-        out.print(f"Note: {note}", soft_wrap=True)
+    print_notes(created.notes)
     counts = created.counts
     people = counted(counts["people"], "person", "people")
     out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
@@ -64,9 +52,8 @@ def quality(
     from annotation.preference.method_results import method_results
     from annotation.preference.review import review
     from cli.tables.quality_tables import print_quality, quality_json
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
         found = review(store, study, None if rule is None else parse_rules(rule))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,7 @@ import typer
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import err, out
+from cli.console import err, open_stores, out
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
@@ -25,16 +25,14 @@ if TYPE_CHECKING:
     from annotation.studies.store import StudyStore
 
 app = typer.Typer(help="Reports of studies: agreement, correlation, preference.", no_args_is_help=True)
-report_scores.register(app)
+app.command()(report_scores.scores)
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 Out = Annotated[Path | None, typer.Option(
-    "--out", "-o", metavar="DIR", help=(
-        "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
+    "--out", "-o", metavar="DIR", help=("Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")]
-Datasets = Annotated[list[str] | None, typer.Option(
-    "--dataset", "-d", help="Only items of this data set; repeatable.")]
+Datasets = Annotated[list[str] | None, typer.Option("--dataset", "-d", help="Only items of this data set; repeatable.")]
 Categories = Annotated[list[str] | None, typer.Option(
     "--category", "-c", help="Only items of this category; repeatable.")]
 People = Annotated[list[str] | None, typer.Option(
@@ -142,9 +140,8 @@ def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore
     """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
     from annotation.analysis.loading import load_answers
     from annotation.analysis.statistics.krippendorff import check_scale
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         if study.kind != kind:
             raise StudyError(f"{study.name} is a {study.kind} study. Its report: cirque report {study.kind} "
@@ -212,9 +209,8 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
 
 def _note(name: str) -> None:
     from annotation.records import LOCAL, AuditEvent
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         stores.log.note(AuditEvent("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
 

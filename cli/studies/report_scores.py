@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ import typer
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import Settings, get_settings
 from cir_core.support.texts import counted
-from cli.console import open_encoder, out
+from cli.console import open_encoder, open_stores, out, print_notes
 from cli.evaluate.method_options import (
     DomainOption,
     ModelChoice,
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
     from annotation.records import Item, MetricScores, Study
     from annotation.studies.store import StudyStore
     from cir_core.types.domains import Domain
-
-
-def register(app: typer.Typer) -> None:
-    app.command("scores")(scores)
 
 
 def scores(
@@ -54,14 +49,13 @@ def scores(
     from annotation.accounts.account_names import LOCAL
     from annotation.analysis.scores.score_files import read_scores
     from cli.tables.report_tables import print_scores
-    from storage.stores import open_stores
 
     if [bool(add), method is not None, bool(remove)].count(True) > 1:
         raise StudyError("Do one thing at a time: --add, --method or --remove.")
     if method is None and (gallery is not None or metric is not None):
         raise StudyError("--gallery and --name belong to --method: name the method that is to score.")
     settings = get_settings()
-    with closing(open_stores(settings)) as stores:
+    with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
         _check_kind(study)
@@ -85,8 +79,7 @@ def scores(
     for one in made:
         out.print(f"Stored {one.name} with {study.name}: {counted(len(one.scores), 'set')} of {2 * len(items):,}.",
                   soft_wrap=True)
-        for note in one.notes:
-            out.print(f"Note: {note}", soft_wrap=True)
+        print_notes(one.notes)
     for gone in remove or ():
         out.print(f"Removed {gone} from {study.name}.", soft_wrap=True)
     if not made and not remove:

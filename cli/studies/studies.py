@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from cir_core.settings import Settings, get_settings
+from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import out, progress_bar
+from cli.console import open_stores, out, print_notes, progress_bar
 from cli.studies import preference, preference_files, study_files, study_upkeep
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
-
-if TYPE_CHECKING:
-    from storage.stores import Stores
 
 app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
 create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
-study_files.register(app)
-preference.register(create_app)
-preference_files.register_import(study_files.import_app)
-preference_files.register(app)
-study_upkeep.register(app)
+app.add_typer(study_files.import_app, name="import")
+app.command()(study_files.export)
+app.command()(study_files.results)
+create_app.command("preference")(preference.create_preference)
+study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
+app.command()(preference_files.quality)
+app.command()(study_upkeep.rename)
+app.command()(study_upkeep.remove)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -76,7 +74,8 @@ def create_validity(
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
                             tuple(category or ()))
-    with _stores() as (stores, settings):
+    settings = get_settings()
+    with open_stores() as stores:
         check_name(stores.studies, name)
         found = open_source(asked, stores, settings)
         plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
@@ -86,8 +85,7 @@ def create_validity(
         if not as_json:
             print_strata(strata)
             print_plan(forecast)
-            for note in found.notes:
-                out.print(f"Note: {note}", soft_wrap=True)
+            print_notes(found.notes)
         result = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
         if not dry_run:
             with progress_bar("Copying images") as bar:
@@ -103,8 +101,7 @@ def create_validity(
         if dry_run:
             out.print("Nothing was created: omit --dry-run to create the study.")
             return
-        for note in created.notes:
-            out.print(f"Note: {note}", soft_wrap=True)
+        print_notes(created.notes)
         counts = created.counts
         out.print(f"Created {created.study.name}: {counted(counts['items'], 'item')}, "
                   f"{counted(counts['pictures'], 'image file')}, panels of {counted(counts['panel'], 'image')}. "
@@ -137,7 +134,7 @@ def list_(as_json: AsJson = False) -> None:
     from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_studies
 
-    with _stores() as (stores, _):
+    with open_stores() as stores:
         rows = [(study, stores.studies.counts(study.study_id)) for study in stores.studies.studies()]
     if as_json:
         typer.echo(json.dumps([study_json(study, counts) for study, counts in rows], indent=1, ensure_ascii=False))
@@ -155,7 +152,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_study
 
-    with _stores() as (stores, _):
+    with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
         counts = store.counts(study.study_id)
@@ -191,7 +188,7 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
     """Release a person's open items to others at once. A person without answers also loses the seat."""
     from annotation.studies import lifecycle
 
-    with _stores() as (stores, _):
+    with open_stores() as stores:
         study = stores.studies.study(name)
         released = lifecycle.release(stores.studies, study, person)
     items = counted(released.items, "open item")
@@ -209,18 +206,6 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
 def _accept(name: str, accepting: bool) -> None:
     from annotation.studies.lifecycle import set_accepting
 
-    with _stores() as (stores, _):
+    with open_stores() as stores:
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
     out.print(f"{changed.name} {'is open for answers' if changed.accepting else 'is closed for answers'}.")
-
-
-@contextmanager
-def _stores() -> Iterator[tuple[Stores, Settings]]:
-    from storage.stores import open_stores
-
-    settings = get_settings()
-    stores = open_stores(settings)
-    try:
-        yield stores, settings
-    finally:
-        stores.close()

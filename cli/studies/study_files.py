@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,15 +10,13 @@ from typing import Annotated, Literal
 import typer
 
 from cir_core.errors import SettingsError, StudyError
-from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import out
+from cli.console import open_stores, out, print_notes
 
 import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
-RuleOption = Annotated[Rule, typer.Option(
-    help="Label of an item with several judgements: the majority, or the first.")]
+RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
 
 
 class Form(StrEnum):
@@ -30,12 +27,6 @@ class Form(StrEnum):
     results = "results"
     hp_fashioniq = "hp-fashioniq"
     preferences = "preferences"
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(import_app, name="import")
-    app.command("export")(export)
-    app.command("results")(results)
 
 
 @import_app.command("circus")
@@ -52,9 +43,8 @@ def import_circus(
     from annotation.validity.create import import_circus_study
     from annotation.validity.exports.results import study_json
     from cir_core.datasets.files.issues import KEPT, ValidationIssues
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         check_name(stores.studies, name)
         faults = ValidationIssues(collect=True)
         imported = read_circus_users(files, faults)
@@ -64,8 +54,7 @@ def import_circus(
         typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
                               ensure_ascii=False))
         return
-    for note in created.notes:
-        out.print(f"Note: {note}", soft_wrap=True)
+    print_notes(created.notes)
     counts = created.counts
     out.print(f"Created {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
               f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
@@ -89,9 +78,8 @@ def export(
     from annotation.tables.files import as_zip
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else study_files(stores.studies, study, form, rule))
@@ -105,8 +93,7 @@ def export(
     except OSError as error:
         raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
                             ) from error
-    for note in notes:
-        out.print(f"Note: {note}", soft_wrap=True)
+    print_notes(notes)
     out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)
 
 
@@ -121,9 +108,8 @@ def results(
     from annotation.validity.rubric import load_rubric
     from annotation.validity.subset import count_subset
     from cli.tables.study_tables import print_results
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
         if study.kind != "validity":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,17 +9,12 @@ import typer
 from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import out
+from cli.console import open_stores, out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.command("rename")(rename)
-    app.command("remove")(remove)
 
 
 def rename(
@@ -29,9 +23,8 @@ def rename(
 ) -> None:
     """Rename a study. Links to its pages contain the name: send them out again."""
     from annotation.studies.lifecycle import rename_study
-    from storage.stores import open_stores
 
-    with closing(open_stores(get_settings())) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(old)
         changed = rename_study(stores.studies, study, new)
     out.print(f"{study.name} is now called {changed.name}.", soft_wrap=True)
@@ -43,10 +36,9 @@ def remove(
 ) -> None:
     """Delete a study with all its judgements and images. This cannot be undone: export first."""
     from annotation.studies.lifecycle import remove_study
-    from storage.stores import open_stores
 
     settings = get_settings()
-    with closing(open_stores(settings)) as stores:
+    with open_stores() as stores:
         study = stores.studies.study(name)
         counts = stores.studies.counts(study.study_id)
         if not yes:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
-from cli.console import err
+from cli.console import bars
 
 if TYPE_CHECKING:
     from cir_core.audit.runner import AuditProgress
@@ -20,10 +20,7 @@ def run_bar() -> Iterator[tuple[Callable[[AuditProgress], None], Callable[[str, 
     """Progress bar for ranking and indexing. Silent without a terminal."""
     from cir_core.audit.runner import INPUTS
 
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bar:
+    with bars(TimeElapsedColumn()) as bar:
         task = bar.add_task("Auditing", total=None)
 
         def ranked(progress: AuditProgress) -> None:

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from cir_core.audit.gap import GAP_MEASURES, Gap
 from cir_core.audit.records import VARIANTS
-from cli.console import out
+from cli.console import out, print_notes
 
 if TYPE_CHECKING:
     from cir_core.audit.report import AuditReport
@@ -34,15 +34,13 @@ def print_audit(benchmark: Benchmark, report: AuditReport) -> None:
     facts += [f"{images} images"] if images else []  # the pools of ranks from files may be unknown
     out.print(f"{benchmark.name}: {', '.join(facts)}; found means rank {summary.k} or better, M = "
               f"{summary.min_support}", soft_wrap=True)
-    for note in benchmark.notes:
-        out.print(f"Note: {note}", soft_wrap=True)
+    print_notes(benchmark.notes)
     if len(summary.retrievers) == 1:
         out.print("Note: labels from one retriever are weak evidence: every further retriever makes them stricter.")
     out.print(_labels(report))
     out.print(_retrievers(report))
     out.print(_gaps(report))
-    for note in report.gaps.notes:
-        out.print(f"Note: {note}", soft_wrap=True)
+    print_notes(report.gaps.notes)
     _skipped(report)
 
 
@@ -55,9 +53,7 @@ def print_runs(runs: Sequence[StoredRun]) -> None:
     for run in runs:
         table.add_row(
             run.card.dataset, run.card.retriever, run.card.ablation, f"{run.done} of {run.total}",
-            str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}",
-            "complete" if run.finished_at else "unfinished",
-        )
+            str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}", "complete" if run.finished_at else "unfinished")
     out.print(table)
 
 

@@ -52,7 +52,7 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
 def _measures(names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]]) -> Table:
     table = Table("method", *names, "protocol", box=None)
     for title, measures, digest in rows:
-        table.add_row(title, *(_cell(measures[name]) for name in names), digest)
+        table.add_row(title, *(percent_cell(measures[name]) for name in names), digest)
     return table
 
 
@@ -88,7 +88,8 @@ def _print_notes(report: SampleReport) -> None:
                 out.print(f"Note: {row.title}, {count} of {total} queries: {note}")
 
 
-def _cell(estimate: MeanEstimate) -> str:
+def percent_cell(estimate: MeanEstimate) -> str:
+    """In percent, with the interval if there is one."""
     value = f"{100 * estimate.value:.2f}"
     if estimate.low is None or estimate.high is None:
         return value

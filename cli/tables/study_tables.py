@@ -21,22 +21,14 @@ if TYPE_CHECKING:
 
 def print_plan(plan: Forecast) -> None:
     """Print a forecast with its assumptions."""
-    table = Table("plan", "", box=None)
-    table.columns[1].justify = "right"
-    rows = [
+    print_pairs("plan", "", [
         ("people", f"{plan.people:,}"), ("items", f"{plan.items:,}"), ("people per item", f"{plan.overlap:,}"),
-        ("items for everyone (agreement)", f"{plan.agreement_items:,}"),
-        ("judgements", f"{plan.judgements:,}"),
-        ("items per person", f"{plan.items_per_person:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
-        ("items judged twice or more", f"{plan.doubly_judged:,}"),
+        ("items for everyone (agreement)", f"{plan.agreement_items:,}"), ("judgements", f"{plan.judgements:,}"),
+        ("items per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), ("items judged twice or more", f"{plan.doubly_judged:,}"),
         ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
-        ("Cohen's kappa, 95 % interval",
-         "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
-    ]
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
+        ("Cohen's kappa, 95 % interval", "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
+    ])
     out.print(f"Assumed: {plan.seconds_per_item:g} seconds per item, {plan.valid_rate:.0%} of the items valid, a kappa "
               f"of {plan.kappa:g}.")
     if plan.kappa_reason:
@@ -44,11 +36,7 @@ def print_plan(plan: Forecast) -> None:
 
 
 def print_strata(counts: Mapping[str, int]) -> None:
-    table = Table("queries", "", box=None)
-    table.columns[1].justify = "right"
-    for name, count in counts.items():
-        table.add_row(name, f"{count:,}")
-    out.print(table)
+    print_pairs("queries", "", [(name, f"{count:,}") for name, count in counts.items()])
 
 
 def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
@@ -129,6 +117,15 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
     if any(count for _, count in reasons):
         print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
     out.print(f"Rule: {rule}. An adjudicator's decision takes precedence.", soft_wrap=True)
+
+
+def print_pairs(name: str, figure: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Print a table of names and right-aligned figures under two headings."""
+    table = Table(name, figure, box=None)
+    table.columns[1].justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

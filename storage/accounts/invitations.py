@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, exists, insert, select
+from sqlalchemy import Connection, delete, exists, insert, select
 
 from annotation.records import LOCAL, AuditEvent, Invitation, name_key
 from cir_core.errors import AccessError
 from storage.accounts.audit_log import log_event
 from storage.mapping import tables
+from storage.mapping.records import record_from
 
 KEPT = timedelta(days=7)
 """How long expired rows stay in the database, unusable: so a clock that was temporarily ahead deletes nothing."""
@@ -30,9 +31,7 @@ def save(connection: Connection, invitation: Invitation) -> None:
     by = _maker(connection, invitation.created_by)
     connection.execute(delete(tables.invitations).where(
         (_invited.expires_at <= invitation.created_at - KEPT) | (_invited.uses_left <= 0)))
-    connection.execute(insert(tables.invitations).values(
-        digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left, created_by=by,
-        created_at=invitation.created_at, expires_at=invitation.expires_at))
+    connection.execute(insert(tables.invitations).values(vars(invitation) | {"created_by": by}))
     log_event(connection, AuditEvent("invitation.made", by, invitation.handle, details={
         "role": invitation.role, "uses": invitation.uses_left,
         "until": invitation.expires_at.isoformat(timespec="minutes")}))
@@ -43,7 +42,7 @@ def withdraw(connection: Connection, digest: str, by: str) -> bool:
     if found is None:
         return False
     connection.execute(delete(tables.invitations).where(_invited.digest == digest))
-    invitation = invitation_from(found)
+    invitation = record_from(Invitation, found)
     log_event(connection, AuditEvent("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
     return True
 
@@ -56,14 +55,10 @@ def withdraw_all(connection: Connection, maker: str, by: str, at: datetime) -> i
     connection.execute(delete(tables.invitations).where(_invited.created_by == maker))
     still_open = [row for row in found if row.uses_left > 0 and row.expires_at > at]
     for row in still_open:
-        invitation = invitation_from(row)
+        invitation = record_from(Invitation, row)
         log_event(connection, AuditEvent("invitation.withdrawn", by, invitation.handle, details={
             "role": invitation.role, "made_by": maker}))
     return len(still_open)
-
-
-def invitation_from(row: Row[Any]) -> Invitation:
-    return Invitation(row.digest, row.role, row.uses_left, row.created_by, row.created_at, row.expires_at)
 
 
 def _maker(connection: Connection, name: str) -> str:

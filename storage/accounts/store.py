@@ -33,15 +33,15 @@ from storage.accounts.audit_log import log_event, signed_in_from
 from storage.engine.database import reading, writing
 from storage.engine.home_record import HomeRecord, database_name
 from storage.mapping import tables
+from storage.mapping.records import record_from, records_from
 from storage.opening import accounts_are_gone, has_accounts
 
 _person, _sign_in, _invited, _failed = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.failed_logins.c
 
 
 class SqlPeopleStore:
-    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
-
-    ``record`` notes that accounts exist, so that a later loss of all of them is detected."""
+    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe. ``record`` notes that
+    accounts exist, so that a later loss of all of them is detected."""
 
     def __init__(self, engine: Engine, record: HomeRecord | None = None) -> None:
         self.engine, self._record = engine, record
@@ -70,11 +70,11 @@ class SqlPeopleStore:
     def person(self, name: str) -> Person | None:
         with reading(self.engine) as connection:
             row = connection.execute(select(tables.people).where(_person.name_key == name_key(name))).first()
-        return None if row is None else _person_from(row)
+        return None if row is None else record_from(Person, row)
 
     def people(self) -> Sequence[Person]:
         with reading(self.engine) as connection:
-            return tuple(map(_person_from, connection.execute(select(tables.people).order_by(_person.name_key))))
+            return records_from(Person, connection.execute(select(tables.people).order_by(_person.name_key)))
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
@@ -86,8 +86,7 @@ class SqlPeopleStore:
         with writing(self.engine) as connection:
             admins = set(connection.execute(select(_person.name_key).where(
                 _person.role == "admin", _person.active).with_for_update()).scalars())
-            row = connection.execute(
-                select(tables.people).where(_person.name_key == key).with_for_update()).first()
+            row = connection.execute(select(tables.people).where(_person.name_key == key).with_for_update()).first()
             if row is None:
                 raise AccessError(f"There is no account named {quoted(name)}. Check the name in the list of people.")
             if admins == {key} and (active is False or role not in (None, "admin")):
@@ -99,7 +98,7 @@ class SqlPeopleStore:
             if by is not None:
                 for event in _changes(row, by, role, password_hash, active):
                     log_event(connection, event)
-            person = _person_from(connection.execute(select(tables.people).where(_person.name_key == key)).one())
+            person = record_from(Person, connection.execute(select(tables.people).where(_person.name_key == key)).one())
             withdrawn = 0
             if not (key in admins and person.active and person.role == "admin"):
                 withdrawn = invitations.withdraw_all(connection, row.name, by or LOCAL, at or datetime.now(UTC))
@@ -124,7 +123,7 @@ class SqlPeopleStore:
             row = connection.execute(_VISITOR, {"of_digest": digest, "now": now}).first()
         if row is None:
             return None
-        return _person_from(row), SignIn(row.digest, row.name, row.begun_at, row.expires_at)
+        return record_from(Person, row), SignIn(row.digest, row.name, row.begun_at, row.expires_at)
 
     def extend(self, digest: str, expires_at: datetime) -> None:
         with writing(self.engine) as connection:
@@ -149,13 +148,13 @@ class SqlPeopleStore:
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
         with reading(self.engine) as connection:
             row = connection.execute(invitations.usable(now).where(_invited.digest == digest)).first()
-        return None if row is None else invitations.invitation_from(row)
+        return None if row is None else record_from(Invitation, row)
 
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         """Usable ones, newest first."""
         with reading(self.engine) as connection:
-            return tuple(map(invitations.invitation_from, connection.execute(
-                invitations.usable(now).order_by(_invited.created_at.desc(), _invited.digest))))
+            return records_from(Invitation, connection.execute(
+                invitations.usable(now).order_by(_invited.created_at.desc(), _invited.digest)))
 
     def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         with writing(self.engine) as connection:
@@ -218,9 +217,7 @@ def _add(connection: Connection, person: Person) -> None:
     if like := lookalike(person.name, names.values()):
         raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which is already taken. "
                           "Choose another name.")
-    connection.execute(insert(tables.people).values(
-        name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
-        active=person.active, created_at=person.created_at))
+    connection.execute(insert(tables.people).values(vars(person) | {"name_key": key}))
 
 
 def _changes(
@@ -243,7 +240,3 @@ def _name_taken(name: str) -> AccessError:
 def _check_name(name: str) -> None:
     if not name_key(name):
         raise AccessError("The name is empty or holds characters that cannot be stored. Choose another name.")
-
-
-def _person_from(row: Row[Any]) -> Person:
-    return Person(row.name, row.role, row.password_hash, row.active, row.created_at)

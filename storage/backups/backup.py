@@ -27,10 +27,8 @@ class Backup:
 
 
 def back_up(database: Path, before: str) -> Path:
-    """Copy a SQLite database to ``<database>.before-<before>-<time>.bak`` beside it, and check the copy.
-
-    The last committed state is copied, also while a transaction is open elsewhere.
-    """
+    """Copy a SQLite database to ``<database>.before-<before>-<time>.bak`` beside it, and check the copy. The last
+    committed state is copied, also while a transaction is open elsewhere."""
     copy = database.with_name(f"{database.name}.before-{before}-{_now()}.bak")
     with no_backup_of(database, "The database was not changed."), closing(open_to_read(database)) as source:
         copy_sqlite(source, copy)

@@ -5,26 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Select,
-    Table,
-    Text,
-    and_,
-    case,
-    cast,
-    exists,
-    func,
-    inspect,
-    not_,
-    or_,
-    quoted_name,
-    select,
-    table,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
 from cir_core.support.texts import counted
@@ -46,7 +27,7 @@ class Inspection:
     faults: tuple[str, ...]
 
 
-def inspect_database(engine: Engine) -> Inspection:
+def inspect_database(engine: sa.Engine) -> Inspection:
     """Read all rows in one snapshot. Raises ``StorageError`` for a database that is not cirque's or is unreadable."""
     with reading(engine, all_of_it=True) as connection:
         revision, latest = revision_of(connection), latest_revision()
@@ -60,7 +41,7 @@ def inspect_database(engine: Engine) -> Inspection:
     return Inspection(contents, latest, tuple(faults))
 
 
-def _damage(connection: Connection) -> Iterator[str]:
+def _damage(connection: sa.Connection) -> Iterator[str]:
     """SQLite's own integrity check. PostgreSQL has none: every value of every row is read instead."""
     if connection.dialect.name == "sqlite":
         try:
@@ -70,16 +51,16 @@ def _damage(connection: Connection) -> Iterator[str]:
         except DatabaseError as error:   # so damaged that the check itself fails
             yield f"SQLite: {error.orig}"
         return
-    for name in inspect(connection).get_table_names():
-        whole_row = func.length(cast(text(str(quoted_name(name, True)) + ".*"), Text))
+    for name in sa.inspect(connection).get_table_names():
+        whole_row = sa.func.length(sa.cast(sa.text(str(sa.quoted_name(name, True)) + ".*"), sa.Text))
         try:
             with connection.begin_nested():
-                connection.execute(select(func.sum(whole_row)).select_from(table(name))).scalar_one()
+                connection.execute(sa.select(sa.func.sum(whole_row)).select_from(sa.table(name))).scalar_one()
         except DatabaseError as error:
             yield f"{name}: {str(error.orig).strip()}"
 
 
-def _dangling(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
+def _dangling(connection: sa.Connection, there: Mapping[str, int]) -> Iterator[str]:
     """Rows whose foreign key points to a missing row."""
     for child in (one for one in tables.metadata.sorted_tables if one.name in there):
         for key in child.foreign_key_constraints:
@@ -92,35 +73,35 @@ def _dangling(connection: Connection, there: Mapping[str, int]) -> Iterator[str]
                 yield f"{child.name}: {counted(found, 'row')} with a reference to a missing row of {parent.name}"
 
 
-def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[int]:
+def _orphans(child: sa.Table, parent: sa.Table, names: Mapping[str, str]) -> sa.Select[int]:
     target = parent.alias("target")
     named = [child.c[name].is_not(None) for name in names]
     same = [target.c[other] == child.c[name] for name, other in names.items()]
-    return select(func.count()).select_from(child).where(*named, not_(exists().where(*same)))
+    return sa.select(sa.func.count()).select_from(child).where(*named, sa.not_(sa.exists().where(*same)))
 
 
-def _inconsistent(connection: Connection) -> Iterator[str]:
+def _inconsistent(connection: sa.Connection) -> Iterator[str]:
     """Denormalised counts and flags that disagree with the rows they are derived from."""
-    of_seat = and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
+    of_seat = sa.and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
 
-    def count(which: ColumnElement[bool]) -> ColumnElement[int]:
-        return select(func.count()).where(of_seat, which).scalar_subquery()
+    def count(which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.select(sa.func.count()).where(of_seat, which).scalar_subquery()
 
-    for row in connection.execute(select(_seat.study_id, _seat.number).where(or_(
+    for row in connection.execute(sa.select(_seat.study_id, _seat.number).where(sa.or_(
             _seat.total != count(_assigned.state != "handed_on"), _seat.done != count(_assigned.state.in_(_ANSWERED)),
             _seat.unsure != count(_assigned.state == "unsure"))).order_by(_seat.study_id, _seat.number)):
         yield f"study_seats: the counts of seat {row.number} of study {row.study_id} do not match its assignments"
-    current = select(_judged.item_id, _judged.seat, func.max(_judged.revision).label("highest"),
-                     func.count().label("revisions"),
-                     func.max(case((_judged.current, _judged.revision), else_=0)).label("marked"),
-                     func.sum(case((_judged.current, 1), else_=0)).label("marks")).group_by(_judged.item_id,
-                                                                                            _judged.seat).subquery()
-    wrong = connection.execute(select(func.count()).select_from(current).where(or_(
+    current = sa.select(
+        _judged.item_id, _judged.seat, sa.func.max(_judged.revision).label("highest"),
+        sa.func.max(sa.case((_judged.current, _judged.revision), else_=0)).label("marked"),
+        sa.func.sum(sa.case((_judged.current, 1), else_=0)).label("marks")).group_by(
+        _judged.item_id, _judged.seat).subquery()
+    wrong = connection.execute(sa.select(sa.func.count()).select_from(current).where(sa.or_(
         current.c.marks != 1, current.c.marked != current.c.highest))).scalar_one()
     if wrong:
         yield f"judgements: {counted(wrong, 'answer')} without exactly the latest revision marked as current"
-    answer = exists().where(_judged.item_id == _assigned.item_id, _judged.seat == _assigned.seat)
-    missing = connection.execute(select(func.count()).select_from(tables.assignments).where(
+    answer = sa.exists().where(_judged.item_id == _assigned.item_id, _judged.seat == _assigned.seat)
+    missing = connection.execute(sa.select(sa.func.count()).select_from(tables.assignments).where(
         _assigned.state.in_(_ANSWERED) != answer)).scalar_one()
     if missing:
         yield f"assignments: {counted(missing, 'assignment')} whose state does not match the answer"

@@ -77,9 +77,7 @@ def read_dump(path: Path, connection: Connection) -> Contents:
     return Contents(revision, dict(sorted(rows.items())))
 
 
-def replace_content(
-    connection: Connection, backup: Path, emptied: Collection[str], expected: Contents,
-) -> None:
+def replace_content(connection: Connection, backup: Path, emptied: Collection[str], expected: Contents) -> None:
     """Drop the existing tables, create those of the dump and empty some of these, all in one transaction of psql.
     pg_restore's output is piped to psql, so it needs no disk space; COMMIT is written last, so that nothing is
     changed if a program fails or is killed before."""

@@ -100,9 +100,7 @@ def _read(engine: Engine, backup: Path) -> Contents:
         return postgres_dumps.read_dump(backup, connection)
 
 
-def _restore_file(
-    engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str],
-) -> None:
+def _restore_file(engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str]) -> None:
     path = sqlite_path(engine.url)
     assert path is not None
     with sqlite_copies.alone(path) as connection:

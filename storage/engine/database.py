@@ -72,8 +72,7 @@ def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
     """Read-only transaction on one snapshot of the database. ``all_of_it``: with the long timeouts of a backup."""
     with explained(engine.url), engine.connect() as connection:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
-            connection = connection.execution_options(
-                isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             if all_of_it:
                 without_hurry(connection, MIGRATION_TIMEOUT_MS)
         yield connection
@@ -135,10 +134,8 @@ def upserting(connection: Connection) -> Callable[[Table], Any]:
 
 @contextmanager
 def changing_schema(engine: Engine) -> Iterator[Connection]:
-    """Write transaction for migrations: one process at a time, foreign keys checked at its end.
-
-    SQLite changes most of a table's definition by copying the table, which enforced foreign keys prevent.
-    """
+    """Write transaction for migrations: one process at a time, foreign keys checked at its end. SQLite changes most of
+    a table's definition by copying the table, which enforced foreign keys prevent."""
     with explained(engine.url), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         if engine.dialect.name == "sqlite":

@@ -28,8 +28,7 @@ UNKNOWN = Cause("did not answer as it should. Check that it is running and reach
                 _UNAVAILABLE)
 CROWDED = Cause("is busy with other requests. Try again in a moment.", BUSY)
 
-_IN_USE = Cause("is locked by another program. Close other programs that have it open, then "
-                "try again.", BUSY)
+_IN_USE = Cause("is locked by another program. Close other programs that have it open, then try again.", BUSY)
 
 # Primary result codes; an extended code carries them in its low byte.
 SQLITE: Mapping[int, Cause] = {
@@ -104,8 +103,7 @@ _BY_MESSAGE = tuple((re.compile(pattern, re.I), state) for pattern, state in (
     (r"database .{1,300} does not exist", "3D000"),
     (r"permission denied for database", "42501"),
     (r"too many (clients|connections)|remaining connection slots", "53300"),
-    (r"system is (starting up|shutting down|not yet accepting|not accepting)|in recovery mode", "57P03"),
-))
+    (r"system is (starting up|shutting down|not yet accepting|not accepting)|in recovery mode", "57P03")))
 
 
 def postgresql_cause(state: str | None, message: str) -> Cause | None:

@@ -41,10 +41,8 @@ def explain(error: Exception, url: URL) -> StorageError:
 
 @contextmanager
 def explained(url: URL) -> Iterator[None]:
-    """Turn database errors into :class:`StorageError`.
-
-    Malformed statements and parameters are programming errors, and propagate unchanged.
-    """
+    """Turn database errors into :class:`StorageError`. Malformed statements and parameters are programming errors, and
+    propagate unchanged."""
     try:
         yield
     except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error) as error:

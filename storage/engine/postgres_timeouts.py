@@ -20,9 +20,8 @@ _CONNECTING: dict[str, Any] = {
 
 
 def postgres_options(url: URL, lock_ms: int) -> dict[str, Any]:
-    """Options for ``create_engine``. Parameters of the URL take precedence.
-
-    The pool timeout is that of locks, so that a page gets an error before it times out itself."""
+    """Options for ``create_engine``. Parameters of the URL take precedence. The pool timeout is that of locks, so that
+    a page gets an error before it times out itself."""
     options: dict[str, Any] = {
         "pool_pre_ping": True,   # a server may have closed idle connections
         "pool_size": 10, "max_overflow": 10, "pool_timeout": lock_ms / 1000,

@@ -16,9 +16,8 @@ from cir_core.methods.steps import STEPS
 from cir_core.types.composition import Composition, Marks, Usage
 from cir_core.types.parts import tuples
 from cir_core.types.vectors import Vector
+from storage.mapping.records import Values
 from storage.mapping.vectors import pack_vectors, unpack_vectors
-
-Values = dict[str, Any]
 
 
 def pack_composition(composition: Composition | None) -> Values:
@@ -38,8 +37,7 @@ def pack_composition(composition: Composition | None) -> Values:
 
 
 def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -> Composition | None:
-    """The inverse of :func:`pack_composition`; fields that older versions did not write take
-    their defaults."""
+    """The inverse of :func:`pack_composition`; fields that older versions did not write take their defaults."""
     if content is None or block is None:
         return None
     terms = content["terms"]

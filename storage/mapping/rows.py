@@ -11,88 +11,57 @@ from sqlalchemy import Row
 
 from cir_core.methods.steps import method_from_dict
 from cir_core.search.protocol import card_from_dict, card_to_dict
+from cir_core.sessions.comparisons import MethodColumn
 from cir_core.sessions.store import SessionSummary
 from cir_core.types.methods import method_to_dict
 from cir_core.types.records import Branch, Hit, SearchSession, Turn
-from storage.mapping.compositions import Values, pack_composition, unpack_composition
+from storage.mapping.compositions import pack_composition, unpack_composition
+from storage.mapping.records import Values, record_from
 from storage.mapping.vectors import pack_vectors, unpack_vectors
 
 
 def session_values(session: SearchSession, created_at: datetime) -> Values:
-    return {
-        "session_id": session.session_id,
-        "gallery": session.gallery,
-        "method": method_to_dict(session.method),
-        "protocol": card_to_dict(session.protocol),
-        "protocol_digest": session.protocol.digest,
-        "target_id": session.target_id,
-        "target_live": session.target_live,
-        "target_revealed": session.target_revealed,
-        "title": session.title,
-        "created_at": created_at,
-        "updated_at": created_at,
-    }
+    values = vars(session) | {
+        "method": method_to_dict(session.method), "protocol": card_to_dict(session.protocol),
+        "protocol_digest": session.protocol.digest, "created_at": created_at, "updated_at": created_at}
+    return {name: value for name, value in values.items() if name not in ("branches", "turns")}
 
 
 def session_from(row: Row[Any], branches: Sequence[Branch], turns: Sequence[Turn]) -> SearchSession:
-    return SearchSession(
-        session_id=row.session_id, gallery=row.gallery, method=method_from_dict(row.method),
-        protocol=card_from_dict(row.protocol), target_id=row.target_id, target_live=row.target_live,
-        target_revealed=row.target_revealed, title=row.title, created_at=row.created_at,
-        branches=tuple(branches), turns=tuple(turns),
-    )
+    return record_from(
+        SearchSession, row, method=method_from_dict(row.method), protocol=card_from_dict(row.protocol),
+        branches=tuple(branches), turns=tuple(turns))
 
 
 def summary_from(row: Row[Any]) -> SessionSummary:
-    return SessionSummary(
-        session_id=row.session_id, gallery=row.gallery, title=row.title, turns=row.turn_count,
-        branches=row.branch_count, first_reference_id=row.first_reference_id, last_text=row.last_text or "",
-        has_target=row.target_id is not None, target_revealed=row.target_revealed,
-        created_at=row.created_at, updated_at=row.updated_at,
-    )
-
-
-def branch_from(row: Row[Any]) -> Branch:
-    return Branch(row.branch_id, row.session_id, row.number, row.name)
+    return record_from(
+        SessionSummary, row, turns=row.turn_count, branches=row.branch_count, last_text=row.last_text or "",
+        has_target=row.target_id is not None)
 
 
 def turn_values(turn: Turn, seq: int) -> Values:
-    hits, hit_numbers = pack_hits(turn.hits)
-    return {
-        "turn_id": turn.turn_id,
-        "session_id": turn.session_id,
-        "branch_id": turn.branch_id,
-        "parent_id": turn.parent_id,
-        "number": turn.number,
-        "seq": seq,
-        "reference_id": turn.reference_id,
-        "modification_text": turn.modification_text,
-        "caption": turn.caption,
-        "merged_text": turn.merged_text,
-        "notes": list(turn.notes),
-        "vector": pack_vectors([turn.vector]),
-        "hits": hits,
-        "hit_numbers": hit_numbers,
-        "excluded_ids": list(turn.excluded_ids),
-        "target_rank": None if turn.target_rank is None else int(turn.target_rank),
-        "timings_ms": {stage: float(ms) for stage, ms in turn.timings_ms.items()},
-        "protocol_digest": turn.protocol_digest,
-        "created_at": turn.created_at,
-        **pack_composition(turn.composition),
-    }
+    return vars(turn) | ranked_values(turn) | {
+        "seq": seq, "vector": pack_vectors([turn.vector]), "excluded_ids": list(turn.excluded_ids),
+        "target_rank": None if turn.target_rank is None else int(turn.target_rank)}
 
 
 def turn_from(row: Row[Any]) -> Turn:
-    return Turn(
-        turn_id=row.turn_id, session_id=row.session_id, branch_id=row.branch_id, parent_id=row.parent_id,
-        number=row.number, reference_id=row.reference_id, modification_text=row.modification_text,
-        caption=row.caption, merged_text=row.merged_text, notes=tuple(row.notes),
-        vector=unpack_vectors(row.vector, 1)[0], hits=unpack_hits(row.hits, row.hit_numbers),
-        excluded_ids=tuple(row.excluded_ids),
-        target_rank=row.target_rank, timings_ms=row.timings_ms, protocol_digest=row.protocol_digest,
-        created_at=row.created_at,
-        composition=unpack_composition(row.composition, row.composition_vectors),
-    )
+    return record_from(Turn, row, vector=unpack_vectors(row.vector, 1)[0], excluded_ids=tuple(row.excluded_ids),
+                       **ranked_parts(row))
+
+
+def ranked_values(ranked: Turn | MethodColumn) -> Values:
+    """What a turn and a column of a comparison store alike: notes, hits, times and composition."""
+    hits, hit_numbers = pack_hits(ranked.hits)
+    return {"notes": list(ranked.notes), "hits": hits, "hit_numbers": hit_numbers,
+            "timings_ms": {stage: float(ms) for stage, ms in ranked.timings_ms.items()},
+            **pack_composition(ranked.composition)}
+
+
+def ranked_parts(row: Row[Any]) -> Values:
+    """The inverse of :func:`ranked_values`."""
+    return {"notes": tuple(row.notes), "hits": unpack_hits(row.hits, row.hit_numbers),
+            "composition": unpack_composition(row.composition, row.composition_vectors)}
 
 
 def pack_hits(hits: Sequence[Hit]) -> tuple[Values, bytes]:

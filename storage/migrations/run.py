@@ -25,11 +25,8 @@ class MigrationReport:
 
 
 def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
-    """Apply the missing migrations, all or none of them. Raises StorageError.
-
-    A non-empty database is backed up first. Of several processes that start at once, one
-    migrates and the others wait.
-    """
+    """Apply the missing migrations, all or none of them. Raises StorageError. A non-empty database is backed up first.
+    Of several processes that start at once, one migrates and the others wait."""
     config, head = migration_config(scripts), latest_revision(scripts)
     with reading(engine) as connection:
         if revision_of(connection, scripts) == head:

@@ -63,8 +63,7 @@ class SqlAuditStore:
     def runs(self) -> Sequence[StoredRun]:
         r, q = tables.audit_runs, tables.audit_queries
         counted = select(
-            q.c.digest, func.count().label("done"),
-            func.count(func.nullif(q.c.problem, "")).label("problems"),
+            q.c.digest, func.count().label("done"), func.count(func.nullif(q.c.problem, "")).label("problems"),
         ).group_by(q.c.digest).subquery()
         query = select(r, counted.c.done, counted.c.problems).join_from(
             r, counted, r.c.digest == counted.c.digest, isouter=True,

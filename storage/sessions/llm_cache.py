@@ -14,10 +14,8 @@ from storage.mapping import tables
 
 
 class SqlAnswerCache:
-    """``cir_core.language.wrappers.cache.AnswerCache`` over an engine of ``open_database``. Thread-safe.
-
-    Both methods raise ``StorageError``; a search can go on without its cache.
-    """
+    """``cir_core.language.wrappers.cache.AnswerCache`` over an engine of ``open_database``. Thread-safe. Both methods
+    raise ``StorageError``; a search can go on without its cache."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -39,8 +37,7 @@ class SqlAnswerCache:
             with writing(self.engine) as connection:
                 connection.execute(insert(tables.answers).values(
                     key=key, answer=answer, model=model, role=role, prompt_version=prompt_version,
-                    prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
-                    created_at=datetime.now(UTC)))
+                    prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, created_at=datetime.now(UTC)))
         except StorageError as error:
             if not isinstance(error.__cause__, IntegrityError) or self.get(key) is None:
                 raise

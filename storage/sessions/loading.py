@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from cir_core.types.records import Branch, SearchSession, Turn
 from storage.mapping import tables
-from storage.mapping.rows import branch_from, session_from, turn_from
+from storage.mapping.records import record_from
+from storage.mapping.rows import session_from, turn_from
 
 _AT_ONCE = 500  # ids in one IN (…); databases limit the parameters of a statement
 
@@ -22,19 +23,17 @@ def load_sessions(
     found: dict[str, SearchSession] = {}
     for start in range(0, len(session_ids), _AT_ONCE):
         wanted = session_ids[start:start + _AT_ONCE]
-        rows = connection.execute(
-            select(tables.sessions).where(tables.sessions.c.session_id.in_(wanted), *only)).all()
+        rows = connection.execute(select(tables.sessions).where(tables.sessions.c.session_id.in_(wanted), *only)).all()
         ids = [row.session_id for row in rows]
         if not ids:
             continue
         branches: dict[str, list[Branch]] = defaultdict(list)
         for row in connection.execute(_in_order(tables.branches.c.number, ids)):
-            branches[row.session_id].append(branch_from(row))
+            branches[row.session_id].append(record_from(Branch, row))
         turns: dict[str, list[Turn]] = defaultdict(list)
         for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
             turns[row.session_id].append(turn_from(row))
-        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id])
-                  for row in rows}
+        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id]) for row in rows}
     return found
 
 

@@ -19,7 +19,8 @@ from cir_core.types.records import Branch, SearchSession, Turn
 from storage.checks import check_turn, clean_name
 from storage.engine.database import reading, writing
 from storage.mapping import tables
-from storage.mapping.rows import branch_from, session_values, summary_from, turn_values
+from storage.mapping.records import record_from
+from storage.mapping.rows import session_values, summary_from, turn_values
 from storage.opening import open_home_database
 from storage.sessions.loading import load_sessions, select_summaries
 
@@ -47,18 +48,14 @@ class SqlSessionStore:
             connection.execute(insert(tables.sessions).values(session_values(created, created_at)))
         return created
 
-    def add_turn(
-        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
-    ) -> Turn:
+    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         with writing(self.engine) as connection:
             _lock(connection, session_id)
             branch, is_new, number = _place(connection, session_id, parent_id)
             turn = make(branch, number)
             check_turn(turn, session_id, parent_id, branch, number)
             if is_new:
-                connection.execute(insert(tables.branches).values(
-                    branch_id=branch.branch_id, session_id=session_id, number=branch.number,
-                    name=branch.name))
+                connection.execute(insert(tables.branches).values(vars(branch)))
             seq = _highest(connection, tables.turns.c.seq, session_id) + 1
             connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
             _update(connection, session_id, updated_at=turn.created_at)
@@ -136,8 +133,7 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
     number = 1
     if parent_id is not None:
         t = tables.turns.c
-        parent = connection.execute(
-            select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
+        parent = connection.execute(select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
         if parent is None:
             raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and continue from one of its "
                                  "turns.")
@@ -150,7 +146,7 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
         if has_child is None and deeper is None:
             b = tables.branches
             row = connection.execute(select(b).where(b.c.branch_id == parent.branch_id)).one()
-            return branch_from(row), False, number
+            return record_from(Branch, row), False, number
     highest = _highest(connection, tables.branches.c.number, session_id)
     return Branch(new_id(), session_id, highest + 1, ""), True, number
 

@@ -11,14 +11,13 @@ from annotation.records import MethodVote
 from storage.checks import check_vote
 from storage.engine.database import reading, writing
 from storage.mapping import tables
+from storage.mapping.records import record_from
 from storage.sessions.comparisons import unknown_comparison
 
 
 class SqlVoteStore:
-    """``annotation.votes.VoteStore`` over an engine of ``open_database``. Thread-safe.
-
-    A vote on a comparison that is not stored raises ``UnknownSession``.
-    """
+    """``annotation.votes.VoteStore`` over an engine of ``open_database``. Thread-safe. A vote on a comparison that is
+    not stored raises ``UnknownSession``."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -35,9 +34,7 @@ class SqlVoteStore:
             connection.execute(delete(v).where(
                 v.c.comparison_id == vote.comparison_id, v.c.annotator == vote.annotator))
             connection.execute(insert(v).values(
-                vote_id=vote.vote_id, comparison_id=vote.comparison_id, annotator=vote.annotator,
-                shown=list(vote.shown), chosen=vote.chosen, blind=vote.blind, seconds=float(vote.seconds),
-                created_at=vote.created_at))
+                vars(vote) | {"shown": list(vote.shown), "seconds": float(vote.seconds)}))
         return vote
 
     def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
@@ -50,8 +47,4 @@ class SqlVoteStore:
 
 
 def _vote_from(row: Row[Any]) -> MethodVote:
-    return MethodVote(
-        vote_id=row.vote_id, comparison_id=row.comparison_id, annotator=row.annotator,
-        shown=tuple(row.shown), chosen=row.chosen, blind=row.blind, seconds=row.seconds,
-        created_at=row.created_at,
-    )
+    return record_from(MethodVote, row, shown=tuple(row.shown))

@@ -14,7 +14,8 @@ from cir_core.support.texts import quoted
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
-from storage.mapping.study_rows import Values, assignment_values, item_values, judgement_values, study_values
+from storage.mapping.records import Values
+from storage.mapping.study_rows import assignment_values, item_values, judgement_values, study_values
 from storage.studies.lookups import recount
 
 
@@ -40,21 +41,19 @@ def put_study(
     if connection.execute(select(s.c.study_id).where(s.c.name_key == name_key(study.name))).first():
         raise name_taken(study.name)
     connection.execute(insert(s).values(study_values(study)))
-    _insert(connection, tables.study_images, [
-        {"study_id": study.study_id, "token": image.token, "image_id": image.image_id,
-         "width": image.width, "height": image.height} for image in images])
+    _insert(connection, tables.study_images, [vars(image) | {"study_id": study.study_id} for image in images])
     _insert(connection, tables.study_items, [item_values(item) for item in items])
     seat_by_number = {seat.number: seat for seat in seats}
     numbers = {*range(1, study.plan.seats + 1), *seat_by_number, *(place.seat for place in places)}
     _insert(connection, tables.study_seats, [
-        _seat_values(study.study_id, number, seat_by_number.get(number)) for number in sorted(numbers)])
+        _seat_values(seat_by_number.get(number) or Seat(study.study_id, number, None, None, None))
+        for number in sorted(numbers)])
     assigned_rows, judgement_rows = _answered(study.study_id, places, seats, judgements)
     _insert(connection, tables.assignments, assigned_rows)
     _insert(connection, tables.judgements, judgement_rows)
     recount(connection, study.study_id)
     log_event(connection, AuditEvent("study.imported" if seats else "study.made", study.created_by, study.name,
-                                    study.study_id,
-                             {"kind": study.kind, "items": len(items)}))
+                                     study.study_id, {"kind": study.kind, "items": len(items)}))
 
 
 def name_taken(name: str) -> StudyError:
@@ -90,13 +89,9 @@ def _answered(
     return list(assigned.values()), rows
 
 
-def _seat_values(study_id: str, number: int, seat: Seat | None) -> Values:
-    name = seat.annotator if seat else None
-    return {
-        "study_id": study_id, "number": number, "annotator_key": None if name is None else name_key(name),
-        "annotator": name, "joined_at": seat.joined_at if seat else None, "seen_at": seat.seen_at if seat else None,
-        "released": False, "total": 0, "done": 0, "unsure": 0,
-    }
+def _seat_values(seat: Seat) -> Values:
+    key = None if seat.annotator is None else name_key(seat.annotator)
+    return vars(seat) | {"annotator_key": key, "released": False, "total": 0, "done": 0, "unsure": 0}
 
 
 def _insert(connection: Connection, table: Any, rows: list[Values]) -> None:

@@ -12,7 +12,8 @@ from annotation.records import AuditEvent, Decision
 from cir_core.errors import UnknownItem, UsedToken
 from storage.accounts.audit_log import log_event
 from storage.mapping import tables
-from storage.mapping.study_rows import decision_from, decision_values
+from storage.mapping.records import records_from
+from storage.mapping.study_rows import decision_values
 from storage.studies.lookups import find_study
 
 _decided, _item = tables.decisions.c, tables.study_items.c
@@ -22,7 +23,7 @@ def read_decisions(connection: Connection, study_id: str, *, history: bool) -> S
     """By item number; with ``history`` every revision, oldest first within an item."""
     query = select(tables.decisions).join(tables.study_items, _item.item_id == _decided.item_id).where(
         _decided.study_id == study_id).order_by(_item.number, _decided.revision)
-    return tuple(map(decision_from, connection.execute(query if history else query.where(_decided.current))))
+    return records_from(Decision, connection.execute(query if history else query.where(_decided.current)))
 
 
 def save_decision(connection: Connection, decision: Decision) -> Decision:
@@ -31,11 +32,11 @@ def save_decision(connection: Connection, decision: Decision) -> Decision:
     if connection.execute(select(_item.item_id).where(
             _item.item_id == decision.item_id, _item.study_id == study.study_id)).first() is None:
         raise UnknownItem(f"No such item in {study.name}. Reload the page.")
-    rows = connection.execute(select(tables.decisions).where(
+    found = records_from(Decision, connection.execute(select(tables.decisions).where(
         _decided.item_id == decision.item_id, (_decided.token == decision.token) | _decided.current,
-    ).order_by(_decided.revision)).all()
-    before = decision_from(rows[-1]) if rows else None
-    same_token = next((decision_from(row) for row in rows if row.token == decision.token), None)
+    ).order_by(_decided.revision)))
+    before = found[-1] if found else None
+    same_token = next((one for one in found if one.token == decision.token), None)
     if same_token is not None and not _same(same_token, decision):
         raise UsedToken("This token was used for another decision on this item. Send a new token with every new "
                         "decision.")
@@ -43,8 +44,8 @@ def save_decision(connection: Connection, decision: Decision) -> Decision:
         return before
     saved = replace(decision, revision=1 if before is None else before.revision + 1)
     if before is not None:
-        connection.execute(update(tables.decisions).where(_decided.decision_id ==
-        before.decision_id).values(current=False))
+        connection.execute(
+            update(tables.decisions).where(_decided.decision_id == before.decision_id).values(current=False))
     connection.execute(insert(tables.decisions).values(decision_values(saved)))
     log_event(connection, AuditEvent("item.decided", saved.adjudicator, study.name, study.study_id, {
         "item": saved.item_id, "revision": saved.revision}))

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 
 from annotation.records import EventKind, StudyEvent, name_key
 from storage.mapping import tables
-from storage.mapping.study_rows import event_from, event_values
+from storage.mapping.records import record_from, records_from
+from storage.mapping.study_rows import event_values
 from storage.studies.lookups import find_study, not_joined
 
 _seat, _event = tables.study_seats.c, tables.study_events.c
@@ -28,14 +29,13 @@ _HIGHEST = select(func.max(_event.number)).where(*_OF_SEAT)
 def save_event(connection: Connection, event: StudyEvent) -> StudyEvent:
     """Save an event, idempotent by its token; returns the stored one. In a write transaction. Raises ``UnknownStudy``,
     ``UnknownItem`` for a person without a seat."""
-    seat = connection.execute(
-        _SEAT, {"study_id": event.study_id, "key": name_key(event.annotator)}).first()
+    seat = connection.execute(_SEAT, {"study_id": event.study_id, "key": name_key(event.annotator)}).first()
     if seat is None:
         raise not_joined(find_study(connection, event.study_id).name)
     of_seat = {"study_id": event.study_id, "seat": seat.number}
     before = connection.execute(_SAME, of_seat | {"token": event.token}).first()
     if before is not None:
-        return event_from(before)
+        return record_from(StudyEvent, before)
     saved = replace(event, annotator=seat.annotator)
     number = (connection.execute(_HIGHEST, of_seat).scalar_one() or 0) + 1
     connection.execute(insert(tables.study_events).values(event_values(saved, seat.number, number)))
@@ -53,9 +53,9 @@ def read_events(
                            ).where(_seat.annotator_key == name_key(annotator))
     if kind is not None:
         query = query.where(_event.kind == kind)
-    return tuple(map(event_from, connection.execute(query)))
+    return records_from(StudyEvent, connection.execute(query))
 
 
 def own_events(connection: Connection, of_seat: dict[str, Any]) -> tuple[StudyEvent, ...]:
     """Events of one seat, ``{"study_id", "seat"}``, in order of arrival."""
-    return tuple(map(event_from, connection.execute(_OWN, of_seat)))
+    return records_from(StudyEvent, connection.execute(_OWN, of_seat))

@@ -14,7 +14,8 @@ from cir_core.errors import UsedToken
 from storage.checks import check_study_texts
 from storage.engine.database import waits_for_rows
 from storage.mapping import tables
-from storage.mapping.study_rows import draft_from, judgement_from, judgement_values, study_from
+from storage.mapping.records import record_from
+from storage.mapping.study_rows import judgement_values, study_from
 from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, own_assignments, unknown_item
 from storage.studies.seats import closed
@@ -60,7 +61,7 @@ def save_judgement(
                 _MINE if admit is None else _WITH_CONTEXT)
     rows = connection.execute(_REVISIONS, {
         "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
-    before = judgement_from(rows[-1]) if rows else None
+    before = record_from(Judgement, rows[-1]) if rows else None
     if admit is not None:
         answer, unsure = admit(_answer_context(connection, mine, judgement, None if before is None else before.token))
         judgement = replace(judgement, answer=answer)
@@ -116,7 +117,7 @@ def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[
         select(tables.drafts, _judged.answer.label("answered")).outerjoin(
             tables.judgements, and_(_judged.item_id == _draft.item_id, _judged.seat == _draft.seat, _judged.current),
         ).where(_draft.study_id == study_id, _draft.seat == seat)).all()
-    return [(draft_from(row), row.answered) for row in found]
+    return [(record_from(Draft, row), row.answered) for row in found]
 
 
 def _answer_context(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> AnswerContext:
@@ -126,13 +127,9 @@ def _answer_context(connection: Connection, mine: Any, judgement: Judgement, tok
         lambda: own_assignments(connection, judgement.study_id, judgement.annotator))
 
 
-def _own(
-    connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE,
-) -> Any:
-    """The study, the person's seat, and the item's state for this seat.
-
-    Locks the seat: saves of one person are serialised, also with reassignments.
-    """
+def _own(connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE) -> Any:
+    """The study, the person's seat, and the item's state for this seat. Locks the seat: saves of one person are
+    serialised, also with reassignments."""
     seat = {"study_id": study_id, "key": name_key(annotator)}
     if waits_for_rows(connection):
         connection.execute(_LOCK, seat)

@@ -62,8 +62,7 @@ def own_assignments(connection: Connection, study_id: str, annotator: str) -> Se
 
 def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
     """Whether a person has a seat with any item."""
-    return connection.execute(
-        _ANY_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).first() is not None
+    return connection.execute(_ANY_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).first() is not None
 
 
 def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:

@@ -13,7 +13,8 @@ from cir_core.errors import StudyClosed, StudyError
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
-from storage.mapping.study_rows import assignment_from, assignment_values, seat_from
+from storage.mapping.records import record_from
+from storage.mapping.study_rows import assignment_from, assignment_values
 from storage.studies.lookups import find_seat, find_study, known_seat, recount
 
 _seat, _assigned, _item = tables.study_seats.c, tables.assignments.c, tables.study_items.c
@@ -29,7 +30,7 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     study = find_study(connection, study_id, lock=True)
     seat = find_seat(connection, study_id, annotator)
     if seat is not None:
-        return seat_from(seat)
+        return record_from(Seat, seat)
     if not study.accepting:
         raise closed(study.name)
     name = annotator.strip()
@@ -100,8 +101,7 @@ def _leave(connection: Connection, seat: Row[Any]) -> None:
         number = _new_number(connection, seat.study_id)
         connection.execute(insert(t).values({**seat._mapping, "number": number, "released": True}))
         if begun:
-            connection.execute(insert(a), [
-                {**one._mapping, "seat": number, "state": "handed_on"} for one in begun])
+            connection.execute(insert(a), [{**one._mapping, "seat": number, "state": "handed_on"} for one in begun])
         for table, column in ((tables.drafts, _draft), (tables.study_events, _event)):
             connection.execute(update(table).where(*_of(column, here)).values(seat=number))
         recount(connection, seat.study_id, {number})
@@ -170,13 +170,12 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_policy_sees, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
-        mine=frozenset(mine), block=tuple(block), now=at,
-    )
+        mine=frozenset(mine), block=tuple(block), now=at)
 
 
 def _as_policy_sees(seat: Any) -> Seat:
     """The seat for the reassignment policy: with released work, its lease has always expired."""
-    found = seat_from(seat)
+    found = record_from(Seat, seat)
     if not seat.released:
         return found
     return Seat(found.study_id, found.number, found.annotator, _LONG_AGO, _LONG_AGO)

@@ -39,21 +39,13 @@ from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.engine.database import reading, writing
 from storage.mapping import tables
-from storage.mapping.study_rows import image_from, item_from, judgement_from, seat_from, study_from
+from storage.mapping.records import record_from, records_from
+from storage.mapping.study_rows import study_from
+from storage.studies import lookups
 from storage.studies.create import check_study, name_taken, put_study
 from storage.studies.decisions import read_decisions, save_decision
 from storage.studies.events import read_events, save_event
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
-from storage.studies.lookups import (
-    all_assignments,
-    count_all,
-    find_seat,
-    find_study,
-    has_items,
-    known_seat,
-    own_assignments,
-    unknown_study,
-)
 from storage.studies.remove import remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
 from storage.studies.seats import release_work, take_more_work, take_seat
@@ -87,12 +79,12 @@ class SqlStudyStore:
 
     def study(self, name_or_id: str) -> Study:
         if not name_key(name_or_id):
-            raise unknown_study(name_or_id)
+            raise lookups.unknown_study(name_or_id)
         with reading(self.engine) as connection:
             rows = connection.execute(select(tables.studies).where(
                 (_study.study_id == name_or_id) | (_study.name_key == name_key(name_or_id)))).all()
         if not rows:
-            raise unknown_study(name_or_id)
+            raise lookups.unknown_study(name_or_id)
         return study_from(max(rows, key=lambda row: row.study_id == name_or_id))
 
     def studies(self) -> Sequence[Study]:
@@ -102,59 +94,59 @@ class SqlStudyStore:
 
     def items(self, study_id: str) -> Sequence[Item]:
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
-            return tuple(map(item_from, connection.execute(
-                select(tables.study_items).where(_item.study_id == study_id).order_by(_item.number))))
+            lookups.find_study(connection, study_id)
+            return records_from(Item, connection.execute(
+                select(tables.study_items).where(_item.study_id == study_id).order_by(_item.number)))
 
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
+            lookups.find_study(connection, study_id)
             rows = connection.execute(select(tables.study_images).where(_image.study_id == study_id))
-            return {row.token: image_from(row) for row in rows}
+            return {row.token: record_from(StudyImage, row) for row in rows}
 
     def seats(self, study_id: str) -> Sequence[Seat]:
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
-            return tuple(map(seat_from, connection.execute(
-                select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number))))
+            lookups.find_study(connection, study_id)
+            return records_from(Seat, connection.execute(
+                select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number)))
 
     def assignments(self, study_id: str) -> Sequence[Assignment]:
         """By seat, each seat's in order."""
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
-            return all_assignments(connection, study_id)
+            lookups.find_study(connection, study_id)
+            return lookups.all_assignments(connection, study_id)
 
     def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
         """By item number and seat; revisions of one answer oldest first."""
         query = select(tables.judgements).join(tables.study_items, _item.item_id == _judged.item_id).where(
             _judged.study_id == study_id).order_by(_item.number, _judged.seat, _judged.revision)
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
-            return tuple(map(judgement_from, connection.execute(query if history else query.where(_judged.current))))
+            lookups.find_study(connection, study_id)
+            return records_from(Judgement, connection.execute(query if history else query.where(_judged.current)))
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
         """By seat; none for an unknown item."""
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
+            lookups.find_study(connection, study_id)
             rows = connection.execute(  # not by study: SQLite would go through all of its judgements
                 select(tables.judgements).where(_judged.item_id == item_id, _judged.current).order_by(_judged.seat))
-            return tuple(judgement_from(row) for row in rows if row.study_id == study_id)
+            return tuple(record_from(Judgement, row) for row in rows if row.study_id == study_id)
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
+            lookups.find_study(connection, study_id)
             return read_decisions(connection, study_id, history=history)
 
     def counts(self, study_id: str) -> Mapping[str, int]:
         with reading(self.engine) as connection:
-            find_study(connection, study_id)
-            return count_all(connection, study_id)
+            lookups.find_study(connection, study_id)
+            return lookups.count_all(connection, study_id)
 
     def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
         with reading(self.engine) as connection:  # usually the seat exists, so no write lock is needed
-            seat = find_seat(connection, study_id, annotator)
+            seat = lookups.find_seat(connection, study_id, annotator)
         if seat is not None:
-            return seat_from(seat)
+            return record_from(Seat, seat)
         with writing(self.engine) as connection:
             return take_seat(connection, study_id, annotator, at, reassign)
 
@@ -197,15 +189,15 @@ class SqlStudyStore:
 
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
         with reading(self.engine) as connection:
-            return own_assignments(connection, study_id, annotator)
+            return lookups.own_assignments(connection, study_id, annotator)
 
     def is_member(self, study_id: str, annotator: str) -> bool:
         with reading(self.engine) as connection:
-            return has_items(connection, study_id, annotator)
+            return lookups.has_items(connection, study_id, annotator)
 
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         with reading(self.engine) as connection:
-            seat = known_seat(connection, find_study(connection, study_id), annotator)
+            seat = lookups.known_seat(connection, lookups.find_study(connection, study_id), annotator)
             return read_drafts(connection, study_id, seat.number)
 
     def decide(self, decision: Decision) -> Decision:
@@ -246,7 +238,7 @@ class SqlStudyStore:
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study:
         kind: AuditAction = "study.opened" if accepting else "study.closed"
         with writing(self.engine) as connection:
-            study = find_study(connection, study_id, lock=True)
+            study = lookups.find_study(connection, study_id, lock=True)
             connection.execute(update(tables.studies).where(_study.study_id == study_id).values(accepting=accepting))
             log_event(connection, AuditEvent(kind, by, study.name, study_id))
         return replace(study, accepting=accepting)
@@ -259,7 +251,7 @@ class SqlStudyStore:
     def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study:
         check_study_texts(settings)
         with writing(self.engine) as connection:
-            study = find_study(connection, study_id, lock=True)
+            study = lookups.find_study(connection, study_id, lock=True)
             connection.execute(update(tables.studies).where(_study.study_id == study_id)
                                .values(settings=dict(settings)))
             changed = sorted(name for name in {*settings, *study.settings}
@@ -273,7 +265,7 @@ class SqlStudyStore:
             raise StudyError("A study needs a name. Give it one.")
         try:
             with writing(self.engine) as connection:
-                study = find_study(connection, study_id, lock=True)
+                study = lookups.find_study(connection, study_id, lock=True)
                 connection.execute(update(tables.studies).where(_study.study_id == study_id).values(
                     name=name, name_key=name_key(name)))
                 log_event(connection, AuditEvent("study.renamed", by, name, study_id, {"from": study.name}))

@@ -10,9 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from annotation.records import Item, StudyImage, Workspace, name_key
+from annotation.records import Draft, Item, Judgement, StudyImage, Workspace, name_key
 from storage.mapping import tables
-from storage.mapping.study_rows import draft_from, item_from, judgement_from, study_from
+from storage.mapping.records import record_from
+from storage.mapping.study_rows import study_from
 from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, unknown_item
 
@@ -77,8 +78,8 @@ def read_workspace(
             start = previous.position
         following = _open_after(connection, seat, start, ahead + 1)
         row = following[0] if following else None
-    item = None if row is None else item_from(row)
-    later = tuple(item_from(one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
+    item = None if row is None else record_from(Item, row)
+    later = tuple(record_from(Item, one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
     judgement = draft = None
     if row is not None:
         of_item = {"item_id": row.item_id, "seat": mine.number}
@@ -88,11 +89,10 @@ def read_workspace(
     return Workspace(
         study=study, seat=mine.number, total=mine.total, done=mine.done, unsure=mine.unsure, item=item,
         position=None if row is None else row.position,
-        judgement=None if judgement is None else judgement_from(judgement),
-        draft=None if draft is None else draft_from(draft),
-        ahead=later, images=_images_of(connection, study_id, (item, *later) if item else later),
-        seconds=tuple(connection.execute(_SECONDS, seat).scalars()),
-        extra={} if row is None else row.extra or {},
+        judgement=None if judgement is None else record_from(Judgement, judgement),
+        draft=None if draft is None else record_from(Draft, draft), ahead=later,
+        images=_images_of(connection, study_id, (item, *later) if item else later),
+        seconds=tuple(connection.execute(_SECONDS, seat).scalars()), extra={} if row is None else row.extra or {},
         events=own_events(connection, seat) if study.kind in _WITH_EVENTS else (),
     ), mine
 

@@ -24,7 +24,7 @@ from storage.stores import open_stores
 from tests.fakes.databases import use_home
 
 app = typer.Typer()
-preference.register(app)
+app.command("preference")(preference.create_preference)
 app.callback()(lambda: None)   # a command of one name only would not take it
 
 

@@ -18,8 +18,7 @@ _ITEMS = 200     # maximum of simulated items; the width shrinks with the root o
 
 def alpha_width(items: Mapping[int, int], share: float, alpha: float, seed: int) -> float | None:
     """Width of the 95 % interval of Krippendorff's alpha (with equal numbers of answers per item, of Fleiss' kappa up
-    to O(1/answers)). ``items``: number of answers (2 or more) to number of items. None if the model has no
-    variance."""
+    to O(1/answers)). ``items``: number of answers (2 or more) to number of items. None if the model has no variance."""
     part = min(1.0, _ITEMS / sum(items.values()))
     random = np.random.default_rng(seed)
     differ, valid, given = np.zeros(_DRAWS), np.zeros(_DRAWS), 0

@@ -53,9 +53,8 @@ def check_width(wanted: float) -> None:
 
 
 def planned(plan: Precision, width_of: Width, now: float | None = None) -> Precision:
-    """``plan`` with interval widths, and the smallest size that is narrow enough, rounded up.
-
-    ``now``: the report's width, to which simulated ones are scaled, so that both are consistent."""
+    """``plan`` with interval widths, and the smallest size that is narrow enough, rounded up. ``now``: the report's
+    width, to which simulated ones are scaled, so that both are consistent."""
     simulated = width_of(plan.have)
     if simulated is None:
         return replace(plan, reason="resampling these answers always gives the same value or none: there are too few "

@@ -42,9 +42,7 @@ class AnswerRows:
         return found[self.question]
 
 
-def over_draws(
-    estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options
-) -> Estimate:
+def over_draws(estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options) -> Estimate:
     """``estimate`` with its bootstrap interval.
 
     Args:

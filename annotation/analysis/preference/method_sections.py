@@ -25,8 +25,7 @@ def methods_section(report: PreferenceReport) -> Section:
                reasons({"Strength": one.value, "Adjusted": one.adjusted, "Mean rating": one.mean_rating}))
               for one in report.methods),
         "Strengths are natural logarithms with mean 0: exp(difference of two) is the odds that the first is "
-        "preferred." if report.methods else "", empty,
-    )
+        "preferred." if report.methods else "", empty)
     pairs = ReportTable(
         "method-pairs", "Methods by pair",
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
@@ -37,8 +36,7 @@ def methods_section(report: PreferenceReport) -> Section:
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
                *values(one.adjusted), one.first_side.value, one.first_side.n, *values(one.mean_difference),
                one.mean_difference.n, reasons({"Adjusted": one.adjusted, "Rating": one.mean_difference}))
-              for one in report.pairs), empty=empty,
-    )
+              for one in report.pairs), empty=empty)
     series = [Series("as answered", plain)]
     if any(one.value is not None for one in adjusted):
         series.append(Series("adjusted for sides", adjusted))
@@ -49,8 +47,7 @@ def methods_section(report: PreferenceReport) -> Section:
         "Bradley–Terry strengths put all methods on one scale, even methods that were rarely compared. Ties count "
         "half there; rates leave them out.",
         figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report),
-        tables=(strengths, pairs),
-    )
+        tables=(strengths, pairs))
 
 
 def _rates(report: PreferenceReport) -> tuple[Figure, ...]:

@@ -35,9 +35,8 @@ def metric_report(
     sets, answers, units = (rated_sets(rows, metric, options), compared(rows, metric, recall, options),
                             rows.units(options.resample))
     return MetricReport(
-        metric.name, metric.description, len(sets.scored.score), shapiro(sets.score),
-        spearman(sets, options, units), kendall(sets),
-        rates.ge(answers, options, units), rates.gt(answers, options, units),
+        metric.name, metric.description, len(sets.scored.score), shapiro(sets.score), spearman(sets, options, units),
+        kendall(sets), rates.ge(answers, options, units), rates.gt(answers, options, units),
         rates.symmetric(answers, options, units), rates.given_equal_recall(answers, options, units),
         rates.gt_given_equal_recall(answers, options, units), metric.notes)
 

@@ -33,8 +33,7 @@ def metrics_section(report: PreferenceReport) -> Section:
          count("n", "Rated sets"), *ranged("kendall", "Kendall’s τ")[:1], p_value("kendall_p", "p of τ"),
          count("kendall_n", "Rated sets (τ)"), number("shapiro_w", "Shapiro–Wilk W"), p_value("shapiro_p", "p of W"),
          count("shapiro_n", "Values (W)"), text("reason", "Remark")),
-        tuple(_metric(metric) for metric in report.metrics), empty=_NO_METRIC,
-    )
+        tuple(_metric(metric) for metric in report.metrics), empty=_NO_METRIC)
     figure = dots("spearman", "Spearman’s ρ with ratings",
                   f"Spearman’s ρ of each metric with ratings, with 95 % intervals: {each(names, rhos, 'number')}.",
                   names, (Series("", rhos),), axis="Spearman’s ρ", at=0.0)
@@ -42,8 +41,7 @@ def metrics_section(report: PreferenceReport) -> Section:
         "metrics", "Metrics",
         "How a metric’s value of a set tracks its rating. Correlation is by ranks: a small Shapiro–Wilk p means that "
         "values are not normal. p of ρ and τ treats rated sets as independent.",
-        figures=(figure,) if _any(rhos) else (), tables=(table,),
-    )
+        figures=(figure,) if _any(rhos) else (), tables=(table,))
 
 
 def rates_are_drawn(report: PreferenceReport) -> bool:
@@ -72,8 +70,7 @@ def rates_section(report: PreferenceReport) -> Section:
         tuple((metric.name, form, *_rate(getattr(metric, field), drawn=drawn))
               for metric in report.metrics for field, form in FORMS),
         f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often the set "
-        "shown first was preferred among the same answers.", _NO_METRIC,
-    )
+        "shown first was preferred among the same answers.", _NO_METRIC)
     rates = {metric.name: tuple(rate_estimate(report, getattr(metric, field)) for field, _ in FORMS)
              for metric in report.metrics}
     forms = [form for _, form in FORMS]
@@ -86,8 +83,7 @@ def rates_section(report: PreferenceReport) -> Section:
         "rates", "Preference rates",
         "How often people prefer the set that a metric prefers; 50 % is chance. The one-sided forms use only "
         "answers where set 1 is ahead, and ≥ counts ties of the metric for it, so they differ from the symmetric form.",
-        figures=(figure,) if any(_any(found) for found in rates.values()) else (), tables=(table,),
-    )
+        figures=(figure,) if any(_any(found) for found in rates.values()) else (), tables=(table,))
 
 
 def tests_section(report: PreferenceReport) -> Section:
@@ -100,13 +96,11 @@ def tests_section(report: PreferenceReport) -> Section:
                None if test.p is None else "exhaustive" if test.exact else "sampled", test.reason)
               for test in report.tests),
         empty="Only one metric." if len(report.metrics) == 1 else
-        "No metrics were compared." if report.metrics else _NO_METRIC,
-    )
+        "No metrics were compared." if report.metrics else _NO_METRIC)
     return Section(
         "metric-tests", "Comparing metrics",
         "Whether two metrics track ratings equally well: a small p says that they do not. p (Holm) corrects for the "
-        "number of pairs.", tables=(table,),
-    )
+        "number of pairs.", tables=(table,))
 
 
 def _metric(metric: MetricReport) -> tuple[object, ...]:

@@ -33,10 +33,8 @@ class Meetings:
     units: int
 
     def preferences(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Values]:
-        """Side, winner, loser, weight: two entries per answer; a tie gives each method one half.
-
-        Side 0: the winner was shown first, 1: the loser, 2: not recorded.
-        """
+        """Side, winner, loser, weight: two entries per answer; a tie gives each method one half. Side 0: the winner was
+        shown first, 1: the loser, 2: not recorded."""
         won = np.where(self.preferred == 0, 0.5, self.preferred == 1)
         side_of_one = np.select([self.first == 1, self.first == 2], [0, 1], 2)
         side_of_two = np.select([self.first == 2, self.first == 1], [0, 1], 2)
@@ -61,10 +59,8 @@ def meetings(items: Iterable[Item], rows: AnswerRows, resample: Resample) -> Mee
 def drawn_sums(
     unit: NDArray[np.int64], column: NDArray[np.int64], value: Values, units: int, columns: int, options: Options
 ) -> Iterator[Values]:
-    """Sums of ``value`` by column in each bootstrap replicate, as matrices (batch, columns).
-
-    ``unit``, ``column`` and ``value`` are the entries, all (entries,); duplicate entries are summed.
-    """
+    """Sums of ``value`` by column in each bootstrap replicate, as matrices (batch, columns). ``unit``, ``column`` and
+    ``value`` are the entries, all (entries,); duplicate entries are summed."""
     batch = max(1, _AT_ONCE // max(units, columns, 1))
     from scipy.sparse import csr_array
 

@@ -11,10 +11,8 @@ from cir_core.support.texts import quoted
 
 
 def recall_scores(items: Iterable[Item], k: int) -> MetricScores:
-    """Share of a question's targets among the first ``k`` images of each set: 0 or 1 with a single target.
-
-    Questions without a known target have no score; notes count them. Raises ``StudyError`` for a ``k`` below 1.
-    """
+    """Share of a question's targets among the first ``k`` images of each set: 0 or 1 with a single target. Questions
+    without a known target have no score; notes count them. Raises ``StudyError`` for a ``k`` below 1."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise StudyError(f"Recall@k needs a whole number from 1 as k, not {quoted(k)}.")
     items = list(items)

@@ -20,14 +20,7 @@ from annotation.analysis.preference.notes import preference_notes
 from annotation.analysis.preference.paired_answers import meetings
 from annotation.analysis.preference.recall import recall_scores
 from annotation.analysis.preference.shared_answers import preference_alpha, ratings_alpha, shared_questions
-from annotation.analysis.records import (
-    Estimate,
-    MetricScores,
-    Options,
-    PreferenceReport,
-    Selection,
-    StudyAnswers,
-)
+from annotation.analysis.records import Estimate, MetricScores, Options, PreferenceReport, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
@@ -74,35 +67,29 @@ def preference_report(
     return PreferenceReport(
         about=about(answers, selected, selection, options, notes),
         raters=raters(selected, valid, hide=options.hide_names),
-        n_people=len({name_key(one.annotator) for one in selected.judgements}),
-        n_questions=len(answered),
-        n_answers=len(selected.judgements), n_valid=len(valid),
-        rules=rules.as_settings(),
+        n_people=len({name_key(one.annotator) for one in selected.judgements}), n_questions=len(answered),
+        n_answers=len(selected.judgements), n_valid=len(valid), rules=rules.as_settings(),
         removed={name: len(one.judgements & inside) for name, one in removed.by_rule.items()},
-        flagged=None if marks and marks.count(None) == len(marks) else marks.count(True),
-        ratings=_distribution(rows), mean_rating=_mean_rating(rows, options),
-        ratings_shapiro=shapiro(rows.ratings.ravel()),
+        flagged=None if marks and marks.count(None) == len(marks) else marks.count(True), ratings=_distribution(rows),
+        mean_rating=_mean_rating(rows, options), ratings_shapiro=shapiro(rows.ratings.ravel()),
         rated_equal=sum(answer["ratings"][0] == answer["ratings"][1] for answer in given),
         contradictions=sum(contradicts(answer["ratings"], answer["preferred"]) for answer in given),
-        ties=int((rows.preferred == 0).sum()), identical_sets=identical,
-        first_side=bias.first, first_side_when_equal=bias.first_when_equal,
-        stored_one=bias.stored, stored_one_when_equal=bias.stored_when_equal,
+        ties=int((rows.preferred == 0).sum()), identical_sets=identical, first_side=bias.first,
+        first_side_when_equal=bias.first_when_equal, stored_one=bias.stored,
+        stored_one_when_equal=bias.stored_when_equal,
         metrics=tuple(metric_report(rows, metric, recalls[0], options) for metric in metrics),
-        tests=metric_tests(rows, metrics, options),
-        methods=strengths(met, options), pairs=method_pairs(selected.items, valid, met, options),
-        no_methods="" if met.methods else _no_methods(selected.items, valid),
-        shared_questions=shared_questions(rows), ratings_alpha=ratings_alpha(rows, options),
-        preference_alpha=preference_alpha(rows, options),
+        tests=metric_tests(rows, metrics, options), methods=strengths(met, options),
+        pairs=method_pairs(selected.items, valid, met, options),
+        no_methods="" if met.methods else _no_methods(selected.items, valid), shared_questions=shared_questions(rows),
+        ratings_alpha=ratings_alpha(rows, options), preference_alpha=preference_alpha(rows, options),
     )
 
 
 def answers_that_count(
     answers: StudyAnswers, selection: Selection, rules: Rules | None
 ) -> tuple[StudyAnswers, tuple[Judgement, ...], Rules, Removed]:
-    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study.
-
-    Raises ``StudyError``, as :func:`preference_report` does.
-    """
+    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study. Raises
+    ``StudyError``, as :func:`preference_report` does."""
     study = answers.study
     if study.kind != "preference":
         raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "

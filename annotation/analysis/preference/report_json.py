@@ -7,10 +7,9 @@ Each number has its own key, and is null if undefined. Objects with numbers have
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
-from annotation.analysis.about import about_json
+from annotation.analysis.about import about_json, ci95, finite
 from annotation.analysis.records import (
     Correlation,
     Estimate,
@@ -30,15 +29,14 @@ def preference_json(report: PreferenceReport) -> dict[str, Any]:
     return {
         "n_people": report.n_people, "n_questions": report.n_questions, "n_valid": report.n_valid,
         "ratings": {str(rating): count for rating, count in enumerate(report.ratings, 1)},
-        "metrics": {metric.name: _metric(metric) for metric in report.metrics},
-        "n_answers": report.n_answers, "rules": dict(report.rules), "removed": dict(report.removed),
-        "flagged": report.flagged, "mean_rating": _estimate(report.mean_rating),
-        "ratings_shapiro": _normality(report.ratings_shapiro), "rated_equal": report.rated_equal,
-        "contradictions": report.contradictions, "ties": report.ties, "identical_sets": report.identical_sets,
-        "first_side": _share(report.first_side), "first_side_when_equal": _share(report.first_side_when_equal),
-        "stored_one": _share(report.stored_one), "stored_one_when_equal": _share(report.stored_one_when_equal),
-        "metric_tests": [_test(test) for test in report.tests],
-        "methods": [_strength(one) for one in report.methods],
+        "metrics": {metric.name: _metric(metric) for metric in report.metrics}, "n_answers": report.n_answers,
+        "rules": dict(report.rules), "removed": dict(report.removed), "flagged": report.flagged,
+        "mean_rating": _estimate(report.mean_rating), "ratings_shapiro": _normality(report.ratings_shapiro),
+        "rated_equal": report.rated_equal, "contradictions": report.contradictions, "ties": report.ties,
+        "identical_sets": report.identical_sets, "first_side": _share(report.first_side),
+        "first_side_when_equal": _share(report.first_side_when_equal), "stored_one": _share(report.stored_one),
+        "stored_one_when_equal": _share(report.stored_one_when_equal),
+        "metric_tests": [_test(test) for test in report.tests], "methods": [_strength(one) for one in report.methods],
         "method_pairs": [_pair(pair) for pair in report.pairs], "no_methods": report.no_methods,
         "shared_questions": report.shared_questions, "ratings_alpha": _estimate(report.ratings_alpha),
         "preference_alpha": _estimate(report.preference_alpha),
@@ -60,30 +58,30 @@ def _metric(of: MetricReport) -> dict[str, Any]:
 
 
 def _normality(of: Normality) -> dict[str, Any]:
-    return {"w": _number(of.w), "p": _number(of.p), "n": of.n, "reason": of.reason}
+    return {"w": finite(of.w), "p": finite(of.p), "n": of.n, "reason": of.reason}
 
 
 def _correlation(key: str, of: Correlation) -> dict[str, Any]:
-    return {key: _number(of.estimate.value), "p": _number(of.p), "ci95": _ci95(of.estimate), "n": of.estimate.n,
+    return {key: finite(of.estimate.value), "p": finite(of.p), "ci95": ci95(of.estimate), "n": of.estimate.n,
             "reason": of.estimate.reason}
 
 
 def _rate(of: Rate) -> dict[str, Any]:
-    return _share(of.share) | {"reason": of.reason, "ci95_draws": _ci95(of.drawn), "reason_draws": of.drawn.reason,
+    return _share(of.share) | {"reason": of.reason, "ci95_draws": ci95(of.drawn), "reason_draws": of.drawn.reason,
                                "adjusted": _estimate(of.adjusted), "first_side": _share(of.first_side)}
 
 
 def _share(of: Proportion) -> dict[str, Any]:
-    return {"rate": _number(of.value), "n": of.n, "ci95": _ci95(of), "count": of.count, "p": _number(of.p)}
+    return {"rate": finite(of.value), "n": of.n, "ci95": ci95(of), "count": of.count, "p": finite(of.p)}
 
 
 def _estimate(of: Estimate) -> dict[str, Any]:
-    return {"value": _number(of.value), "n": of.n, "ci95": _ci95(of), "reason": of.reason}
+    return {"value": finite(of.value), "n": of.n, "ci95": ci95(of), "reason": of.reason}
 
 
 def _test(of: MetricTest) -> dict[str, Any]:
-    return {"a": of.a, "b": of.b, "difference": _number(of.difference), "ci95": _ci95(of), "p": _number(of.p),
-            "p_holm": _number(of.p_holm), "n": of.n, "draws": of.draws, "exact": of.exact, "reason": of.reason}
+    return {"a": of.a, "b": of.b, "difference": finite(of.difference), "ci95": ci95(of), "p": finite(of.p),
+            "p_holm": finite(of.p_holm), "n": of.n, "draws": of.draws, "exact": of.exact, "reason": of.reason}
 
 
 def _strength(of: Strength) -> dict[str, Any]:
@@ -95,13 +93,3 @@ def _pair(of: MethodPair) -> dict[str, Any]:
     return {"first": of.first, "second": of.second, "answers": of.answers, "ties": of.ties,
             "first_preferred": _share(of.first_preferred), "adjusted": _estimate(of.adjusted),
             "first_side": _share(of.first_side), "mean_difference": _estimate(of.mean_difference)}
-
-
-def _ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
-    low, high = _number(of.low), _number(of.high)
-    return None if low is None or high is None else [low, high]
-
-
-def _number(value: float | None) -> float | None:
-    """None for nan, which JSON lacks."""
-    return value if value is not None and isfinite(value) else None

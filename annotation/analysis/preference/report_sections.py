@@ -10,14 +10,7 @@ from collections.abc import Sequence
 
 from annotation.analysis.preference.method_sections import methods_section
 from annotation.analysis.preference.metric_sections import metrics_section, rate_estimate, rates_section, tests_section
-from annotation.analysis.records import (
-    Headline,
-    Precision,
-    PreferenceReport,
-    ReportColumn,
-    ReportTable,
-    Section,
-)
+from annotation.analysis.records import Headline, Precision, PreferenceReport, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering.report_parts import (
     counted,
     each,
@@ -81,8 +74,7 @@ def _ratings(report: PreferenceReport) -> Section:
                                ReportColumn("share", "Share", "share")),
         tuple((label, number, number / total if total else None)
               for label, number in zip(labels, ratings, strict=True)),
-        f"Of {total:,} rated sets.",
-    )
+        f"Of {total:,} rated sets.")
     normal = report.ratings_shapiro
     about = ReportTable(
         "rating-facts", "About the ratings",
@@ -91,14 +83,12 @@ def _ratings(report: PreferenceReport) -> Section:
          ("the preferred set is rated lower", report.contradictions, report.n_valid, "answers"),
          ("both sets called equally good", report.ties, report.n_valid, "answers"),
          ("both sets hold the same images", report.identical_sets, report.n_questions, "questions"),
-         ("questions answered by two people or more", report.shared_questions, report.n_questions, "questions")),
-    )
+         ("questions answered by two people or more", report.shared_questions, report.n_questions, "questions")))
     tests = ReportTable(
         "rating-tests", "Normality of the ratings",
         (text("test", "Test"), number("w", "W"), p_value(), count("n", "Rated sets"), text("reason", "Remark")),
         (("Shapiro–Wilk", normal.w, normal.p, normal.n, normal.reason),),
-        "A small p means that ratings are not normal, which is why correlations are by ranks.",
-    )
+        "A small p means that ratings are not normal, which is why correlations are by ranks.")
     return Section(
         "ratings", "Ratings",
         "Each answer rates both sets from 1 to 5. Agreement is measured on the questions that several people answered.",
@@ -109,8 +99,7 @@ def _ratings(report: PreferenceReport) -> Section:
         ),
         (bars("ratings", "Ratings", f"How many sets got each rating. {spread}.", labels, ratings, axis="rated sets",
               across="rating"),) if total else (),
-        (table, about, tests),
-    )
+        (table, about, tests))
 
 
 def _sides(report: PreferenceReport) -> Section:
@@ -127,8 +116,7 @@ def _sides(report: PreferenceReport) -> Section:
          *ranged("share", "Share", "share"), p_value(), text("reason", "Remark")),
         tuple((what, share.count if share.n else None, share.n, *values(share), share.p, reasons({"Share": estimate}))
               for (what, share, _), estimate in zip(rows, estimates, strict=True)),
-        "p: two-sided exact binomial test against one half. Intervals are Wilson’s.",
-    )
+        "p: two-sided exact binomial test against one half. Intervals are Wilson’s.")
     figure = dots("sides", "What was preferred",
                   f"Share of preferences, with 95 % intervals: {each(labels, estimates, 'share')}.", labels,
                   (Series("", estimates),), axis="share of preferences", share=True, at=0.5)
@@ -136,8 +124,7 @@ def _sides(report: PreferenceReport) -> Section:
         "sides", "Sides",
         "If both sets got the same rating, a share other than 50 % indicates position bias. Answers that call both "
         "sets equal are left out.",
-        figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,),
-    )
+        figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,))
 
 
 def _left_out(report: PreferenceReport) -> Section:
@@ -148,22 +135,18 @@ def _left_out(report: PreferenceReport) -> Section:
                            count("n", "Of answers")),
         tuple(rules),
         f"Together they remove {report.n_answers - report.n_valid:,} of {report.n_answers:,} answers." if rules else "",
-        "No rule is active: every answer counts.",
-    )
+        "No rule is active: every answer counts.")
     flags = ReportTable(
         "flagged", "Answers flagged as irrelevant",
         (count("flagged", "Flagged"), count("n", "Of answers"), text("reason", "Remark")),
-        ((report.flagged, report.n_answers, "not recorded" if report.flagged is None else ""),),
-    )
+        ((report.flagged, report.n_answers, "not recorded" if report.flagged is None else ""),))
     people = ReportTable(
         "people", "Answers that count, by person", (text("person", "Person"), count("answers", "Answers")),
-        tuple((rater.name, rater.judgements) for rater in report.raters), empty="No answer counts.",
-    )
+        tuple((rater.name, rater.judgements) for rater in report.raters), empty="No answer counts.")
     return Section(
         "left-out", "What was left out",
         "A rule removes answers, or all answers of a person. Missing metadata never excludes anyone.",
-        (counted("Answers that count", report.n_valid, report.n_answers, "answers"),), (), (out, flags, people),
-    )
+        (counted("Answers that count", report.n_valid, report.n_answers, "answers"),), (), (out, flags, people))
 
 
 def _how(report: PreferenceReport) -> list[tuple[str, str]]:

@@ -31,10 +31,8 @@ class StudyAnswers:
 
 @dataclass(frozen=True)
 class Selection:
-    """Filter of the judgements of a report. Empty and False select all.
-
-    ``people`` are seat numbers, which also work with hidden names.
-    """
+    """Filter of the judgements of a report. Empty and False select all. ``people`` are seat numbers, which also work
+    with hidden names."""
 
     datasets: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()    # hidden categories of a validity study; categories of a preference study

@@ -90,27 +90,23 @@ def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
         tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.reason, one.assumption)
               for one in plan),
         "Width: upper minus lower bound of a 95 % interval; 0.1 means ± 0.05. Sizes are rough estimates, rounded up to "
-        "two digits: with other answers of the same people they could be half or twice as large.",
-    )
+        "two digits: with other answers of the same people they could be half or twice as large.")
     points = ReportTable(
         "precision-points", "Width by size",
         (text("what", "Number"), text("more_of", "More"), count("size", "Size"), number("width", "Width")),
         tuple((one.what, one.more_of, point.size, point.width) for one in plan for point in one.points),
-        empty="No simulation was possible; see the remarks above.",
-    )
+        empty="No simulation was possible; see the remarks above.")
     figure = figures.lines(
         "precision", "Width of the interval with more answers",
         "Falling lines: the width of the 95 % interval against the size relative to now. "
         + " ".join(_plan_sentence(one) for one in plan),
         drawn, across="size relative to now", axis="width of the 95 % interval",
-        at=next(iter(wanted)) if len(wanted) == 1 else None,
-    )
+        at=next(iter(wanted)) if len(wanted) == 1 else None)
     return (Section(
         "precision", "Precision",
         "How many items, questions, people or answers give the wanted width of the 95 % interval. Simulated from the "
         "existing answers, assuming that new ones are similar.",
-        figures=(figure,) if drawn else (), tables=(table, points),
-    ),)
+        figures=(figure,) if drawn else (), tables=(table, points)),)
 
 
 def method_section(
@@ -132,8 +128,7 @@ def method_section(
         tables=(ReportTable("method", "How numbers are computed", (text("number", "Number"), text("how", "How")),
                             tuple(how)),
                 ReportTable("settings", "Data and versions", (text("what", "What"), text("value", "Value")),
-                            tuple(settings))),
-    )
+                            tuple(settings))))
 
 
 def selection_sentence(selection: Selection, raters: Sequence[Rater], most: int | None = None) -> str:

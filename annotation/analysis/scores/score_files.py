@@ -138,8 +138,7 @@ def _score(cell: str) -> tuple[float | None, tuple[str, ...]]:
     if _NUMBER.fullmatch(text) and math.isfinite(value := float(text)):
         return value, ()
     if _COMMA.fullmatch(text):
-        return None, (f"{quoted(text)} is written with a comma",
-                      "Write numbers with a decimal point and no other mark")
+        return None, (f"{quoted(text)} is written with a comma", "Write numbers with a decimal point and no other mark")
     return None, (f"{quoted(text)} is not a finite number", "Write a number, or leave the cell empty for no score")
 
 
@@ -170,9 +169,7 @@ class _Finder:
                       "Check that the file is of this study, and that no spreadsheet changed what looks like a number")
 
 
-def _metric(
-    name: str, scores: Mapping[tuple[str, int], float], items: Sequence[Item], where: str
-) -> MetricScores:
+def _metric(name: str, scores: Mapping[tuple[str, int], float], items: Sequence[Item], where: str) -> MetricScores:
     missing = 2 * len(items) - len(scores)
     notes = (f"Sets to which {name} gives no score: {missing:,} of {2 * len(items):,}.",) if missing else ()
     # The file name only, because reports are published and must not contain local paths.

@@ -64,9 +64,7 @@ def weights(
         yield often if groups is None else often[:, groups]
 
 
-def interval(
-    values: Values, units: int | None = None, what: str = "items",
-) -> tuple[float | None, float | None, str]:
+def interval(values: Values, units: int | None = None, what: str = "items") -> tuple[float | None, float | None, str]:
     """From the 2.5th to the 97.5th percentile of the draws, and a remark, "" if there is nothing to remark.
 
     A draw in which the statistic is undefined is nan and left out; the remark counts them. There is no interval, and

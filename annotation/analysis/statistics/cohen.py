@@ -16,10 +16,7 @@ NOT_SHARED = "no item was judged by both"
 
 def cohen(a: Codes, b: Codes, categories: int, undefined: Undefined = "null") -> Estimate:
     """Cohen's kappa (1960) of two people, ``[units]`` each, -1 where one gave no answer; ``n``: units both judged.
-
-    Where both raters used a single category, chance alone agrees as well: None, or 1.0 if
-    ``undefined`` says so.
-    """
+    Where both raters used a single category, chance alone agrees as well: None, or 1.0 if ``undefined`` says so."""
     both = (a >= 0) & (b >= 0)
     if not (n := int(both.sum())):
         return Estimate(None, 0, reason=NOT_SHARED)

@@ -25,11 +25,8 @@ _AT_ONCE = 2**18        # numbers of one array, of which there are some: 2 MiB e
 
 @dataclass(frozen=True)
 class RatedSets:
-    """A row for each rating of a set. All three are (rows,).
-
-    ``unit``: what draws take whole, the question or the person, as an index from 0; ``score`` is nan where the
-    metric gives the set none.
-    """
+    """A row for each rating of a set. All three are (rows,). ``unit``: what draws take whole, the question or the
+    person, as an index from 0; ``score`` is nan where the metric gives the set none."""
 
     unit: NDArray[np.int64]
     rating: NDArray[np.float64]

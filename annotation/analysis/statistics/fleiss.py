@@ -38,9 +38,8 @@ def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
 
 
 def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
-    """``[units]``: those that Fleiss' kappa can take together, for it wants as many answers for each. Of the units
-    with two answers or more they are those with the most frequent number of answers; of two such numbers the larger.
-    """
+    """``[units]``: those that Fleiss' kappa can take together, for it wants as many answers for each. Of the units with
+    two answers or more they are those with the most frequent number of answers; of two such numbers the larger."""
     people = ratings.people_per_unit()
     often = np.bincount(people[people >= 2])
     if not len(often):

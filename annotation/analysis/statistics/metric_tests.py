@@ -74,8 +74,7 @@ def _test(
     p, draws, exact = _p(ranks[0], ranks[1], ranks[2], question, len(questions), float(difference), options)
     test = replace(test, p=p, draws=draws, exact=exact)
     units = int(clusters.max()) + 1
-    drawn = [spearman_draws(values, rated, clusters[both], units, options.draws, options.seed)
-             for values in (one, two)]
+    drawn = [spearman_draws(values, rated, clusters[both], units, options.draws, options.seed) for values in (one, two)]
     estimate = over_draws(Estimate(test.difference, test.n), drawn[0] - drawn[1], clusters[both], options)
     return replace(test, low=estimate.low, high=estimate.high, reason=estimate.reason)
 
@@ -84,10 +83,8 @@ def _p(
     rank_a: NDArray[np.float64], rank_b: NDArray[np.float64], rank_y: NDArray[np.float64],
     question: NDArray[np.int64], questions: int, difference: float, options: Options,
 ) -> tuple[float, int, bool]:
-    """p, how many swaps it rests on, and whether these are all there are.
-
-    A swap moves a question's part of three sums from one metric to the other; so all follow from one product.
-    """
+    """p, how many swaps it rests on, and whether these are all there are. A swap moves a question's part of three sums
+    from one metric to the other; so all follow from one product."""
     parts = np.stack([
         np.bincount(question, values, questions) for values in
         (rank_b - rank_a, rank_b**2 - rank_a**2, (rank_b - rank_a) * rank_y)
@@ -105,9 +102,7 @@ def _p(
     return (extreme / total if exact else (extreme + 1) / (total + 1)), total, exact
 
 
-def _sums(
-    ranks: NDArray[np.float64], rank_y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], int, float]:
+def _sums(ranks: NDArray[np.float64], rank_y: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, float]:
     """What :func:`_correlation` takes."""
     return np.array([ranks.sum(), ranks @ ranks, ranks @ rank_y]), len(ranks), float(rank_y @ rank_y)
 

@@ -21,11 +21,8 @@ from annotation.preference.quality import share
 
 @dataclass(frozen=True)
 class Compared:
-    """A row for each answer that prefers one of its two sets; ties are left out before. All are (rows,).
-
-    ``unit``: what draws take whole, the question or the person, as an index from 0. Scores and recalls are nan
-    where there is none.
-    """
+    """A row for each answer that prefers one of its two sets; ties are left out before. All are (rows,). ``unit``: what
+    draws take whole, the question or the person, as an index from 0. Scores and recalls are nan where there is none."""
 
     unit: NDArray[np.int64]
     preferred: NDArray[np.int8]        # 1 or 2

@@ -105,11 +105,8 @@ def _decided(selected: StudyAnswers, found: Verdicts) -> Mapping[str, str]:
     return {item_id: category for item_id, category in of_item.items() if category != UNLABELLED}
 
 
-def _of(
-    selected: StudyAnswers, item: Item, answers: tuple[tuple[str, str], ...], decided: str | None,
-) -> Disputed:
+def _of(selected: StudyAnswers, item: Item, answers: tuple[tuple[str, str], ...], decided: str | None) -> Disputed:
     shown = item.shown
     return Disputed(
         item.item_id, item.key, dataset_of(item), category_of(selected.study, item), str(shown.get("text", "")),
-        str(shown.get("reference", "")), str(shown.get("target", "")), answers, decided,
-    )
+        str(shown.get("reference", "")), str(shown.get("target", "")), answers, decided)

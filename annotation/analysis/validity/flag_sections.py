@@ -33,8 +33,7 @@ def flags_section(report: ValidityReport) -> Section:
                flag.fleiss_kappa.n, reasons({"Set": flag.positive_rate, "α": flag.krippendorff_alpha,
                                              "Fleiss’ κ": flag.fleiss_kappa}))
               for flag in flags),
-        "Set: share of answers that set the flag.",
-    )
+        "Set: share of answers that set the flag.")
     keys = [f"pairwise-kappa-{flag.key}" for flag in flags]
     matrices = tuple(one for key, flag in zip(keys, flags, strict=True)
                      for one in kappa_matrix(key, report.raters, flag))
@@ -45,8 +44,7 @@ def flags_section(report: ValidityReport) -> Section:
         "Each flag is a separate yes-or-no answer; a valid item has none. κ and α of a rare flag depend on few items, "
         "and can be low although nearly all answers agree.",
         figures=(_plots(report) if report.judgements else ()) + matrices,
-        tables=(table, summary_table("flag-kappa-summary", flags), *pairs),
-    )
+        tables=(table, summary_table("flag-kappa-summary", flags), *pairs))
 
 
 def signature_section(report: ValidityReport) -> Section:
@@ -55,16 +53,14 @@ def signature_section(report: ValidityReport) -> Section:
         "pairwise-signature", "Identical flags by pair",
         "Share of items on which two people set the same flags, for "
         f"{described([pair.agreement for pair in found.pairs if pair.n])}.",
-        report.raters, [(pair, pair.agreement) for pair in found.pairs], "signature", scale="agreement", kind="share",
-    )
+        report.raters, [(pair, pair.agreement) for pair in found.pairs], "signature", scale="agreement", kind="share")
     pairs = ReportTable(
         "pairwise-signature", "Identical flags by pair",
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("agreement", "Agreement", "share"),
          text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.agreement), reasons({"Agreement": pair.agreement}))
               for pair in found.pairs if pair.n),
-        unlisted(found.pairs), NO_PAIR,
-    )
+        unlisted(found.pairs), NO_PAIR)
     return Section(
         "signature", "Whole signature",
         "A signature is the set of flags of an answer: two people agree if they set exactly the same ones.",
@@ -73,8 +69,7 @@ def signature_section(report: ValidityReport) -> Section:
             headline("All people identical", found.exact_agreement, "share", "items"),
             headline("Identical by pair, mean", found.pairwise_agreement, "share", "pairs"),
         ),
-        matrix, (pairs, _frequency(found), _disagreements(found)),
-    )
+        matrix, (pairs, _frequency(found), _disagreements(found)))
 
 
 def _plots(report: ValidityReport) -> tuple[Figure, ...]:
@@ -102,8 +97,7 @@ def _frequency(found: Signatures) -> ReportTable:
         "signatures", "Signatures by frequency",
         (text("signature", "Signature"), count("answers", "Answers"), ReportColumn("share", "Share", "share")),
         tuple((label, number, number / total) for label, number in zip(found.labels, found.counts, strict=True)),
-        f"Of {total:,} answers with a verdict." if total else "", "No answer has a verdict yet.",
-    )
+        f"Of {total:,} answers with a verdict." if total else "", "No answer has a verdict yet.")
 
 
 def _disagreements(found: Signatures) -> ReportTable:
@@ -120,5 +114,4 @@ def _disagreements(found: Signatures) -> ReportTable:
         (text("one", "Label A"), text("other", "Label B"), count("times", "Pairs")),
         tuple((*names, times) for names, times in common[:_COMMON]),
         note + (f" The {_COMMON} most common of {len(common):,}." if len(common) > _COMMON else ""),
-        "No pair of people disagrees on any item." if any(pair.n for pair in found.pairs) else NO_PAIR,
-    )
+        "No pair of people disagrees on any item." if any(pair.n for pair in found.pairs) else NO_PAIR)

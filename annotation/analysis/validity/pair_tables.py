@@ -7,15 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.analysis.records import (
-    Estimate,
-    Figure,
-    PairAgreement,
-    Rater,
-    ReportTable,
-    SignaturePair,
-    TwoWay,
-)
+from annotation.analysis.records import Estimate, Figure, PairAgreement, Rater, ReportTable, SignaturePair, TwoWay
 from annotation.analysis.rendering.report_parts import reasons, values
 from annotation.analysis.validity.notes import FEW
 from cir_core.reports.cells import shown, shown_interval
@@ -38,11 +30,8 @@ def pair_matrix(
     key: str, title: str, alt: str, raters: Sequence[Rater], pairs: Sequence[tuple[Pair, Estimate]], of: str, *,
     scale: str, kind: str,
 ) -> tuple[Figure, ...]:
-    """Heatmap of people by people, by seat; empty if no two share an item.
-
-    People without shared items are left out. A click opens the pair's disagreements on ``of``: "binary", a flag's
-    code or "signature".
-    """
+    """Heatmap of people by people, by seat; empty if no two share an item. People without shared items are left out. A
+    click opens the pair's disagreements on ``of``: "binary", a flag's code or "signature"."""
     sharing = {seat for pair, _ in pairs if pair.n for seat in (pair.a_seat, pair.b_seat)}
     people = [rater for rater in sorted(raters, key=lambda one: one.seat) if rater.seat in sharing]
     place = {rater.seat: number for number, rater in enumerate(people)}
@@ -67,8 +56,7 @@ def kappa_table(key: str, two: TwoWay) -> ReportTable:
          *ranged("agreement", "Agreement", "share"), text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.kappa), *values(pair.agreement),
                reasons({"κ": pair.kappa, "Agreement": pair.agreement})) for pair in two.pairs if pair.n),
-        unlisted(two.pairs), NO_PAIR,
-    )
+        unlisted(two.pairs), NO_PAIR)
 
 
 def unlisted(pairs: Sequence[Pair]) -> str:
@@ -88,8 +76,7 @@ def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:
         tuple((two.label, two.pairwise.count, two.pairwise.undefined, *values(two.pairwise.mean), two.pairwise.median,
                two.pairwise.min, two.pairwise.max, reasons({"Mean": two.pairwise.mean}, two.pairwise.reason))
               for two in of),
-        "Pairs: those with a defined κ; undefined ones enter no other number.",
-    )
+        "Pairs: those with a defined κ; undefined ones enter no other number.")
 
 
 def described(estimates: Sequence[Estimate]) -> str:

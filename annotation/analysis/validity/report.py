@@ -75,8 +75,7 @@ def validity_report(
     return ValidityReport(
         about(answers, selected, selection, options, notes), found.raters, int((people > 1).sum()), len(found.items),
         sum(found.counts), found.unlabelled, dict(sorted(per_item.items())), unanimous, two_ways.pop(BINARY),
-        tuple(two_ways.values()), _signatures(found, pairs, shared, options),
-    )
+        tuple(two_ways.values()), _signatures(found, pairs, shared, options))
 
 
 def _check(options: Options) -> None:
@@ -121,8 +120,7 @@ def _two_way(
         with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
         fleiss_with_interval(fleiss.fleiss(ratings, options.undefined), drawn.fleiss, ratings),
         _alpha(ratings, drawn, options), _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings),
-        compared,
-    )
+        compared)
 
 
 def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimate:
@@ -193,8 +191,7 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
     return Signatures(
         found.labels, found.counts, _alpha(ratings, drawn, options),
         _of_items(shares.unanimous(ratings), drawn.unanimous),
-        with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared),
-    )
+        with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
 
 
 def _table(found: Verdicts, a: int, b: int) -> dict[tuple[str, str], int]:

@@ -6,11 +6,10 @@ key), ``n`` and ``reasons`` (only if needed).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import isfinite
+from collections.abc import Mapping
 from typing import Any
 
-from annotation.analysis.about import about_json
+from annotation.analysis.about import about_json, ci95, finite
 from annotation.analysis.records import Estimate, PairSummary, SignaturePair, TwoWay, ValidityReport
 
 
@@ -33,7 +32,7 @@ def validity_json(report: ValidityReport) -> dict[str, Any]:
 def _two_way(of: TwoWay, **first: Estimate) -> dict[str, Any]:
     pairs = [{
         "a": pair.a, "b": pair.b, "n": pair.n, **_alone("kappa", pair.kappa), "a_seat": pair.a_seat,
-        "b_seat": pair.b_seat, "agreement": _number(pair.agreement.value), "agreement_ci95": _ci95(pair.agreement),
+        "b_seat": pair.b_seat, "agreement": finite(pair.agreement.value), "agreement_ci95": ci95(pair.agreement),
         "confusion": [list(row) for row in pair.table],
     } for pair in of.pairs]
     return estimates_json({**first, "positive_rate": of.positive_rate, "fleiss_kappa": of.fleiss_kappa,
@@ -42,8 +41,8 @@ def _two_way(of: TwoWay, **first: Estimate) -> dict[str, Any]:
 
 
 def _pairwise(of: PairSummary) -> dict[str, Any]:
-    return {"count": of.count, "mean": _number(of.mean.value), "median": _number(of.median), "min": _number(of.min),
-            "max": _number(of.max), "undefined": of.undefined, "ci95": {"mean": _ci95(of.mean)},
+    return {"count": of.count, "mean": finite(of.mean.value), "median": finite(of.median), "min": finite(of.min),
+            "max": finite(of.max), "undefined": of.undefined, "ci95": {"mean": ci95(of.mean)},
             "reason": "; ".join(dict.fromkeys(filter(None, (of.reason, of.mean.reason))))}
 
 
@@ -52,10 +51,7 @@ def _signature(report: ValidityReport) -> dict[str, Any]:
     return estimates_json({
         "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
         "pairwise_agreement_mean": of.pairwise_agreement,
-    }) | {
-        "pairs": [_signature_pair(pair) for pair in of.pairs],
-        "counts": dict(zip(of.labels, of.counts, strict=True)),
-    }
+    }) | {"pairs": [_signature_pair(pair) for pair in of.pairs], "counts": dict(zip(of.labels, of.counts, strict=True))}
 
 
 def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
@@ -67,23 +63,12 @@ def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
 def estimates_json(of: Mapping[str, Estimate]) -> dict[str, Any]:
     """Estimates by key, with intervals, n and reasons."""
     return {
-        **{key: _number(estimate.value) for key, estimate in of.items()},
-        "ci95": {key: _ci95(estimate) for key, estimate in of.items()},
+        **{key: finite(estimate.value) for key, estimate in of.items()},
+        "ci95": {key: ci95(estimate) for key, estimate in of.items()},
         "n": {key: estimate.n for key, estimate in of.items()},
         "reasons": {key: estimate.reason for key, estimate in of.items() if estimate.reason},
     }
 
 
 def _alone(key: str, of: Estimate) -> dict[str, Any]:
-    return {key: _number(of.value), "ci95": _ci95(of), "reason": of.reason}
-
-
-def _ci95(of: Estimate) -> list[float] | None:
-    bounds: Iterable[float | None] = (_number(of.low), _number(of.high))
-    there = [bound for bound in bounds if bound is not None]
-    return there if len(there) == 2 else None
-
-
-def _number(value: float | None) -> float | None:
-    """None for nan, which JSON lacks."""
-    return value if value is not None and isfinite(value) else None
+    return {key: finite(of.value), "ci95": ci95(of), "reason": of.reason}

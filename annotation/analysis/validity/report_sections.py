@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from annotation.analysis.records import (
-    Precision,
-    Rater,
-    ReportColumn,
-    ReportTable,
-    Section,
-    ValidityReport,
-)
+from annotation.analysis.records import Precision, Rater, ReportColumn, ReportTable, Section, ValidityReport
 from annotation.analysis.rendering.report_parts import (
     headline,
     interval_sentence,
@@ -36,12 +29,10 @@ def _glance(report: ValidityReport) -> Section:
     counts = ReportTable("counts", "Data summary", (text("what", "What"), count("count", "Count")), (
         ("people", len(report.raters)), ("answers with a verdict", report.judgements),
         ("answers without a verdict (unsure)", report.unlabelled), ("items with a verdict", report.judged),
-        ("items that two people or more judged", report.n_items),
-    ))
+        ("items that two people or more judged", report.n_items)))
     per_item = ReportTable(
         "people-per-item", "People per item", (count("people", "People"), count("items", "Items")),
-        tuple(sorted(report.per_item.items())), empty="There is no item.",
-    )
+        tuple(sorted(report.per_item.items())), empty="There is no item.")
     return Section(
         "glance", "At a glance",
         "Agreement is computed over the items that two people or more judged. 1 is full agreement; for κ and α, 0 is "
@@ -67,15 +58,13 @@ def _binary(report: ValidityReport) -> Section:
          count("both_invalid", "Both not valid")),
         tuple((pair.a, pair.b, pair.n, pair.table[1][1], pair.table[1][0], pair.table[0][1], pair.table[0][0])
               for pair in two.pairs if pair.n),
-        empty=NO_PAIR,
-    )
+        empty=NO_PAIR)
     return Section(
         "binary", "Valid or not",
         "Pairwise Cohen’s κ over the items both people judged. A pair with an undefined κ shows a dash and the reason, "
         "and is left out of the mean.",
         figures=kappa_matrix("pairwise-kappa", report.raters, two),
-        tables=(summary_table("kappa-summary", (two,)), kappa_table("pairwise-kappa", two), confusion),
-    )
+        tables=(summary_table("kappa-summary", (two,)), kappa_table("pairwise-kappa", two), confusion))
 
 
 def _people(report: ValidityReport) -> Section:
@@ -85,13 +74,11 @@ def _people(report: ValidityReport) -> Section:
          ReportColumn("valid_share", "Share valid", "share"), number("mean_kappa", "Mean κ with others"),
          count("pairs", "Pairs with a κ"), count("others", "People with shared items"),
          count("fewest", "Fewest shared"), count("most", "Most shared"), text("reason", "Remark")),
-        tuple(_person(report, rater) for rater in report.raters), empty="No verdicts yet.",
-    )
+        tuple(_person(report, rater) for rater in report.raters), empty="No verdicts yet.")
     return Section(
         "people", "People",
         "Cohen’s κ on valid or not, mean over the others with whom it is defined. It is unreliable when few items are "
-        "shared.", tables=(table,),
-    )
+        "shared.", tables=(table,))
 
 
 def _person(report: ValidityReport, rater: Rater) -> tuple[object, ...]:

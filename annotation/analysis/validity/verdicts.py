@@ -22,10 +22,8 @@ _NO, _YES = "no", "yes"
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Answers with a verdict; others are only counted, in ``unlabelled``.
-
-    ``labels``: observed signatures (flags in order of severity, joined by "+"), most frequent first.
-    """
+    """Answers with a verdict; others are only counted, in ``unlabelled``. ``labels``: observed signatures (flags in
+    order of severity, joined by "+"), most frequent first."""
 
     rubric: Rubric = field(repr=False)
     items: tuple[Item, ...]        # with any verdict, by number

@@ -22,7 +22,6 @@ SETS = ("file's set 1", "file's set 2")
 
 def from_hp(
     path: Path, *, size: int | None, seed: int, images: Path | None = None, gallery: Gallery | None = None,
-    faults: ValidationIssues | None = None,
 ) -> SurveySource:
     """Sample ``size`` of the file's questions (None: all), with equal numbers per category where possible.
 
@@ -30,10 +29,9 @@ def from_hp(
         images, gallery: sources of the images; the folder ``images`` is searched first. Paths in the file
             are of its authors' machine.
 
-    Raises ``DatasetError`` with file and question, for all faults at once if ``faults`` collects them;
-    ``StudyError`` for too few questions.
+    Raises ``DatasetError`` with file and question of all faults, ``StudyError`` for too few questions.
     """
-    faults = faults or ValidationIssues(collect=True)
+    faults = ValidationIssues(collect=True)
     questions = read_questions(path, faults)
     refuse(faults, path.name)
     if not questions:

@@ -57,8 +57,7 @@ def from_methods(
     ranked = over_gallery(replace(chosen, queries=tuple(
         replace(query, target_ids=(), subset_ids=(), excluded_ids=(*query.excluded_ids, query.reference_id))
         for query in chosen.queries)), gallery)
-    runs = list(run_methods(ranked, gallery, encoder, language, methods, depth=SHOWN, domain=domain,
-                            progress=progress))
+    runs = list(run_methods(ranked, gallery, encoder, language, methods, depth=SHOWN, domain=domain, progress=progress))
     found = [
         survey_query(benchmark, query, {
             run.method: best for run in runs

@@ -34,17 +34,14 @@ class AttentionCheck:
 
 
 def draw_check(form: object, seed: str, number: int, attempt: int) -> AttentionCheck:
-    """The same for the same arguments. Right answers of attempts that follow each other differ.
-
-    Raises ``StudyError`` for an unknown form.
-    """
+    """The same for the same arguments. Right answers of attempts that follow each other differ. Raises ``StudyError``
+    for an unknown form."""
     rng = random.Random(f"{seed}/{number}")
     if form == "sum":
         totals = list(range(2 * ADDENDS[0], 2 * ADDENDS[-1] + 1))
         rng.shuffle(totals)
         total = totals[attempt % len(totals)]
-        first = random.Random(f"{seed}/{number}/{attempt}").choice(
-            [one for one in ADDENDS if total - one in ADDENDS])
+        first = random.Random(f"{seed}/{number}/{attempt}").choice([one for one in ADDENDS if total - one in ADDENDS])
         return AttentionCheck("sum", number, attempt, f"{first} + {total - first}", total)
     if form == "instruction":
         options = list(OPTIONS)

@@ -61,11 +61,8 @@ def gate(study: Study, annotator: str, progress: WorkProgress, events: Sequence[
 def standing_check(
     study: Study, annotator: str, progress: WorkProgress, events: Sequence[StudyEvent],
 ) -> AttentionCheck | None:
-    """The check that this person has to pass now.
-
-    Only the latest one due: a script that skipped several passes one for all. Each wrong answer brings another task at
-    the same point.
-    """
+    """The check that this person has to pass now. Only the latest one due: a script that skipped several passes one for
+    all. Each wrong answer brings another task at the same point."""
     form = _setting(study, "check")
     number = 0 if form == "none" else check_due(
         progress.done, progress.total, every=_setting(study, "check_every"), form_size=_setting(study, "form_size"))

@@ -57,9 +57,7 @@ class SurveyForecast:
 
 def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: float = 40.0) -> SurveyForecast:
     """Plan the number of people, with ``layout.per_person`` questions at most, and enough people for shared ones.
-
-    Raises ``StudyError`` for an impossible plan.
-    """
+    Raises ``StudyError`` for an impossible plan."""
     _check(questions, layout, seconds_per_question)
     shared = ceil(questions / layout.shared_every) if layout.shared_every else 0
     answers = questions + shared * (layout.shared_by - 1)
@@ -68,8 +66,7 @@ def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: f
     return SurveyForecast(
         questions, shared, layout.shared_by if shared else 1, answers, people, most,
         ceil(most / layout.forms), shared * comb(layout.shared_by, 2), seconds_per_question,
-        most * seconds_per_question / 3600, answers * seconds_per_question / 3600,
-    )
+        most * seconds_per_question / 3600, answers * seconds_per_question / 3600)
 
 
 def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAssignment]:
@@ -129,8 +126,7 @@ def reassign(work: OpenAssignments) -> list[Reassignment]:
 
 def _of_position(position: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     form_size, every = (int(settings.get(name, SETTINGS[name])) for name in ("form_size", "reason_every"))
-    return {"form": position // form_size + 1 if form_size else 1,
-            "reason": every > 0 and (position + 1) % every == 0}
+    return {"form": position // form_size + 1 if form_size else 1, "reason": every > 0 and (position + 1) % every == 0}
 
 
 def _check(questions: int, layout: SurveyLayout, seconds: float) -> None:
@@ -140,8 +136,7 @@ def _check(questions: int, layout: SurveyLayout, seconds: float) -> None:
         raise StudyError(f"{layout.per_person} questions per person cannot be divided into {layout.forms} forms. "
                          "Choose at least 1 question, and no more forms than questions.")
     if layout.shared_every < 0 or layout.reason_every < 0:
-        raise StudyError("The intervals of shared questions and of reasons must be 1 or more, or 0 for "
-                         "never.")
+        raise StudyError("The intervals of shared questions and of reasons must be 1 or more, or 0 for never.")
     if layout.shared_every and layout.shared_by < 2:
         raise StudyError(f"A question for {layout.shared_by} people cannot measure agreement. Share questions "
                          "between 2 people or more, or none at all (interval 0).")

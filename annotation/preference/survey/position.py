@@ -43,8 +43,7 @@ class SurveyFlow:
         return SurveyPosition(
             gate=gate, number=None if at is None else at + 1, of=len(own),
             form=None if form is None else forms.index(form) + 1, forms=len(forms), handed_on=handed_on,
-            locked=workspace.judgement is not None and form is not None and _is_over(form, own, workspace, annotator),
-        )
+            locked=workspace.judgement is not None and form is not None and _is_over(form, own, workspace, annotator))
 
     def admit(self, context: AnswerContext, annotator: str, token: str) -> None:
         """A late answer to a reassigned question is accepted even if a check is due."""
@@ -64,8 +63,7 @@ class SurveyFlow:
 
     def pass_gate(
         self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
-        attempt: int | None,
-        answer: object,
+        attempt: int | None, answer: object,
     ) -> GateResult:
         return flow.pass_gate(workspace.study, annotator, _progress(workspace), workspace.events, kind, token,
                                      number=number, attempt=attempt, answer=answer)

@@ -52,9 +52,7 @@ def draw_sides(showings: Sequence[Showing], seed: int) -> tuple[bool, ...]:
 
 def _partners(groups: Sequence[tuple[Hashable, ...]], rng: random.Random) -> Mapping[int, int]:
     """A partner for each index but at most one: from its smallest group if possible, else from the enclosing one.
-
-    ``groups``: per index its nested groups from largest to smallest, all of the same length.
-    """
+    ``groups``: per index its nested groups from largest to smallest, all of the same length."""
     partners: dict[int, int] = {}
     alone = list(range(len(groups)))
     for depth in range(len(groups[0]) if groups else 0, -1, -1):

@@ -65,9 +65,9 @@ def load_survey(protocol: str) -> Survey:
     return _load(_FOLDER, protocol)
 
 
-def newest_survey(name: str = HS_FASHIONIQ) -> Survey:
+def newest_survey() -> Survey:
     """What a new study is made with; a study that is there has its own."""
-    return load_survey(newest_protocol(_FOLDER, name))
+    return load_survey(newest_protocol(_FOLDER, HS_FASHIONIQ))
 
 
 @lru_cache

@@ -33,8 +33,7 @@ def study_of(
     seed = imported.files[0].head.get("seed")
     plan = StudyPlan(
         seats=len(imported.files), overlap=shared.most_common(1)[0][0] if shared else 1, agreement_items=len(block),
-        seed=seed if len(seeds) == 1 and isinstance(seed, int) and not isinstance(seed, bool) else 0,
-    )
+        seed=seed if len(seeds) == 1 and isinstance(seed, int) and not isinstance(seed, bool) else 0)
     source = {"form": SOURCE, "files": [
         {"name": file.name, "username": file.username, "head": dict(file.head)} for file in imported.files]}
     study = Study(study_id, name, "validity", PROTOCOL, plan, False, dict(settings), source, created_by, at)
@@ -45,8 +44,7 @@ def study_of(
     for number, file in enumerate(imported.files, 1):
         # Without a presentation order, and for ties, the file's order decides.
         ordered = sorted(enumerate(file.assignments), key=lambda one: (_order(one[1], one[0]), one[0]))
-        places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_,
-                                                                                              one) in
+        places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_, one) in
                                                                                               enumerate(ordered)]
         given = [_judgement(study_id, ids[one.assignment_id], file, index, one, at)
                  for index, one in enumerate(file.assignments) if one.annotation is not None]
@@ -84,16 +82,13 @@ def _items(imported: ImportedStudy, study_id: str, block: set[str]) -> tuple[lis
     return items, images
 
 
-def _judgement(
-    study_id: str, item_id: str, file: UserFile, index: int, one: UserAssignment, at: datetime
-) -> Judgement:
+def _judgement(study_id: str, item_id: str, file: UserFile, index: int, one: UserAssignment, at: datetime) -> Judgement:
     assert one.annotation is not None
     created_at = time_of(one.raw.get("annotation_updated_at")) or time_of(file.head.get("generated_at")) or at
     content = json.dumps([file.username, one.raw], sort_keys=True, ensure_ascii=True)
     return Judgement(
         new_id(), study_id, item_id, file.username, 1, hashlib.sha256(content.encode()).hexdigest()[:32], PROTOCOL,
-        answer_of(one.annotation), 0.0, created_at, {KEPT: {"index": index, "assignment": dict(one.raw)}},
-    )
+        answer_of(one.annotation), 0.0, created_at, {KEPT: {"index": index, "assignment": dict(one.raw)}})
 
 
 def _order(one: UserAssignment, index: int) -> int:

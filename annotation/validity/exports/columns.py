@@ -69,13 +69,10 @@ def judgement_table(
         answer = judgement.answer
         marked = [images[token].image_id if token in images else token for token in answer.get("alternatives", ())]
         rows.append((
-            *_of_item(study, by_id[judgement.item_id]),
-            judgement.annotator, judgement.revision, judgement.protocol,
+            *_of_item(study, by_id[judgement.item_id]), judgement.annotator, judgement.revision, judgement.protocol,
             answer.get("validated"), primary(answer, rubric), *_flags(rubric, answer.get("flags", ())),
-            list(answer.get("reasons", ())), answer.get("note", ""), sorted(marked),
-            bool(answer.get("panel_opened")), bool(answer.get("unsure")), judgement.seconds,
-            in_utc(judgement.created_at),
-        ))
+            list(answer.get("reasons", ())), answer.get("note", ""), sorted(marked), bool(answer.get("panel_opened")),
+            bool(answer.get("unsure")), judgement.seconds, in_utc(judgement.created_at)))
     return Table(study, (*_ITEM, *_JUDGEMENT, *_flag_columns(rubric), *_ANSWER), tuple(rows))
 
 
@@ -94,8 +91,7 @@ def item_table(
             votes.valid, votes.invalid, votes.unlabelled, label.validated, label.primary, label.by, label.kept,
             *_flags(rubric, label.flags), list(label.reasons),
             *((decision.adjudicator, decision.reason, decision.answer.get("note", ""), in_utc(decision.created_at))
-              if decision else (None,) * 4),
-        ))
+              if decision else (None,) * 4)))
     return Table(study, (*_ITEM, *_LABEL, *_flag_columns(rubric), *_DECISION), tuple(rows))
 
 

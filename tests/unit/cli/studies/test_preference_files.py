@@ -21,8 +21,8 @@ from tests.fakes.studies import make_study
 from tests.unit.annotation.preference.test_hp_studies import RELEASED
 
 app, import_app = typer.Typer(), typer.Typer()
-preference_files.register_import(import_app)
-preference_files.register(app)
+import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
+app.command()(preference_files.quality)
 app.add_typer(import_app, name="import")
 app.command("export")(study_files.export)
 app.command("results")(study_files.results)

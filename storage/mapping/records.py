@@ -1,0 +1,29 @@
+"""Row → dataclass with the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Row
+
+Values = dict[str, Any]
+_Record = TypeVar("_Record")
+
+
+def record_from(kind: type[_Record], row: Row[Any], **other: Any) -> _Record:
+    """The dataclass ``kind`` of a row's columns of the names of its fields; ``other``: fields that differ."""
+    return kind(**{name: getattr(row, name) for name in _names(cast(Any, kind)) if name not in other}, **other)
+
+
+def records_from(kind: type[_Record], rows: Iterable[Row[Any]]) -> tuple[_Record, ...]:
+    values = attrgetter(*_names(cast(Any, kind)))   # by position: twice as fast for thousands of rows
+    return tuple(kind(*values(row)) for row in rows)
+
+
+@lru_cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
