@@ -352,6 +352,7 @@ def test_the_server_goes_away(meet: Meet, server: Server) -> None:
     dee.press("1", "3", "ArrowRight")
     dee.save()
     # And at a check.
+    expect(page.locator(".sv-question")).to_be_visible()
     server.kill()
     page.keyboard.type(str(the_sum(page)))
     enter(page)
