@@ -56,7 +56,8 @@ def test_only_evaluation_reads_the_ground_truth():
         for package in ALLOWED for path in modules(package)
         if any(name.startswith("cir_core.sample.atelier.ground_truth") for name in imports(path))
     }
-    assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_sample.py"}
+    assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_requests.py",
+                       "cir_core/sample/evaluate_sample.py"}
 
 
 def test_only_settings_reads_the_environment():

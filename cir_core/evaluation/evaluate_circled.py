@@ -145,6 +145,5 @@ def _replay(searcher: Searcher, session: CircledSession, settings: MethodSetting
         so_far.notes.update((number, note) for note in made.notes)
         so_far.usage += made.composition.usage
         references = (*references, turn.reference_id)
-        features = (*(previous.features if previous else ()), made.composition.base)
-        previous = Previous(made.query.vector, ranked.hits, references, features)
+        previous = Previous.after(previous, made.query.vector, ranked.hits, references, made.composition)
     return so_far

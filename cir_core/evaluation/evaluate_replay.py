@@ -82,8 +82,7 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
         ranks.append(rank_of_target(found, session.target_id))
         usage += found.composition.usage
         references = (*references, turn.reference_id)
-        features = (*(previous.features if previous else ()), found.composition.base)
-        previous = Previous(found.vector, found.hits, references, features)
+        previous = Previous.after(previous, found.vector, found.hits, references, found.composition)
     return ranks, usage
 
 

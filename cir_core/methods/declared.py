@@ -27,6 +27,7 @@ from cir_core.support.toml_files import load_toml
 from cir_core.types.methods import MethodSettings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
+USUAL = "guided"
 RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
 
 
@@ -55,6 +56,12 @@ def builtin_methods() -> dict[str, Method]:
     """Built-in methods by name, in the order of their file."""
     text = files("cir_core.methods").joinpath("methods.toml").read_text("utf-8")
     return _parse(text, "methods.toml")
+
+
+@lru_cache(maxsize=1)
+def usual_method() -> MethodSettings:
+    """What a search begins with if nobody names a method."""
+    return builtin_methods()[USUAL].settings
 
 
 def read_methods(path: Path) -> dict[str, Method]:

@@ -9,7 +9,7 @@ from cir_core.errors import SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.tasks import Picture
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Marks
+from cir_core.types.composition import Composition, Marks
 from cir_core.types.records import Exclude, Hit, Turn, Vector
 
 
@@ -31,6 +31,13 @@ class Previous:
     hits: tuple[Hit, ...]
     references: tuple[str, ...]         # of all turns so far, oldest first
     features: tuple[Vector, ...] = ()   # f_1 … f_L; empty if turns have none
+    composition: Composition | None = None   # of the last turn
+
+    @classmethod
+    def after(cls, earlier: Previous | None, vector: Vector, hits: tuple[Hit, ...], references: tuple[str, ...],
+              composition: Composition) -> Previous:
+        """From a finished turn, whose reference is the last of ``references``, and the state before it."""
+        return cls(vector, hits, references, (*(earlier.features if earlier else ()), composition.base), composition)
 
     @classmethod
     def of(cls, path: Sequence[Turn]) -> Previous | None:
@@ -41,6 +48,7 @@ class Previous:
             path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path),
             # A turn stored before methods were recorded is represented by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
+            path[-1].composition,
         )
 
 

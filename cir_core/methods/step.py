@@ -56,6 +56,8 @@ class StepTurn:
     language: LanguageModel
     domain: Domain
     stages: StageTimer
+    number: int = 1                        # of the turn in its session
+    earlier: Composition | None = None     # of the turn before
 
 
 class StepScore(Protocol):

@@ -9,6 +9,7 @@ from cir_core.errors import SearchError
 from cir_core.language.tasks import Domain, Task
 from cir_core.methods.base_query import BASE_SECTION
 from cir_core.methods.feedback import FEEDBACK_SECTION
+from cir_core.methods.guidance import GuidanceStep
 from cir_core.methods.history import HISTORY_SECTION
 from cir_core.methods.parameters import Section
 from cir_core.methods.reflection import ReflectionStep
@@ -21,7 +22,7 @@ from cir_core.types.parts import tuples
 from cir_core.types.records import Vector
 from cir_core.types.vectors import TextEncoder
 
-STEPS: dict[str, Step[Any]] = {step.name: step for step in (ReflectionStep(), SoftFilterStep())}
+STEPS: dict[str, Step[Any]] = {step.name: step for step in (ReflectionStep(), SoftFilterStep(), GuidanceStep())}
 """By name, in the order they run in, after base and history."""
 
 

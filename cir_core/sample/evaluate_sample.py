@@ -1,5 +1,5 @@
-"""The sample gallery as a benchmark of methods: single turns in FashionIQ's protocol, then
-fixed sessions, with intervals and paired differences.
+"""The sample gallery as a benchmark of methods: single turns in FashionIQ's protocol, requests
+without a fixed target, then fixed sessions, with intervals and paired differences.
 
 ``docs/evaluation.md`` describes the protocol, ``docs/methods.md`` how to add a method.
 """
@@ -31,6 +31,7 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
 from cir_core.sample.atelier.ground_truth import read_attributes
+from cir_core.sample.evaluate_requests import RequestsReport, evaluate_requests
 from cir_core.sample.evaluate_sessions import build_sessions, neutral_sessions
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
@@ -68,14 +69,16 @@ class SampleReport:
     sessions: tuple[SessionsReport, ...]
     skipped: Mapping[str, str]
     seed: int
+    requests: RequestsReport | None = None
 
 
 def evaluate_sample(
     gallery: Gallery, folder: Path, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    seed: int, max_turns: int = 4, limit: int | None = None, sessions: bool = True, against: str | None = None,
-    progress: Progress | None = None,
+    seed: int, max_turns: int = 4, limit: int | None = None, sessions: bool = True, requests: bool = True,
+    against: str | None = None, progress: Progress | None = None,
 ) -> SampleReport:
-    """Evaluate ``methods`` over ``folder``'s queries (all, or the first ``limit`` of each category).
+    """Evaluate ``methods`` over ``folder``'s queries (all, or the first ``limit`` of each category, and as many
+    requests).
 
     ``against`` is the one of ``methods`` that the others are compared with. Raises
     ``MethodError`` if it is none of them, and the error of a turn when a method's base fails.
@@ -115,11 +118,13 @@ def evaluate_sample(
     of_queries = {
         one.method: [single_turn_values(one.ranks[category.name]) for category in categories] for one in single
     }
+    truth = read_attributes(folder, gallery.split)
+    asked = evaluate_requests(gallery, truth, encoder, language, able, seed=seed, limit=limit,
+                              progress=progress) if requests else None
     reports: list[SessionsReport] = []
     if sessions:
         remembering = cast(Encoder, RememberingEncoder(encoder))
         searchers = {category.name: searcher(category, remembering) for category in categories}
-        truth = read_attributes(folder, gallery.split)
         for fixed, live in _session_sets(searchers, categories, truth, seed, max_turns, progress):
             scope = f"{SCOPE}, {fixed.kind} sessions {fixed.digest}"
             scores = tuple(
@@ -136,7 +141,7 @@ def evaluate_sample(
         for category in categories
     }
     return SampleReport(queries, single, _differences(of_queries, against, MEASURES, seed), tuple(reports),
-                        skipped, seed)
+                        skipped, seed, asked)
 
 
 def _session_sets(

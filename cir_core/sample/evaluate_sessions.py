@@ -102,7 +102,7 @@ def _search(
         captions = relative_captions(truth[picked], truth[target_id], rng) if picked is not None else ()
         if picked is None or not captions:
             break
-        previous = Previous(found.vector, found.hits, used)
+        previous = Previous(found.vector, found.hits, used, composition=found.composition)
         turns.append(FixedTurn(picked, captions[0]))
     return BuiltSession(FixedSession(category, target_id, tuple(turns)), tuple(ranks))
 

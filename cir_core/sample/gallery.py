@@ -35,6 +35,12 @@ def is_ready(home: Path) -> bool:
         return False
 
 
+def is_outdated(home: Path) -> bool:
+    """Whether the sample gallery was drawn by a version that draws other garments."""
+    folder = sample_folder(home)
+    return AtelierPaths(folder).marker.exists() and not is_complete(folder)
+
+
 def ensure_sample(
     home: Path, encoder: Encoder, *,
     drawing: Callable[[int, int], None] | None = None,

@@ -194,7 +194,8 @@ class Searcher:
             marks = Marks()
             notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
         turn = StepTurn(reference, asked.text, asked.said, base.merged, self._looking(excluded), self.encoder,
-                        self.language, self.domain, stages)
+                        self.language, self.domain, stages, len(previous.references) + 1 if previous else 1,
+                        previous.composition if previous else None)
         kept: dict[str, Any] = {}
         for step, settings in steps_of(method):
             parts, more = step.ask(settings, turn)

@@ -22,6 +22,7 @@ from cir_core.images.pixels import to_rgb
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
+from cir_core.methods.declared import usual_method
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
 from cir_core.types.records import Hit, MethodSettings, Vector
@@ -47,7 +48,8 @@ class Step:
 
     def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
         """Continue with ``pick`` (an image id, a file or an image) as the new reference."""
-        previous = Previous(self.found.vector, self.found.hits, self.references, self.features)
+        previous = Previous(self.found.vector, self.found.hits, self.references, self.features,
+                            self.found.composition)
         return self._search._turn(pick, text, k, previous)
 
 
@@ -95,4 +97,4 @@ def open_search(
         allow_downloads=settings.allow_downloads,
     )
     searcher = Searcher(opened, encoder, language or BuiltinLanguageModel(encoder))
-    return Search(searcher, method or MethodSettings())
+    return Search(searcher, method or usual_method())

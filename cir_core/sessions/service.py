@@ -23,10 +23,12 @@ from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
+from cir_core.methods.declared import usual_method
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import differences, with_method, with_models
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
+from cir_core.search.spread import farthest_first
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
@@ -34,6 +36,8 @@ from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Marks, Usage
 from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
+
+_CANDIDATES = 8  # random images for each one shown
 
 
 class SearchService:
@@ -60,8 +64,10 @@ class SearchService:
         return searcher.index.search(searcher.encoder.encode_texts([clean_text(text)])[0], k)
 
     def random_images(self, gallery: str, count: int, seed: int | None = None) -> list[str]:
-        ids = self._pool.gallery(gallery).ids
-        return random.Random(seed).sample(list(ids), min(count, len(ids)))
+        """Random images that look unlike one another, as a product's variants do not."""
+        images = self._pool.gallery(gallery)
+        rows = random.Random(seed).sample(range(len(images)), min(_CANDIDATES * count, len(images)))
+        return [images.ids[rows[place]] for place in farthest_first(images.features[rows], count)]
 
     def image_path(self, gallery: str, reference_id: str, *, thumbnail: bool = False) -> Path:
         """The file of a gallery image or an upload. Raises ``UnknownImage``."""
@@ -90,7 +96,7 @@ class SearchService:
     ) -> SearchSession:
         """Create and store a new, empty session."""
         searcher = self._pool.searcher(gallery)
-        method = method or MethodSettings()
+        method = method or usual_method()
         if target_id is not None:
             searcher.gallery.row_of(target_id)
         return self._store.create_session(SearchSession(

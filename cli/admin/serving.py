@@ -32,11 +32,14 @@ def _serve(*, open_page: bool) -> None:
 
 def prepare_sample() -> None:
     """Draw and index the sample gallery, with progress, unless it exists."""
-    from cir_core.sample.gallery import ensure_sample, is_ready
+    from cir_core.sample.gallery import ensure_sample, is_outdated, is_ready
 
     home = get_settings().home
     if is_ready(home):
         return
-    err.print(f"Preparing the sample gallery in {home} (once, about a minute) ...")
+    if is_outdated(home):
+        err.print("The sample gallery has other garments since this version. Sessions over the earlier ones can be "
+                  "read, without their pictures; studies have pictures of their own.")
+    err.print(f"Preparing the sample gallery in {home} (once, about two minutes) ...")
     with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
         ensure_sample(home, open_encoder("atelier"), drawing=drawing, indexing=indexing)

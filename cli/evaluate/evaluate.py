@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -17,6 +17,10 @@ from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets
 from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
 from cli.galleries.galleries import index_bar
+
+if TYPE_CHECKING:
+    from cir_core.encoders.base import Encoder
+    from cir_core.gallery.gallery import Gallery
 
 DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
@@ -72,6 +76,7 @@ def sample(
         "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
     against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
     sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Also multi-turn sessions.")] = True,
+    requests: Annotated[bool, typer.Option("--requests/--no-requests", help="Also `cirque evaluate requests`.")] = True,
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
     model: ModelOption = ModelChoice.built_in,
@@ -79,9 +84,9 @@ def sample(
     partial: evaluate_datasets.Partial = False,
     json_path: JsonOption = None,
 ) -> None:
-    """Evaluate methods on the sample benchmark, one turn and fixed sessions; or stored runs, with --run."""
+    """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
     if run:
-        for name in ("encoder", "methods", "against", "sessions", "turns", "limit", "model"):
+        for name in ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model"):
             if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
                 raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
         evaluate_datasets.sample_runs(run, partial, json_path)
@@ -89,20 +94,56 @@ def sample(
     if partial:
         raise typer.BadParameter("--partial is of runs: --run FILE.")
     from cir_core.sample.evaluate_sample import evaluate_sample
-    from cir_core.sample.gallery import ensure_sample, sample_folder
+    from cir_core.sample.gallery import sample_folder
     from cli.tables.evaluation_tables import print_report
 
     settings = get_settings()
     chosen = chosen_methods(methods, against, all_methods(settings.methods))
     loaded = open_encoder(encoder)
-    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
-        gallery = ensure_sample(settings.home, loaded, drawing=drawing, indexing=indexing)
+    gallery = _sample_gallery(loaded)
     with language_model(model, loaded) as language, named_bar() as update:
         report = evaluate_sample(
             gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
-            limit=limit, sessions=sessions, against=against, progress=update)
+            limit=limit, sessions=sessions, requests=requests, against=against, progress=update,
+        )
     print_report(report, turns)
     _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+
+
+@app.command("requests")
+def requests(
+    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    methods: Annotated[str, typer.Option(
+        "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first requests, and as many sessions.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Other requests and intervals (default: CIRQUE_SEED).")] = None,
+    model: ModelOption = ModelChoice.built_in,
+    json_path: JsonOption = None,
+) -> None:
+    """How well methods do what was asked: satisfaction and preservation, in one turn and in sessions of four."""
+    from cir_core.sample.evaluate_requests import evaluate_requests, read_truth
+    from cir_core.sample.gallery import sample_folder
+    from cli.tables.request_tables import print_requests
+
+    settings = get_settings()
+    chosen = chosen_methods(methods, None, all_methods(settings.methods))
+    loaded = open_encoder(encoder)
+    gallery = _sample_gallery(loaded)
+    with language_model(model, loaded) as language, named_bar() as update:
+        report = evaluate_requests(
+            gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
+            seed=settings.seed if seed is None else seed, limit=limit, progress=update,
+        )
+    print_requests(report)
+    _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+
+
+def _sample_gallery(encoder: Encoder) -> Gallery:
+    """The sample gallery, drawn and indexed if necessary."""
+    from cir_core.sample.gallery import ensure_sample
+
+    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
+        return ensure_sample(get_settings().home, encoder, drawing=drawing, indexing=indexing)
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:

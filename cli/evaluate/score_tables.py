@@ -14,7 +14,7 @@ from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cli.console import out, print_notes
 from cli.evaluate.answers import SystemRun
-from cli.tables.evaluation_tables import percent_cell
+from cli.tables.measures import percent
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
@@ -117,4 +117,4 @@ def _heading(scores: Scores, measure: Measure) -> str:
 
 def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
     estimate = figures.get(measure)
-    return "" if estimate is None else percent_cell(estimate)
+    return "" if estimate is None else percent(estimate)

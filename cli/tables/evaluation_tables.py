@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.table import Table
 
@@ -11,8 +11,9 @@ from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.sample.evaluate_sample import Difference, SampleReport, SessionsReport
 from cir_core.types.composition import Usage
 from cli.console import out
+from cli.tables.measures import PERCENT, measures_table
+from cli.tables.request_tables import print_requests
 
-_PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
 _DIFFERENCE = "percentage points, 95 % paired bootstrap; * if the interval excludes zero"
 
 
@@ -20,12 +21,14 @@ def print_report(report: SampleReport, max_turns: int) -> None:
     """Print everything but the ranks, which only the JSON file has."""
     total = sum(map(len, report.queries.values()))
     out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked separately, reference "
-              f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {_PERCENT}; "
+              f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {PERCENT}; "
               f"seed {report.seed}.")
-    out.print(_measures(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
+    out.print(measures_table(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
     _print_differences(report.differences, MEASURES)
     _print_notes(report)
     _print_times(report.single)
+    if report.requests is not None:
+        print_requests(report.requests)
     for sessions in report.sessions:
         _print_sessions(sessions, max_turns)
     for name, why in report.skipped.items():
@@ -40,20 +43,13 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
                  "CIReVL cannot hit before a session's last turn, others can",
     }[fixed.kind]
     out.print(f"\n{fixed.kind.capitalize()} sessions ({len(fixed.sessions)}, digest {fixed.digest}): {how}. "
-              f"The same for every method; means over sessions, {_PERCENT}.")
-    out.print(_measures(fixed.measures, [(one.title, one.measures, one.protocol.digest) for one in report.scores]))
+              f"The same for every method; means over sessions, {PERCENT}.")
+    out.print(measures_table(fixed.measures, [(one.title, one.measures, one.protocol.digest) for one in report.scores]))
     if report.live is not None:
         hits = ", ".join(f"{100 * value:.2f}" for value in report.live.hits_at_10)
         out.print(f"The search that built them, over all its {report.live.sessions} sessions: Hits@10 by turn {hits}; "
                   f"Final Recall@10 {100 * report.live.final_recall_at_10:.2f}, AUC {100 * report.live.auc:.2f}.")
     _print_differences(report.differences, fixed.measures)
-
-
-def _measures(names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]]) -> Table:
-    table = Table("method", *names, "protocol", box=None)
-    for title, measures, digest in rows:
-        table.add_row(title, *(percent_cell(measures[name]) for name in names), digest)
-    return table
 
 
 def _print_differences(differences: Sequence[Difference], names: Sequence[str]) -> None:
@@ -86,14 +82,6 @@ def _print_notes(report: SampleReport) -> None:
         for note, count in row.notes.items():
             if 2 * count > total:
                 out.print(f"Note: {row.title}, {count} of {total} queries: {note}")
-
-
-def percent_cell(estimate: MeanEstimate) -> str:
-    """In percent, with the interval if there is one."""
-    value = f"{100 * estimate.value:.2f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
 
 
 def _difference(estimate: MeanEstimate) -> str:

@@ -7,14 +7,24 @@ from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
 from cir_core.language.observer import Observer
-from cir_core.language.tasks import A, Answer, CaptionAnswer, CaptionTask, MergeAnswer, MergeTask, Task
+from cir_core.language.tasks import (
+    A,
+    Answer,
+    AspectsAnswer,
+    AspectsTask,
+    CaptionAnswer,
+    CaptionTask,
+    MergeAnswer,
+    MergeTask,
+    Task,
+)
 from cir_core.types.composition import Usage
 
 Reply = Answer | Exception | Callable[[Any], Answer]
 
 
 class ScriptedLanguageModel:
-    """Captions with ``caption``; merges by joining. ``asked`` holds every task."""
+    """Captions with ``caption``; merges by joining; takes nothing apart. ``asked`` holds every task."""
 
     name = "scripted/1"
     sees = False
@@ -27,6 +37,8 @@ class ScriptedLanguageModel:
         self.asked.append(task)
         if isinstance(task, CaptionTask):
             return cast(A, CaptionAnswer(caption=self.caption, notes=self.notes))
+        if isinstance(task, AspectsTask):
+            return cast(A, AspectsAnswer())
         assert isinstance(task, MergeTask)
         return cast(A, MergeAnswer(query=f"{task.caption} {task.modification_text}".strip()))
 
@@ -54,7 +66,7 @@ class ReplayingLanguageModel(ScriptedLanguageModel):
             watch.spent(Usage(calls=1, models=(self.name,)))
         left = self._replies.get(task.role)
         if left is None:
-            if isinstance(task, (CaptionTask, MergeTask)):
+            if isinstance(task, (AspectsTask, CaptionTask, MergeTask)):
                 return super().complete(task, watch)
             raise UnsupportedTask(f"{self.name} does not fill the role {task.role!r}.")
         self.asked.append(task)

@@ -106,6 +106,15 @@ def test_turn_one_is_the_same_under_every_history(report):
         assert of["cirevl"] == of["weighted"] != of["text-only"]
 
 
+def test_requests_are_put_to_the_same_methods(report):
+    assert [row.method for row in report.requests.scores] == list(METHODS)
+    assert report.requests.requests == QUERIES
+    of = {row.method: row.overall.measures for row in report.requests.scores}
+    assert of["cirevl"]["harmonic mean"].value > of["image-only"]["harmonic mean"].value
+    assert of["cirevl"]["preservation@5"].value > of["text-only"]["preservation@5"].value
+    assert of["cirevl"] == of["weighted"]  # one turn
+
+
 def test_differences_are_paired(report):
     measures = {row.method: row.measures["R@10"].value for row in report.single}
     assert [one.method for one in report.differences] == ["image-only", "cirevl", "weighted"]

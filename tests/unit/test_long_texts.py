@@ -89,4 +89,5 @@ def test_every_place_that_composes_is_known() -> None:
         "web/http/file_names.py",                        # names of studies, which kept_name has bounded
         "cir_core/gallery/scan.py", "cir_core/gallery/manifest.py",   # paths and texts of whoever runs cirque
         "cir_core/language/builtin/reading/words.py",       # what clean_text has bounded, and captions
+        "cir_core/language/builtin/reading/foreign.py",     # the same
     }

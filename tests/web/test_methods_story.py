@@ -174,6 +174,7 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
 
 def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     page = open_page()
+    choose(page, "cirevl")
     screen.search(page, "in red", 1)
     before = screen.shown_ids(page)
     page.get_by_role("button", name="Add a soft filter").click()
@@ -223,7 +224,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     rounds.get_by_role("button", name="Back to the base query").click()
     expect(rounds.get_by_role("region", name="Base query")).to_contain_text("in use")
     screen.settled(page)
-    assert screen.shown_ids(page) not in (found, edited)
+    assert screen.shown_ids(page) != edited
     rounds.get_by_role("button", name="Use round 2 again").click()
     expect(page.locator(".cq-changes")).to_contain_text("Original turn")
     screen.settled(page)

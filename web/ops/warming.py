@@ -11,6 +11,7 @@ from typing import Literal
 
 from cir_core.errors import CirqueError, EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery.paths import gallery_folder, read_header
+from cir_core.methods.declared import usual_method
 from cir_core.settings import Settings
 from cir_core.types.records import MethodSettings
 from web.services import Services
@@ -112,7 +113,7 @@ class Warming:
 def _first_search(settings: Settings) -> MethodSettings:
     """The search that loads the model. The default method also prepares the built-in language model, but would send a
     gallery image to a configured server: an unrequested and perhaps paid request at each start."""
-    return MethodSettings(base="text-only") if settings.llm_base_url.strip() else MethodSettings()
+    return MethodSettings(base="text-only") if settings.llm_base_url.strip() else usual_method()
 
 
 def _told(error: CirqueError) -> str:

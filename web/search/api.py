@@ -11,7 +11,7 @@ import gradio as gr
 
 from annotation.accounts.account_names import LOCAL
 from cir_core.errors import CirqueError, SearchError
-from cir_core.methods.declared import find_method
+from cir_core.methods.declared import find_method, usual_method
 from cir_core.search.searcher import clean_text
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Marks, Usage
@@ -47,7 +47,7 @@ def wire_api(services: Services) -> None:
             text: What should be different from the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
             k: How many results to return, a whole number from 1 to 1000 (default 10).
-            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes the usual one.
+            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes "guided".
                 A session keeps the method it began with.
             more: Ids of earlier results of this session that are close to what is wanted, besides the
                 reference; at most 50.
@@ -135,7 +135,7 @@ def _usage(used: Usage) -> ModelUsage:
 
 def _method(services: Services, name: str, session: SearchSession | None) -> MethodSettings:
     if not name:
-        return session.method if session else MethodSettings()
+        return session.method if session else usual_method()
     wanted = find_method(name, services.methods).settings
     if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
         raise SearchError(f"A session keeps its method, and this one was not started with {quoted(name)}. Leave out "

@@ -7,6 +7,7 @@ from typing import Any
 
 from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
+from cir_core.methods.guidance import ticks
 from cir_core.types.records import SearchSession
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
@@ -132,7 +133,8 @@ class Screen:
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
             problem=seen.problem,
-            tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
+            tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id), ticks(turn.composition, hit.parts))
+                   for hit in turn.hits],
             warnings=methods.warnings(turn.notes), moves=moves, offers=steps.offers(turn),
             panels=steps.panels(seen.stored, turn, gallery, version), changes=steps.changes(view),
             feedback=session.method.history == "feedback",

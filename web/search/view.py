@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from cir_core.methods.declared import usual_method
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import MethodSettings
 
@@ -20,7 +21,7 @@ class UiState:
     """
 
     gallery: str
-    method: MethodSettings = MethodSettings()
+    method: MethodSettings = field(default_factory=usual_method)
     k: int = DEFAULT_K
     session_id: str | None = None
     turn_id: str | None = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.reading.edits import Edits, apply_with_notes
 from cir_core.language.builtin.reading.parse import parse_edits
+from cir_core.language.builtin.reading.remarks import AS_IT_IS, NOTHING
 from cir_core.language.tasks import MergeAnswer
 
 _ONLY_TEXT = "No caption of the reference: the query is the modification text only"
@@ -36,8 +37,12 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
     extras, removed = _extras(known, edits)
     merged = replace(known, slots=slots, noun=edits.noun or known.noun, extras=extras)
     notes = [*edits.notes, *applied, *removed]
-    if slots == known.slots and not edits.extras and not edits.noun and not notes:
-        notes.append("no change recognised in your text")
+    if edits.is_empty:
+        notes.append(NOTHING)
+    elif merged == known and not notes and all(edit.operation == "set" for edit in edits.edits):
+        notes.append(AS_IT_IS)
+    elif merged == known and not notes:
+        notes.append(NOTHING)
     return MergeAnswer(query=merged.sentence(), notes=tuple(notes))
 
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
 from cir_core.garments.zero_shot import ZeroShotAttributes
+from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.constraints import constraints
 from cir_core.language.builtin.difference import difference
@@ -18,6 +19,7 @@ from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
     A,
     Answer,
+    AspectsTask,
     CaptionTask,
     ConfidenceTask,
     ConstraintsTask,
@@ -51,7 +53,7 @@ class BuiltinLanguageModel:
     ) -> None:
         self._captioner = FeatureCaptioner(encoder_texts, attributes)
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
-            CaptionTask: self._caption, ConstraintsTask: self._constraints,
+            CaptionTask: self._caption, AspectsTask: self._aspects, ConstraintsTask: self._constraints,
             MergeTask: lambda task: merge(task.caption, task.modification_text),
             ReflectTask: self._reflect, DifferenceTask: self._difference, ConfidenceTask: self._confidence,
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
@@ -76,6 +78,9 @@ class BuiltinLanguageModel:
     def _constraints(self, task: ConstraintsTask) -> Answer:
         caption = task.caption.strip() or self._text(task.reference, task.domain)
         return constraints(caption, task.modification_text)
+
+    def _aspects(self, task: AspectsTask) -> Answer:
+        return aspects(task.caption.strip() or self._text(task.reference, task.domain), task.modification_text)
 
     def _reflect(self, task: ReflectTask) -> Answer:
         reference = task.reference_caption.strip() or self._text(task.reference, task.domain)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes
-from cir_core.language.builtin.reading.ladders import step
+from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes, target
+from cir_core.language.builtin.reading.ladders import beyond
 from cir_core.language.builtin.reading.parse import parse_edits
 
 Slots = Mapping[str, str]
@@ -41,26 +41,46 @@ class Wanted:
         beyond: three-quarter and long sleeves are both longer than short ones."""
         wanted = self.slots.get(group)
         if wanted is None:
-            return self.gone.get(group) != value
-        return value == wanted or value in self._beyond(group, wanted)
+            return value not in self._unwanted(group)
+        return value == wanted or value in self._as_good(group, wanted)
 
-    def _beyond(self, group: str, wanted: str) -> frozenset[str]:
-        steps = [edit for edit in self.edits.edits if _group(edit) == group]
-        if not steps or any(edit.operation != "step" for edit in steps) or group not in self.gone:
-            return frozenset()
-        found: list[str] = []
-        following = step(steps[-1].group, wanted, 1 if steps[-1].direction > 0 else -1)
-        while following is not None and following not in found:
-            found.append(following)
-            following = step(steps[-1].group, following, 1 if steps[-1].direction > 0 else -1)
-        return frozenset(found)
+    def alternatives(self, group: str) -> tuple[str, ...]:
+        """Other values than the slot's that the text names: "red or orange"."""
+        return tuple(value for edit in self.edits.of(group) if edit.value == self.slots.get(group)
+                     for value in edit.either if value != "pinstripes")
+
+    def _unwanted(self, group: str) -> frozenset[str]:
+        named = (edit.value for edit in self.edits.of(group) if edit.operation == "drop")
+        return frozenset((self.gone.get(group, ""), *named))
+
+    def _as_good(self, group: str, wanted: str) -> frozenset[str]:
+        edits = self.edits.of(group) or (self.edits.of("colour") if group == "second_colour" else ())
+        old = self.reference.slots.get(group)
+        if edits and all(edit.operation == "step" for edit in edits):
+            return _past(edits[-1], old, wanted) if group in self.gone else frozenset()
+        if group == "sleeves" and old != wanted:
+            if any(edit.operation == "sleeved" for edit in edits):
+                return frozenset({"short", "elbow", "long"}) if wanted == "short" else frozenset()
+            if wanted == "sleeveless" and all(edit.operation == "drop" and edit.value != "straps" for edit in edits):
+                return frozenset({"straps"})
+        either = (set(edit.either) for edit in edits if edit.operation in ("set", "keep") and edit.value == wanted)
+        return frozenset().union(*either)
+
+
+def _past(edit: Edit, old: str | None, wanted: str) -> frozenset[str]:
+    sign = 1 if edit.direction > 0 else -1
+    if old is None:
+        return frozenset()
+    found = beyond(edit.group, old, sign)
+    return found if abs(edit.direction) < 2 or wanted not in found else beyond(edit.group, wanted, sign)
 
 
 def understand(caption: str, modification_text: str) -> Wanted:
     """Apply ``modification_text`` to an image described by ``caption``. Never fails."""
     reference, edits = parse_caption(caption), parse_edits(modification_text)
     slots, notes = apply_with_notes(reference.slots, edits)
-    spoken = {_group(edit) for edit in edits.edits if edit.group}
+    spoken = {target(edit) for edit in edits.edits if edit.group}
+    spoken |= {"second_colour" for edit in edits.edits if edit.operation == "swap"}
     spoken |= {group for group in (*reference.slots, *slots)
                if group != "second_colour" and slots.get(group) != reference.slots.get(group)}
     order = [group.key for group in GROUPS]
@@ -77,10 +97,6 @@ def said(slots: Slots, groups: Collection[str]) -> dict[str, str]:
     if "second_colour" in wanted and slots.get("second_colour", NONE) != NONE:
         wanted |= {"colour", "pattern"} | ({"trim"} if slots.get("pattern") == "plain" else set())
     return {group: value for group, value in slots.items() if group in wanted}
-
-
-def _group(edit: Edit) -> str:
-    return "colour" if edit.group == "shade" else edit.group
 
 
 def _is_open(group: str, slots: Slots, spoken: set[str]) -> bool:

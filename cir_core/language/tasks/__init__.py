@@ -5,6 +5,7 @@ A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` pro
 
 from typing import Any
 
+from cir_core.language.tasks.aspects import AspectAnswer, AspectsAnswer, AspectsTask
 from cir_core.language.tasks.base import A, Answer, Domain, Picture, Task
 from cir_core.language.tasks.constraints import ConstraintsAnswer, ConstraintsTask
 from cir_core.language.tasks.reflect import ReflectAnswer, ReflectTask
@@ -20,7 +21,8 @@ from cir_core.language.tasks.targets import (
 from cir_core.language.tasks.text import CaptionAnswer, CaptionTask, MergeAnswer, MergeTask
 
 __all__ = [
-    "A", "Answer", "CaptionAnswer", "CaptionTask", "ConfidenceAnswer", "ConfidenceTask", "ConstraintsAnswer",
+    "A", "Answer", "AspectAnswer", "AspectsAnswer", "AspectsTask", "CaptionAnswer", "CaptionTask", "ConfidenceAnswer",
+    "ConfidenceTask", "ConstraintsAnswer",
     "ConstraintsTask", "DifferenceAnswer", "DifferenceTask", "Domain", "JudgeAnswer", "JudgeTask", "MergeAnswer",
     "MergeTask", "Picture", "ROLES", "ReflectAnswer", "ReflectTask", "RewriteAnswer", "RewriteTask", "Task",
     "TwoSentencesAnswer", "TwoSentencesTask",
@@ -28,7 +30,7 @@ __all__ = [
 
 ROLES: dict[str, type[Task[Any]]] = {
     task.role: task for task in (
-        CaptionTask, MergeTask, ConstraintsTask, ReflectTask, DifferenceTask, ConfidenceTask, RewriteTask,
+        CaptionTask, MergeTask, AspectsTask, ConstraintsTask, ReflectTask, DifferenceTask, ConfidenceTask, RewriteTask,
         JudgeTask, TwoSentencesTask,
     )
 }

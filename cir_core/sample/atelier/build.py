@@ -26,9 +26,10 @@ from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
 #: Increased whenever rendering or catalogue change, so that old builds are not mixed with new ones.
-VERSION = 1
+VERSION = 2
 JPEG_QUALITY = 92
 _CHUNK = 16
+_TOGETHER = 8  # garments of a family that a trial begins with
 
 Progress = Callable[[int, int], None]
 
@@ -113,11 +114,12 @@ def is_complete(folder: Path) -> bool:
 
 
 def _first(garments: Sequence[Garment], limit: int | None) -> list[Garment]:
-    """At most ``limit`` garments, in whole families so that queries remain among them."""
+    """At most ``limit`` garments, some of a family together so that queries remain among them."""
     if limit is None or limit >= len(garments):
         return list(garments)
-    by_family = [member for family in families(tuple(garments)).values() for member in family]
-    kept = {garment.item_id for garment in by_family[:limit]}
+    together = [(place // _TOGETHER, garment.item_id) for family in families(tuple(garments)).values()
+                for place, garment in enumerate(family)]
+    kept = {item_id for _, item_id in sorted(together, key=lambda one: one[0])[:limit]}
     return [garment for garment in garments if garment.item_id in kept]
 
 

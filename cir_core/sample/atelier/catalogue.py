@@ -1,9 +1,14 @@
-"""Catalogue of the sample gallery: its garments, in families, in three splits."""
+"""Catalogue of the sample gallery: its garments, in families, in three splits.
+
+Training and validation garments spread over all combinations of attributes, so that an encoder learns
+each attribute by itself. The test garments, which the gallery shows, are what a shop has: designs.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +20,7 @@ from cir_core.sample.atelier.rules import is_wearable, may_have_accent, may_pair
 __all__ = ["DEFAULT_SIZES", "Garment", "catalogue", "families", "is_wearable"]
 
 DEFAULT_SEED = 20261121
-DEFAULT_SIZES: Mapping[str, int] = MappingProxyType({"train": 14000, "val": 1000, "test": 3600})
+DEFAULT_SIZES: Mapping[str, int] = MappingProxyType({"train": 14000, "val": 1000, "test": 6000})
 
 #: Relative frequencies, by category where the categories differ. Unnamed values weigh 1.
 _WEIGHTS: dict[str, dict[str, dict[str, float]]] = {
@@ -48,11 +53,19 @@ _CHANGE_WEIGHTS = {
     "trim": 1.3, "second_colour": 0.8,
 }
 _FAMILY_SIZES = (5, 6, 7, 8)
+#: What people ask to be changed, in percent of requests; 30 more ask for a colour, in which each cut comes.
+_ASKED = {
+    "sleeves": 15, "pattern": 15, "length": 10, "trim": 10, "neckline": 8, "fit": 5, "second_colour": 5,
+}
+_SHOP_SPLIT = "test"
+_LINE = 4   # designs that are alike: each changes two groups of the same garment, two have the same second colour
+_CUTS = 11  # of a design: its first, and those that change one group of it
 
 
 @dataclass(frozen=True)
 class Garment:
-    """One item of the gallery: id, split and attributes."""
+    """One item of the gallery: id, split and attributes. ``seed`` decides the drawing's other details, the
+    same for all garments of a design; ``family`` is the number of the family or design."""
 
     item_id: str
     split: str
@@ -79,8 +92,9 @@ def catalogue(
     """All garments of the gallery, the same for the same ``seed`` and ``sizes``.
 
     No two garments share a combination of attributes, so no item of one split is
-    a duplicate of one in another. Garments come in families (a base and
-    variants that change one to four attributes), and a family stays in one split.
+    a duplicate of one in another, and a family stays in one split. A family of the
+    training and validation splits is a base and variants that change one to four
+    attributes; one of the test split is a design (:func:`_designs`).
     """
     rng = random.Random(f"atelier/{seed}")
     taken: set[tuple[str, ...]] = set()
@@ -88,23 +102,27 @@ def catalogue(
     counter, family = 0, 0
     for split, size in sizes.items():
         drafts: list[tuple[int, dict[str, str]]] = []
+        shop = split == _SHOP_SPLIT
         for place, category in enumerate(CATEGORY.keys):
             wanted = size // len(CATEGORY.keys) + (place < size % len(CATEGORY.keys))
             made = 0
+            designs = _designs(category, rng, taken)
             while made < wanted:
                 family += 1
-                for attributes in _family(category, rng, taken, wanted - made):
+                room = wanted - made
+                for attributes in _some(next(designs), room, rng) if shop else _family(category, rng, taken, room):
                     drafts.append((family, attributes))
                     made += 1
         rng.shuffle(drafts)  # the order must not reveal the families
         for number, attributes in drafts:
             counter += 1
-            digest = hashlib.blake2b(f"{seed}/{counter}".encode(), digest_size=9).digest()
+            # A garment of a shop is known by what it is, and drawn as its design is.
+            digest = _digest(seed, "/".join(_key(attributes)) if shop else counter)
             garments.append(Garment(
                 item_id="AT" + base64.b32encode(digest[:5]).decode(),
                 split=split,
                 attributes=MappingProxyType({g.key: attributes[g.key] for g in GROUPS}),
-                seed=int.from_bytes(digest[5:], "big"),
+                seed=int.from_bytes((_digest(seed, f"design {number}") if shop else digest)[5:], "big"),
                 family=number,
             ))
     if len({garment.item_id for garment in garments}) != len(garments):
@@ -142,6 +160,54 @@ def _family(
         taken.add(_key(variant))
         members.append(variant)
         yield variant
+
+
+def _designs(category: str, rng: random.Random, taken: set[tuple[str, ...]]) -> Iterator[list[dict[str, str]]]:
+    """Designs without end: each a first cut and cuts that change one group of it, all in every possible colour.
+
+    Designs come in lines of much the same, so that what one of them lacks is not far away.
+    """
+    cuts: set[tuple[str, ...]] = set()
+    accents = itertools.cycle(rng.sample(BY_KEY["colour"].keys, len(BY_KEY["colour"].keys)))
+    while True:
+        head = _draw_base(category, rng)
+        for place in range(_LINE):
+            if place % 2 == 0:
+                accent = next(accents)
+            design = [_recut({**head, "second_colour": accent}, 2, accent, rng, cuts)]
+            while len(design) < _CUTS:
+                design.append(_recut(design[0], 1, accent, rng, cuts))
+            yield [garment for cut in design for garment in _colourways(cut) if _key(garment) not in taken]
+
+
+def _recut(
+    parent: Mapping[str, str], changes: int, accent: str, rng: random.Random, cuts: set[tuple[str, ...]]
+) -> dict[str, str]:
+    """A cut that is not among ``cuts`` yet and changes as many groups of ``parent``, asked for as people ask.
+
+    A second colour comes (``accent``) or goes with what can show it.
+    """
+    while True:
+        cut = dict(parent)
+        for group in rng.choices(tuple(_ASKED), weights=tuple(_ASKED.values()), k=changes):
+            cut[group] = _pick(group, parent["category"], rng, avoid=parent[group])
+        if not may_have_accent(cut["pattern"], cut["trim"]):
+            cut["second_colour"] = NONE
+        elif cut["second_colour"] == NONE:  # also a pocket, which is hardly seen in the cloth's own colour
+            cut["second_colour"] = accent
+        if _cut(cut) not in cuts and _colourways(cut):
+            cuts.add(_cut(cut))
+            return cut
+
+
+def _colourways(cut: Mapping[str, str]) -> list[dict[str, str]]:
+    """``cut`` in every colour it can be worn in."""
+    each = ({**cut, "colour": colour} for colour in BY_KEY["colour"].keys)
+    return [garment for garment in each if is_wearable(garment)]
+
+
+def _some(garments: list[dict[str, str]], room: int, rng: random.Random) -> list[dict[str, str]]:
+    return rng.sample(garments, min(room, len(garments)))
 
 
 def _draw_base(category: str, rng: random.Random) -> dict[str, str]:
@@ -192,3 +258,12 @@ def _pick(group: str, category: str, rng: random.Random, avoid: str | None = Non
 
 def _key(attributes: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(attributes[group.key] for group in GROUPS)
+
+
+def _cut(attributes: Mapping[str, str]) -> tuple[str, ...]:
+    """All but the colour."""
+    return tuple(attributes[group.key] for group in GROUPS if group.key != "colour")
+
+
+def _digest(seed: int, name: object) -> bytes:
+    return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=9).digest()

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from annotation.records import MethodVote
 from annotation.votes import tally
-from cir_core.methods.declared import Method, name_of
+from cir_core.methods.declared import USUAL, Method, name_of
 from cir_core.methods.steps import STEPS
 from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.types.composition import Usage
@@ -60,7 +60,7 @@ def chooser(
     """The form that starts a comparison, filled in from ``comparison`` if given; else with the user's own method and
     two others. ``cannot`` is why the encoder cannot compose."""
     own = name_of(view.method, methods)
-    ticked = list(dict.fromkeys([own or "cirevl", "cirevl", "soft", "corr"]))[:3]
+    ticked = list(dict.fromkeys([own or USUAL, USUAL, "cirevl", "soft"]))[:3]
     if comparison is not None:
         ticked = [column.method for column in comparison.columns]
     return {

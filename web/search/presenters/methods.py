@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from cir_core.methods.declared import Method, builtin_methods, name_of
+from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.steps import STEPS, steps_of
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, method_to_dict
@@ -78,7 +78,8 @@ def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str
         "chosen": method.name == current, "settings": method_to_dict(method.settings),
         "reason": cannot if method.settings.base == "joint" else "",
     } for method in methods.values()]
-    titles = ("Base methods", "History", *(step.label for step in reversed(STEPS.values())), "Yours")
+    usual, *others = dict.fromkeys((_group(methods[USUAL]), *(step.label for step in reversed(STEPS.values()))))
+    titles = (usual, "Base methods", "History", *others, "Yours")
     groups = [{"title": title, "methods": [row for row in rows if row["group"] == title]} for title in titles]
     if current is None:
         groups.insert(0, {"title": "In use", "methods": [{

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -55,11 +55,14 @@ def score_text(score: float) -> str:
     return f"{score:.3f}".replace("-", "−")
 
 
-def tile(hit: Hit, gallery: str, version: str, caption: str | None = None) -> Dict:
+def tile(
+    hit: Hit, gallery: str, version: str, caption: str | None = None, ticks: Sequence[tuple[str, bool]] = ()
+) -> Dict:
+    """``ticks``: what was asked, and whether the encoder sees it."""
     shown = picture(gallery, hit.image_id, version, caption)
     return shown | {
         "rank": hit.rank, "score": score_text(hit.score), "raw_score": hit.score,
-        "parts": [[name, value] for name, value in hit.parts],
+        "parts": [[name, value] for name, value in hit.parts], "ticks": list(ticks),
         "alt": f"Rank {hit.rank}: {shown['alt']}",
     }
 

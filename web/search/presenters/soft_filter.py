@@ -53,7 +53,8 @@ class SoftFilterPresenter(StepPresenter):
         return soft_filter(shown)
 
     def offer(self, shown: Turn) -> Dict | None:
-        if shown.composition is None or shown.composition.soft_filter is not None:
+        made = shown.composition
+        if made is None or made.soft_filter is not None or made.part("guidance") is not None:   # one step may rank
             return None
         return {"act": "filter", "text": "Add a soft filter",
                 "title": "Say what must and what must not be there (SoFT), on this turn"}

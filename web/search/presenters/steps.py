@@ -5,12 +5,15 @@ from __future__ import annotations
 from cir_core.methods.steps import STEPS
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import Turn
+from web.search.presenters.guidance import GuidancePresenter
 from web.search.presenters.reflection import ReflectionPresenter
 from web.search.presenters.soft_filter import SoftFilterPresenter
 from web.search.presenters.step import Dict, StepPresenter
 from web.search.view import UiState
 
-PRESENTERS: dict[str, type[StepPresenter]] = {"reflection": ReflectionPresenter, "soft_filter": SoftFilterPresenter}
+PRESENTERS: dict[str, type[StepPresenter]] = {
+    "reflection": ReflectionPresenter, "soft_filter": SoftFilterPresenter, "guidance": GuidancePresenter,
+}
 
 
 def presenters() -> list[StepPresenter]:

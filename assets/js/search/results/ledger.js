@@ -7,10 +7,10 @@ import { found, onSelect, refine } from "./selection.js";
 
 /** @type {Record<string, string>} */
 const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
-  image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show" };
+  image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show", kept: "What stays" };
 const MARKED = /** @type {Record<string, string[]>} */ ({ picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] });
 /** @param {string} part */
-const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
+const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1").replace(/^asked: /, "Asked: ");
 const number = (/** @type {number} */ value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
 function ledger(/** @type {Tile} */ tile) {

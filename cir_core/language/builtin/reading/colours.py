@@ -9,6 +9,8 @@ from cir_core.language.builtin.reading.reader import ReadItem
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
+_LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all"})
+_ADDING = frozenset({"has", "have", "had", "add", "adding", "give", "put", "it", "try", "now", "want", "need", "make"})
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class ColourRun:
     end: int
     colour: str = ""
     second: str = ""
-    of: str = ""                   # "pattern" or "trim" if the last colour belongs to one
+    of: str = ""                   # "pattern", "print", "trim" if the last colour belongs to one
     piece: str = ""                # "white sleeves": a piece whose colour has no slot
     piece_at: int | None = None    # position of a piece without further information
 
@@ -46,7 +48,7 @@ def colour_run(
             break
         colours.append(_colour(items, end + skip))
         end += skip + 1
-    found = tuple(colours)
+    found = tuple(dict.fromkeys(colours))  # "rose pink" is one colour
     owner, owner_at = _owner_after(items, end)
     last = found[-1]
     if owner == "piece":
@@ -54,7 +56,7 @@ def colour_run(
         piece_item = items[owner_at]
         says_more = piece_item.kind == "value"
         return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}", None if says_more else owner_at)
-    if owner == "pattern" and _is_print(items[owner_at]) and not _after_with(items, place):
+    if owner in ("pattern", "print") and _is_print(items[owner_at]) and not _after_with(items, place):
         owner = ""
     if not owner and len(found) == 1:
         owner = _owner_before(items, place, negated)
@@ -75,6 +77,8 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
             return "piece", look
         if item.kind == "part" and item.sense.group == "trim":
             return "second", look
+        if item.kind == "part" and item.text in _PRINTS:
+            return "print", look
         if item.value_of("neckline"):
             return ("piece", look) if item.text.endswith("collar") else ("", look)
         if item.value_of("trim"):
@@ -91,13 +95,18 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
 def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int]) -> str:
     """The owner before the colour at ``place``, as in "stripes in white", "the belt is red"."""
     look = place - 1
-    small = ("in", "a", "the", "shade")
-    while look >= 0 and (items[look].kind in small or items[look].text in ("is", "are")):
+    small = ("in", "a", "the", "shade", "verb", "to")
+    while look >= 0 and (items[look].kind in small or items[look].text in _LINKS) and items[look].text not in _ADDING:
         look -= 1
     if _kind(items, place - 1) == "with" and place > 1 and (place - 2) not in negated:
         before = _value(items, place - 2, "pattern")
         return "pattern" if before not in ("", "plain") else ""  # "striped with navy"
-    if look < 0 or look in negated or items[look].kind != "value" or not items[look].sense.is_noun:
+    if look < 0 or look in negated:
+        return ""
+    if items[look].kind == "part" and items[look].sense.group in ("pattern", "trim") and look < place - 1:
+        kept = any(_kind(items, before) in ("same", "keep") for before in (look - 1, look - 2))
+        return "" if kept or items[look].text.startswith("design") else "second"
+    if items[look].kind != "value" or not items[look].sense.is_noun:
         return ""
     if items[look].value_of("trim"):
         return "trim"
@@ -108,7 +117,7 @@ def _after_with(items: Sequence[ReadItem], place: int) -> bool:
     look = place - 1
     while _kind(items, look) in ("a", "the", "shade"):
         look -= 1
-    return _kind(items, look) == "with" or (look >= 0 and items[look].text in ("has", "have", "add"))
+    return _kind(items, look) == "with" or (look >= 0 and items[look].text in _ADDING)
 
 
 def _is_print(item: ReadItem) -> bool:

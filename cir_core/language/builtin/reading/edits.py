@@ -14,18 +14,22 @@ from cir_core.garments.lexicon import BY_KEY, NONE
 from cir_core.language.builtin.reading.ladders import END_WORDS, step
 
 Slots = Mapping[str, str]
-Operation = Literal["set", "drop", "step", "simpler", "sleeved"]
+Operation = Literal["set", "drop", "other", "keep", "swap", "step", "simpler", "sleeved"]
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change. ``drop`` removes ``value`` (any if empty); ``sleeved`` requests sleeves of any kind."""
+    """One change. ``drop`` removes ``value`` (any if empty); ``other`` asks for anything but what is there; ``keep``
+    holds ``value`` (whatever is there if empty); ``sleeved`` requests sleeves of any kind; ``swap`` exchanges the
+    colours."""
 
     operation: Operation
     group: str = ""
     value: str = ""
-    direction: int = 0     # of a step; two rungs are +2 or -2
-    of_trim: bool = False  # a second colour that belongs to the trim
+    direction: int = 0             # of a step; two rungs are +2 or -2
+    of_trim: bool = False          # a second colour that belongs to the trim
+    either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
+    words: str = ""                # as typed, of what is kept
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,20 @@ class Edits:
     unwanted: tuple[str, ...] = ()   # words outside the vocabulary to be removed
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no attribute, garment or word to be removed was recognised."""
+        return not (self.edits or self.noun or self.unwanted)
+
+    def of(self, group: str) -> tuple[Edit, ...]:
+        """The edits of an attribute group."""
+        return tuple(edit for edit in self.edits if target(edit) == group)
+
+
+def target(edit: Edit) -> str:
+    """The group that ``edit`` changes."""
+    return "colour" if edit.group == "shade" else edit.group
+
 
 def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
     """``slots`` (group to value) after ``edits``; the input is not modified."""
@@ -47,48 +65,81 @@ def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
 def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[str, ...]]:
     """:func:`apply_edits`, with notes on edits that had no or an uncertain effect."""
     new, notes = dict(slots), []
-    wanted = {edit.group: edit.value for edit in edits.edits if edit.operation == "set"}
+    wanted = _set(slots, edits)
     second = [edit for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour"]
     on_trim = bool(second) and second[-1].of_trim
     dropped = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "drop"}
-    if _means_second_colour(slots, wanted, dropped):
+    if _means_second_colour(slots, wanted, dropped, edits):
         wanted["second_colour"] = wanted.pop("colour")
     for group, value in sorted(dropped):
         if group not in wanted:
             notes += _drop(new, group, value)
+    for edit in edits.edits:
+        if edit.operation == "other" and edit.group not in wanted and new.pop(edit.group, ""):
+            notes.append(f"any other {_name(edit.group)} will do")
     for group, value in wanted.items():
         new[group] = value
     for edit in dict.fromkeys(edits.edits):
-        target = "colour" if edit.group == "shade" else edit.group
-        if edit.operation == "step" and target not in wanted:
+        if edit.operation == "step" and target(edit) not in wanted:
             notes += _step(new, edit)
         elif edit.operation == "sleeved" and "sleeves" not in wanted:
             notes += _sleeved(new)
         elif edit.operation == "simpler":
             notes += _simplify(new, wanted)
+        elif edit.operation == "swap":
+            notes += _swap(new)
     if edits.noun:
         new.pop("category", None)
     notes += _settle_second_colour(slots, new, wanted, on_trim)
+    notes += [f"unchanged: {edit.words}" for edit in edits.edits
+              if edit.operation == "keep" and _stayed(edit, slots, new)]
     return new, tuple(dict.fromkeys(notes))
 
 
-def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]]) -> bool:
-    """"Green instead of white", for a garment whose second colour is white."""
-    second = slots.get("second_colour", NONE)
-    return (
-        "colour" in wanted and "second_colour" not in wanted and second != NONE
-        and ("colour", second) in dropped and slots.get("colour") != second
-    )
+def _set(slots: Slots, edits: Edits) -> dict[str, str]:
+    """The values to set, the last one of each group. To keep what is not there asks for it: "the same, striped"."""
+    wanted: dict[str, str] = {}
+    for edit in edits.edits:
+        if edit.operation == "set":
+            wanted[edit.group] = edit.value
+        elif edit.operation == "drop" and not edit.value:
+            wanted.pop(edit.group, None)  # "it goes with the flowers, but no pattern"
+    kept = {edit.group: edit.value for edit in edits.edits if edit.operation == "keep" and edit.value}
+    for group, value in kept.items():
+        shown = {slots.get(group), slots.get("second_colour") if group == "colour" else None}
+        if value not in shown:
+            wanted.setdefault(group, value)
+    return wanted
+
+
+def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]], edits: Edits) -> bool:
+    """"Green instead of white", for a garment whose second colour is white; "green, leave the red" for a red one."""
+    if "colour" not in wanted or "second_colour" in wanted:
+        return False
+    first, second = slots.get("colour"), slots.get("second_colour", NONE)
+    if any(edit.operation == "keep" and edit.group == "colour" and edit.value == first for edit in edits.edits):
+        return wanted["colour"] != first
+    return second != NONE and first != second and ("colour", second) in dropped and ("colour", first) not in dropped
+
+
+def _stayed(edit: Edit, old: Slots, new: Slots) -> bool:
+    if edit.group == "colour" and edit.value:
+        return edit.value in (new.get("colour"), new.get("second_colour")) \
+            and edit.value in (old.get("colour"), old.get("second_colour"))
+    return old.get(edit.group) == new.get(edit.group) and edit.value in ("", old.get(edit.group))
 
 
 def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
     if group == "colour" and value and new.get("second_colour", NONE) == value:
-        new["second_colour"] = NONE
+        _open_second_colour(new)
         return []
     current = new.get(group)
     if value and current is not None and current != value:
-        missing = _phrase(group, value)
-        return [] if group == "category" else [f"nothing to remove: '{missing}' is not in the description"]
+        if group == "pattern" and {value, current} == {"stripes", "pinstripes"}:
+            value = current  # stripes are stripes, whichever way they go
+        else:
+            missing = _phrase(group, value)
+            return [] if group == "category" else [f"nothing to remove: '{missing}' is not in the description"]
     if group == "sleeves":
         if value == "sleeveless":
             return _sleeved(new)
@@ -98,23 +149,30 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
     default = {"pattern": "plain", "trim": NONE, "second_colour": NONE, "fit": "regular"}.get(group)
     if group == "neckline" and value in ("collar", "turtleneck"):
         default = "crew"
-    if default is not None:
+    if default is not None and value != default:
         if current == default and group in ("pattern", "trim"):
             return [f"nothing to remove: there is no {group} in the description"]
         new[group] = default
         return []
     new.pop(group, None)
-    return [f"The {group} is left open"] if current else []
+    return [f"any {_name(group)} but {_phrase(group, current)} will do"] if current else []
+
+
+def _open_second_colour(new: dict[str, str]) -> None:
+    """Without its second colour a print has another one; a plain garment has none."""
+    if new.get("pattern", "plain") != "plain" or new.get("trim", NONE) not in (NONE, "pocket", "ruffle"):
+        new.pop("second_colour")
+    else:
+        new["second_colour"] = NONE
 
 
 def _step(new: dict[str, str], edit: Edit) -> list[str]:
-    group = "colour" if edit.group == "shade" else edit.group
     sign = 1 if edit.direction > 0 else -1
     for taken in range(abs(edit.direction)):
-        following = step(edit.group, new.get(group), sign)
+        following = step(edit.group, new.get(target(edit)), sign)
         if following is None:
             return [END_WORDS[edit.group, sign]] if taken == 0 else []
-        new[group] = following
+        new[target(edit)] = following
     return []
 
 
@@ -132,6 +190,13 @@ def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
         new["trim"] = NONE
     elif not wanted:
         return ["It is already as simple as the vocabulary allows"]
+    return []
+
+
+def _swap(new: dict[str, str]) -> list[str]:
+    if new.get("second_colour", NONE) == NONE or "colour" not in new:
+        return ["nothing to swap: the description has only one colour"]
+    new["colour"], new["second_colour"] = new["second_colour"], new["colour"]
     return []
 
 
@@ -158,6 +223,10 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
     if new.get("second_colour") == NONE and "second_colour" not in old:
         del new["second_colour"]
     return notes
+
+
+def _name(group: str) -> str:
+    return "kind of garment" if group == "category" else group.replace("_", " ")
 
 
 def _phrase(group: str, value: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cir_core.language.builtin.reading.reader import ReadItem
 
+CHATTY = 40  # words; in a longer text the unknown ones are talk, not the description of a garment
 _INSIDE = frozenset({"stop", "a", "the", "with", "in", "head"})
 _PREPOSITIONS = frozenset({"in", "on", "of", "for", "at", "by", "from", "to", "like", "about"})
 
@@ -25,7 +26,7 @@ def extra_run(items: Sequence[ReadItem], place: int) -> ExtraRun:
         look += 1
         if items[look - 1].kind == "word":
             end = look
-    core = " ".join(item.text for item in items[place:end])
+    core = " ".join(item.text for item in items[place:end]).replace("aline", "a-line")
     lead: list[str] = []
     back = place - 1
     while back >= 0 and items[back].kind in ("a", "the", "more", "less") and len(lead) < 3:

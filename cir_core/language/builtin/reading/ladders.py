@@ -1,24 +1,31 @@
-"""Ordered values for comparatives: one step of "longer", "darker" or "looser"."""
+"""Ordered values for comparatives: one step of "longer", "darker" or "looser", and everything beyond."""
 
 from __future__ import annotations
 
-SLEEVES = ("sleeveless", "short", "elbow", "long")
-LENGTH = ("short", "medium", "long")
-FIT = ("slim", "regular", "loose")
-NECKLINE = ("turtleneck", "crew", "scoop")  # from high to low
+Ladder = tuple[tuple[str, ...], ...]
+"""Rungs from one end to the other. The values of a rung are equal; the first stands for it."""
 
-_ORDERED = {"sleeves": SLEEVES, "length": LENGTH, "fit": FIT, "neckline": NECKLINE}
-
+_LADDERS: dict[str, Ladder] = {
+    "sleeves": (("sleeveless", "straps"), ("short",), ("elbow",), ("long",)),
+    "length": (("short",), ("medium",), ("long",)),
+    "fit": (("slim",), ("regular",), ("loose",)),
+    "neckline": (("turtleneck",), ("crew", "collar"), ("scoop", "vneck", "square")),  # from high to low
+    "shade": (
+        ("white", "beige", "pink", "yellow"), ("grey", "red", "orange", "green", "teal", "blue", "purple"),
+        ("black", "navy", "brown"),
+    ),
+}
 # Approximate: the neighbour that a shop would hang next to it. A colour that is
 # missing on a side is the lightest or darkest of its kind in the vocabulary.
 _DARKER = {
-    "white": "beige", "beige": "brown", "brown": "black", "grey": "black", "pink": "red", "red": "brown",
-    "yellow": "orange", "orange": "brown", "green": "teal", "teal": "navy", "blue": "navy", "navy": "black",
+    "white": "grey", "beige": "brown", "brown": "black", "grey": "black", "pink": "red", "red": "brown",
+    "yellow": "orange", "orange": "brown", "green": "navy", "teal": "navy", "blue": "navy", "navy": "black",
     "purple": "navy",
 }
 _LIGHTER = {
     "black": "grey", "grey": "white", "navy": "blue", "brown": "beige", "beige": "white", "red": "pink",
-    "pink": "white", "orange": "yellow", "yellow": "beige", "purple": "pink", "teal": "blue",
+    "pink": "white", "orange": "yellow", "yellow": "white", "green": "yellow", "purple": "pink", "teal": "white",
+    "blue": "white",
 }
 
 
@@ -30,15 +37,31 @@ def step(group: str, value: str | None, direction: int) -> str | None:
     """
     if group == "shade":
         return (_DARKER if direction > 0 else _LIGHTER).get(value or "")
-    ladder = _ORDERED[group]
+    ladder = _LADDERS[group]
     if value is None:
-        return ladder[-1] if direction > 0 else ladder[0]
-    if value == "straps":
-        return "short" if direction > 0 else "sleeveless"
-    if value not in ladder:
-        return None
-    place = ladder.index(value) + direction
-    return ladder[place] if 0 <= place < len(ladder) else None
+        return ladder[-1 if direction > 0 else 0][0]
+    if value == "straps" and direction < 0:
+        return "sleeveless"
+    place = _rung(ladder, value)
+    following = None if place is None else place + direction
+    return ladder[following][0] if following is not None and 0 <= following < len(ladder) else None
+
+
+def beyond(group: str, value: str, direction: int) -> frozenset[str]:
+    """Every value past ``value``: three-quarter and long sleeves are both longer than short ones. Shorter sleeves are
+    still sleeves, except where the next step is to have none."""
+    ladder = _LADDERS[group]
+    place = _rung(ladder, value)
+    if place is None:
+        return frozenset()
+    rungs = ladder[place + 1 :] if direction > 0 else ladder[:place]
+    if group == "sleeves" and direction < 0 and place > 1:
+        rungs = rungs[1:]
+    return frozenset(one for rung in rungs for one in rung)
+
+
+def _rung(ladder: Ladder, value: str) -> int | None:
+    return next((place for place, rung in enumerate(ladder) if value in rung), None)
 
 
 END_WORDS = {

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from cir_core.language.builtin.reading.colours import JOINERS, colour_run
-from cir_core.language.builtin.reading.edits import Edit, Edits
-from cir_core.language.builtin.reading.extras import extra_run
-from cir_core.language.builtin.reading.reader import ReadItem, read
-from cir_core.language.builtin.reading.scope import bind_sleeves, following, has_goal, is_reference
+from dataclasses import replace
 
-_SIGN = {("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1}
+from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
+from cir_core.language.builtin.reading.edits import Edit, Edits
+from cir_core.language.builtin.reading.extras import CHATTY, extra_run
+from cir_core.language.builtin.reading.foreign import is_foreign
+from cir_core.language.builtin.reading.ladders import beyond
+from cir_core.language.builtin.reading.operate import Operators
+from cir_core.language.builtin.reading.reader import ReadItem, read
+from cir_core.language.builtin.reading.remarks import FOREIGN, left_out, pointed, used_as_typed
+from cir_core.language.builtin.reading.scope import fronted, is_recoloured, is_reference, owner_near
+
+_SIGN = {
+    ("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1,
+    ("sleeves", "short"): -1, ("sleeves", "long"): 1, ("neckline", "turtleneck"): -1,
+}
+_OWNED = {("neckline", "fit"), ("neckline", "length"), ("length", "neckline")}  # "the hem should be higher"
 _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 
 
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
-    return _Interpreter(items, list(notes), is_caption).run()
+    return _Interpreter(fronted(items), list(notes), is_caption).run()
 
 
 def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
+    if is_foreign(text):
+        return Edits(extras=(text := " ".join(text.split()),), notes=(f"{used_as_typed([text])} ({FOREIGN})",))
     return interpret(text)
 
 
-class _Interpreter:
-    """Parser state: ``negation`` applies to the next value, ``spent`` is set once it has been used."""
-
-    def __init__(self, items: tuple[ReadItem, ...], notes: list[str], is_caption: bool) -> None:
-        self.items, self.notes, self.is_caption = items, notes, is_caption
-        self.sleeves_at, self.bound = bind_sleeves(items)
-        self.edits: list[Edit] = []
-        self.extras: list[str] = []
-        self.unwanted: list[str] = []
-        self.noun = ""
-        self.negated_at: set[int] = set()
-        self.taken: set[int] = set(self.bound)
-        self.reset()
-
-    def reset(self) -> None:
-        self.negation, self.spent, self.keep = "", False, False
-        self.degree, self.rungs = 0, 1  # +1 after "more", "too"; -1 after "less", "not as"
+class _Interpreter(Operators):
+    """The words with content."""
 
     def run(self) -> Edits:
         place = 0
@@ -47,99 +44,32 @@ class _Interpreter:
             item = self.items[place]
             handler = getattr(self, f"on_{item.kind}", None)
             place = (handler(place, item) if handler and place not in self.taken else None) or place + 1
-        return Edits(tuple(self.edits), self.noun, tuple(dict.fromkeys(self.extras)),
+        extras = tuple(dict.fromkeys(self.extras))
+        if not self.is_caption and self.pointers:
+            self.notes.append(pointed(self.pointers))
+        chatty = len(self.items) > CHATTY and not self.is_caption
+        if chatty:
+            self.unused, self.unwanted, extras = [*self.unused, *self.unwanted], [], ()
+        if not self.is_caption and self.unused:
+            self.notes.append(left_out(self.unused) if chatty else used_as_typed(self.unused))
+        return Edits(tuple(self.edits), self.noun, extras,
                      tuple(dict.fromkeys(self.unwanted)), tuple(dict.fromkeys(self.notes)))
-
-    # Words that modify the following ones.
-
-    def on_break(self, place: int, item: ReadItem) -> None:
-        self.reset()
-
-    on_but = on_break
-
-    def on_and(self, place: int, item: ReadItem) -> None:
-        ahead = following(self.items, place)
-        if self.negation == "without" and ahead and ahead.kind == "value" and ahead.value_of("trim"):
-            self.spent = False  # "without the bow and the belt"
-        elif self.negation != "from":
-            self.negation = ""
-        beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
-        self.keep = self.keep and beside in ("the", "a", "part")
-        self.degree, self.rungs = 0, 1
-
-    def on_or(self, place: int, item: ReadItem) -> None:
-        self.spent = False
-
-    def on_not(self, place: int, item: ReadItem) -> None:
-        self.negation, self.spent, self.keep = item.kind, False, False
-
-    on_without = on_instead = on_not
-
-    def on_replace(self, place: int, item: ReadItem) -> None:
-        self.negation, self.spent, self.keep = "from", False, False
-
-    def on_alter(self, place: int, item: ReadItem) -> None:
-        if has_goal(self.items, place):  # "turn it red" has none: red is the goal itself
-            self.on_replace(place, item)
-
-    on_from = on_alter
-
-    def on_to(self, place: int, item: ReadItem) -> None:
-        if self.negation == "from":
-            self.negation = ""
-
-    def on_with(self, place: int, item: ReadItem) -> None:
-        self.keep = False
-        if self.negation == "from" or (self.negation == "instead" and self.spent):
-            self.negation = ""  # not yet used: "instead of having a belt"
-
-    def on_stop(self, place: int, item: ReadItem) -> None:
-        if item.text == "for":
-            self.on_to(place, item)
-
-    def on_verb(self, place: int, item: ReadItem) -> None:
-        self.keep = False
-        if self.negation == "instead" and self.spent:
-            self.negation = ""
-
-    on_in = on_verb
-
-    def on_keep(self, place: int, item: ReadItem) -> None:
-        if self.negation:
-            self.negation = "without"
-        else:
-            self.keep = True
-
-    def on_other(self, place: int, item: ReadItem) -> int | None:
-        ahead = following(self.items, place)
-        if ahead and ahead.kind == "part" and not self.is_caption:
-            self.edits.append(Edit("drop", ahead.sense.group))
-        # "a different dress" asks for another one of the same kind.
-        return self.items.index(ahead, place) + 1 if ahead and ahead.kind in ("part", "value") else None
-
-    def on_more(self, place: int, item: ReadItem) -> None:
-        self.degree, self.keep = 1, False
-
-    def on_less(self, place: int, item: ReadItem) -> None:
-        self.degree, self.keep = -1, False
-
-    def on_as(self, place: int, item: ReadItem) -> None:
-        if self.negation == "not" or item.text == "too":
-            self.degree = -1  # "not as long", "too long"
-
-    def on_much(self, place: int, item: ReadItem) -> None:
-        self.rungs = 2
-
-    # Words with content.
 
     def on_step(self, place: int, item: ReadItem) -> None:
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
+        owner = "" if self.is_caption else owner_near(self.items, place)
+        group = "sleeves" if place in self.sleeves_at else item.sense.group
         if nearby in ("fabric", "material", "weight", "cloth"):
             self.taken.add(place + 1)
             self._keep_as_typed(f"{item.text} {nearby}", f"in {item.text} {nearby}")
+        elif owner == "sleeves" and group == "fit":
+            self._keep_as_typed(f"{item.text} sleeves", f"with {item.text} sleeves")  # no attribute says how wide
+        elif group == "neckline" and place + 1 < len(self.items) and self.items[place + 1].value_of("colour"):
+            pass  # "deeper red"
         elif not self.negation and not self.is_caption:
-            group = "sleeves" if place in self.sleeves_at else item.sense.group
-            self.edits.append(Edit("step", group, direction=item.sense.direction * self.rungs))
+            if (owner, group) in _OWNED:
+                group = owner
+            self._step(group, item.sense.direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
 
     def on_simpler(self, place: int, item: ReadItem) -> None:
@@ -166,14 +96,17 @@ class _Interpreter:
     def on_part(self, place: int, item: ReadItem) -> None:
         group = item.sense.group
         if self.keep:
-            self._kept(item)
+            self._kept(item, group)
         elif self.degree < 0 and group in ("pattern", "trim"):
             self.edits.append(Edit("simpler"))
+        elif self._is_negated() and self.excepting:
+            self.edits.append(Edit("other", group))
         elif self._is_negated():
             if group in ("sleeves", "pattern", "trim") and self.negation != "instead":
                 self.edits.append(Edit("drop", group))
+                self.spent = True
         elif group == "sleeves" and not self.is_caption:
-            self.edits.append(Edit("sleeved"))
+            self.edits.append(Edit("sleeved", "sleeves"))
         self.degree = 0
 
     def on_value(self, place: int, item: ReadItem) -> int | None:
@@ -189,15 +122,15 @@ class _Interpreter:
         if group == "category" and not self.is_caption and is_reference(self.items, place):
             self.spent = True
         elif self.keep:
-            self._kept(item)
+            self._kept(item, group, value)
         elif self._is_negated() or self.degree < 0:
             self.negated_at.add(place)
             if group != "category" or not self.spent:  # "not a long dress" still means a dress
                 self.edits.append(Edit("drop", group, value))
             self.spent = True
         else:
-            pairs = ((group, value),) if of_sleeves else item.sense.pairs
-            self.edits += [Edit("set", *pair) for pair in pairs]
+            for pair in ((group, value),) if of_sleeves else item.sense.pairs:
+                self._set(Edit("set", *pair, either=item.sense.either))
             if item.sense.loosely:
                 self.notes.append(f"treated '{item.text}' as '{value}'")
         self.degree = 0
@@ -221,30 +154,82 @@ class _Interpreter:
             joiners = frozenset({"and", "&"})  # "replace the white with red", "instead of red, blue"
         run = colour_run(self.items, place, self.negated_at, joiners)
         if self.keep:
-            self._kept(self.items[place])
+            colour = self.items[place].value_of("colour") or ""
+            self._kept(self.items[place], "" if run.of else "colour", colour)
         elif self._is_negated() or self.degree < 0:
-            if not run.of:
+            if self.swapping and len(run.colours) > 1:
+                self.edits.append(Edit("swap", "colour"))
+            elif not run.of:
                 self.edits += [Edit("drop", "colour", colour) for colour in run.colours]
                 self.spent = True
             self.negated_at.update(range(place, run.end))
         else:
-            if run.colour:
-                self.edits.append(Edit("set", "colour", run.colour))
-            if run.second:
-                self.edits.append(Edit("set", "second_colour", run.second, of_trim=run.of == "trim"))
-            if run.piece:
-                self._keep_as_typed(run.piece, f"with {run.piece}")
-                if run.piece_at is not None:
-                    self.taken.add(run.piece_at)
-            for item in self.items[place : run.end]:
-                if item.sense.loosely:
-                    self.notes.append(f"treated '{item.text}' as '{item.value_of('colour')}'")
+            self._set_colours(run, place)
         self.degree = 0
         return run.end
 
+    def _set_colours(self, run: ColourRun, place: int) -> None:
+        last = self.edits[-1] if self.edits else None
+        bare = len(run.colours) == 1 and not run.of and not run.piece
+        replaced = last if bare and last and is_recoloured(last, self.items, place, self.negated_at) else None
+        if replaced is not None and replaced.group in ("sleeves", "neckline"):
+            self.edits.remove(replaced)
+            words = f"{run.colour} {replaced.value or replaced.group}"
+            self._keep_as_typed(words, f"with {words}")  # "change the collar to red": a piece has no colour of its own
+        elif replaced is not None:
+            self.edits.remove(replaced)  # "change the stripes to yellow": they stay
+            self._set(Edit("set", "second_colour", run.colour, of_trim=replaced.group == "trim"))
+        else:
+            self._lay_on(place)
+            if run.of == "print":
+                self._set(Edit("set", "pattern", "graphic"))
+            elif run.of:
+                self._share_owner(run)
+            if run.colour:
+                self._set(Edit("set", "colour", run.colour))
+            if run.second:
+                self._set(Edit("set", "second_colour", run.second, of_trim=run.of == "trim"))
+        if run.piece:
+            self._keep_as_typed(run.piece, f"with {run.piece}")
+            if run.piece_at is not None:
+                self.taken.add(run.piece_at)
+        for item in self.items[place : run.end]:
+            if item.sense.loosely:
+                self.notes.append(f"treated '{item.text}' as '{item.value_of('colour')}'")
+
+    def _lay_on(self, place: int) -> None:
+        """"Red on white": the first is the second colour."""
+        before = [item.text for item in self.items[max(0, place - 2) : place] if item.kind not in ("a", "the")]
+        last = self.edits[-1] if self.edits else None
+        if before[-1:] == ["on"] and last and (last.operation, last.group) == ("set", "colour"):
+            self.edits[-1] = replace(last, group="second_colour")
+
+    def _share_owner(self, run: ColourRun) -> None:
+        """"Red or orange stripes": the red belongs to the stripes, too."""
+        last = self.edits[-1] if self.edits else None
+        if self.or_else and last and (last.operation, last.group) == ("set", "colour") and not run.colour:
+            self.edits[-1] = replace(last, group="second_colour", of_trim=run.of == "trim")
+
+    def _set(self, edit: Edit) -> None:
+        """Add ``edit``, as an alternative to the last one after "or"."""
+        last = self.edits[-1] if self.edits else None
+        if self.or_else and last is not None and last.operation == "set" and last.group == edit.group:
+            either = dict.fromkeys((*last.either, edit.value, *edit.either))
+            self.edits[-1] = replace(last, either=tuple(either))
+        else:
+            self.edits.append(edit)
+
+    def _step(self, group: str, direction: int) -> None:
+        last = self.edits[-1] if self.edits else None
+        if self.or_else and last is not None and last.operation == "set" and last.group == group:
+            either = (*last.either, *sorted(beyond(group, last.value, 1 if direction > 0 else -1)))
+            self.edits[-1] = replace(last, either=either)  # "knee-length or longer"
+        else:
+            self.edits.append(Edit("step", group, direction=direction))
+
     def _degree(self, group: str, sign: int) -> None:
         if not self.is_caption:
-            self.edits.append(Edit("step", group, direction=sign * self.degree * self.rungs))
+            self._step(group, sign * self.degree * self.rungs)
         self.negation, self.degree, self.rungs = "", 0, 1
 
     def _is_negated(self) -> bool:
@@ -254,12 +239,13 @@ class _Interpreter:
 
     def _are_ones(self, place: int) -> bool:
         """Whether "long" occurs as in "short sleeves instead of long ones": sleeves are many, a dress is one."""
-        return self.items[place + 1 : place + 2] != () and self.items[place + 1].text == "ones"
+        return any(item.text == "ones" for item in self.items[place + 1 : place + 2])
 
-    def _kept(self, item: ReadItem) -> None:
-        self.notes.append(f"unchanged: {item.text}")
+    def _kept(self, item: ReadItem, group: str, value: str = "") -> None:
+        if group == "category" or not group or self.is_caption:
+            return  # "the same dress" is the one in the picture
+        self.edits.append(Edit("keep", group, value, either=item.sense.either, words=item.text))
 
     def _keep_as_typed(self, core: str, phrase: str) -> None:
         self.extras.append(phrase)
-        if not self.is_caption:
-            self.notes.append(f"not understood, used as typed: '{core}'")
+        self.unused.append(core)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cir_core.language.builtin.reading.vocabulary import Sense, phrases, respell
 from cir_core.language.builtin.reading.words import MOST_WORDS, tokenise
 
-_LONGEST = 7
+_LONGEST = 8
 _WORD = Sense("word")
 
 
@@ -36,8 +36,10 @@ def read(text: str) -> tuple[tuple[ReadItem, ...], tuple[str, ...]]:
     if len(tokens) > MOST_WORDS:
         notes.append(f"Only the first {MOST_WORDS} words were read")
         tokens = tokens[:MOST_WORDS]
-    words = [respell(token) for token in tokens]
-    notes += [f"treated '{old}' as '{new}'" for old, new in zip(tokens, words, strict=True) if old != new]
+    spelt = [respell(token) for token in tokens]
+    notes += [f"treated '{old}' as '{new}'" for old, (new, *more) in zip(tokens, spelt, strict=True)
+              if old != new and not more]
+    words = [word for parts in spelt for word in parts]
     table = phrases()
     items = []
     place = 0

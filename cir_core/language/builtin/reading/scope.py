@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from cir_core.language.builtin.reading.edits import Edit
 from cir_core.language.builtin.reading.reader import ReadItem
+from cir_core.language.builtin.reading.vocabulary import Sense
 
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
 
@@ -24,10 +26,53 @@ def has_goal(items: Sequence[ReadItem], place: int) -> bool:
     return False
 
 
+def fronted(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
+    """``items`` with a negation before what "has to go" or "isn't for me", instead of after it."""
+    found: list[ReadItem] = []
+    for item in items:
+        if item.kind != "away":
+            found.append(item)
+            continue
+        start = len(found)
+        while start and not _ends_clause(found, start - 1):
+            start -= 1
+        found.insert(start, ReadItem(Sense("without"), ("without",)))
+        found.append(ReadItem(Sense("break"), (".",)))
+    return tuple(found)
+
+
+def _ends_clause(items: Sequence[ReadItem], place: int) -> bool:
+    kind = items[place].kind
+    between = kind == "and" and items[place - 1].value_of("colour") and items[place + 1 :][:1]
+    return kind in ("break", "but", "and") and not (between and items[place + 1].value_of("colour"))
+
+
+def owner_near(items: Sequence[ReadItem], place: int) -> str:
+    """The part that a comparative at ``place`` is about: "wider sleeves", "the neckline should be lower"."""
+    if place + 1 < len(items) and items[place + 1].kind == "part":
+        return items[place + 1].sense.group
+    back = place - 1
+    while back >= 0 and items[back].kind in ("verb", "stop", "to", "much", "as", "more", "a"):
+        back -= 1
+    return items[back].sense.group if back >= 0 and items[back].kind == "part" else ""
+
+
+def is_recoloured(last: Edit, items: Sequence[ReadItem], place: int, negated: Collection[int]) -> bool:
+    """Whether the thing that ``last`` drops only gets the colour at ``place``: "change the belt to red"."""
+    back = place - 1
+    while back >= 0 and items[back].kind in ("to", "a", "the", "in", "stop", "shade", "with"):
+        back -= 1
+    goal = any(item.kind in ("to", "with") or item.text == "for" for item in items[back + 1 : place])
+    dropped = last.operation == "drop" and last.group in ("pattern", "trim", "sleeves", "neckline")
+    replaced = back >= 0 and (back in negated or items[back].kind == "part")
+    verb = any(item.kind in ("alter", "replace", "from") for item in items[max(0, back - 5) : max(0, back)])
+    return goal and dropped and replaced and verb
+
+
 def is_reference(items: Sequence[ReadItem], place: int) -> bool:
     """Whether the noun at ``place`` is the reference garment, not the wanted one."""
     for item in reversed(items[max(0, place - 4) : place]):
-        if item.kind in ("the", "keep"):
+        if item.kind in ("the", "keep", "same"):
             return True
         if item.kind not in ("value", "word", "stop", "as"):
             return False

@@ -27,21 +27,24 @@ def render(attributes: Mapping[str, str], seed: int, size: int = 256) -> np.ndar
 
     Deterministic. ``attributes`` must contain every
     group of :mod:`cir_core.garments.lexicon` and satisfy
-    :func:`cir_core.sample.atelier.rules.is_wearable`.
+    :func:`cir_core.sample.atelier.rules.is_wearable`. Each part has random numbers of its own from
+    ``seed``, so that garments of one seed differ in nothing but their attributes.
     """
-    rng = np.random.default_rng(seed)
+    posing, walling, dyeing, cutting, weaving, folding, trimming = (
+        np.random.default_rng((seed, part)) for part in range(7)
+    )
     fine = size * _SUPERSAMPLING
     hem = HEMS[attributes["category"]][attributes["length"]]
-    pose = Pose.draw(rng, sink=(0.92 - hem) * 0.36)
-    wall = backdrop(size, pose.light, rng)
-    main = dyed(attributes["colour"], rng)
+    pose = Pose.draw(posing, sink=(0.92 - hem) * 0.36)
+    wall = backdrop(size, pose.light, walling)
+    main = dyed(attributes["colour"], dyeing)
     second = attributes["second_colour"]
-    accent = None if second == NONE else dyed(second, rng)
-    pieces = cut(attributes, rng)
-    fabric = cloth(attributes, main, main if accent is None else accent, fine, rng)
-    folds = Folds(attributes["fit"], attributes["category"], rng)
+    accent = None if second == NONE else dyed(second, dyeing)
+    pieces = cut(attributes, cutting)
+    fabric = cloth(attributes, main, main if accent is None else accent, fine, weaving)
+    folds = Folds(attributes["fit"], attributes["category"], folding)
     canvas = Canvas(fine, pose)
-    _assemble(attributes, Tailor(canvas, pieces, main, accent, fabric, rng), folds)
+    _assemble(attributes, Tailor(canvas, pieces, main, accent, fabric, trimming), folds)
 
     colour, coverage = lit(canvas, main, _grain(size))
     scene = wall * cast_shadow(coverage, pose.light)[..., None]

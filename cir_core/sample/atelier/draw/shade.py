@@ -22,7 +22,7 @@ class Folds:
         self.pleats = [(float(rng.uniform(*span)), float(rng.uniform(0, 6.3)), float(rng.uniform(0.5, 1)))
                        for span in ((1.6, 2.6), (3.0, 4.4), (5.0, 7.0))]
         self.drape = rng.normal(0, 1, (9, 7)).astype(np.float32)
-        self.creases = rng.uniform(0, 1, (10, 4))
+        self.creases = rng.uniform(0, 1, (10, 4)).astype(np.float32)
         self.sleeve_noise = rng.normal(0, 1, (2, 14, 3)).astype(np.float32)
 
     def body(self, u: np.ndarray, x: np.ndarray, y: np.ndarray, waist: float, hem: float,

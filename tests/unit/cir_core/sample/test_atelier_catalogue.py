@@ -1,13 +1,15 @@
-"""The catalogue: distinct, wearable, in families, the same every time."""
+"""The catalogue: distinct, wearable, in families and designs, the same every time."""
 
 from __future__ import annotations
 
+import hashlib
 import pickle
+import random
 from collections import Counter
 
 import pytest
 
-from cir_core.garments.lexicon import GROUPS
+from cir_core.garments.lexicon import BY_KEY, GROUPS
 from cir_core.sample.atelier.catalogue import Garment, catalogue, families
 from cir_core.sample.atelier.queries import changed
 from cir_core.sample.atelier.rules import is_wearable, may_pair
@@ -37,12 +39,14 @@ def test_sizes_are_met_and_categories_balanced(garments: tuple[Garment, ...]) ->
 def test_no_combination_occurs_twice_in_the_shipped_catalogue() -> None:
     whole = catalogue()
     combinations = {tuple(g.attributes[group.key] for group in GROUPS) for g in whole}
-    assert len(combinations) == len(whole) == 18600
+    assert len(combinations) == len(whole) == 21000
     assert len({g.item_id for g in whole}) == len(whole)
     assert all(is_wearable(g.attributes) for g in whole)
 
 
-def test_every_value_is_reasonably_frequent(garments: tuple[Garment, ...]) -> None:
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_every_value_is_reasonably_frequent(split: str) -> None:
+    garments = [g for g in catalogue() if g.split == split]
     for group in GROUPS:
         seen = Counter(g.attributes[group.key] for g in garments)
         assert min(seen[key] for key in group.keys) >= 0.01 * len(garments), group.key
@@ -53,6 +57,38 @@ def test_a_family_stays_in_one_split_and_close_together(garments: tuple[Garment,
         assert len({(g.split, g.category) for g in family}) == 1
         if len(family) > 1:
             assert all(any(1 <= len(changed(g, h)) <= 4 for h in family if h is not g) for g in family)
+
+
+def test_the_bundled_encoders_own_splits_stay_as_they_were_trained_on() -> None:
+    kept = [(g.item_id, g.split, sorted(g.attributes.items()), g.seed, g.family)
+            for g in catalogue() if g.split != "test"]
+    assert hashlib.sha256(repr(kept).encode()).hexdigest()[:16] == "e34016dcd1ce9edd"
+
+
+def test_the_test_split_is_designs_drawn_alike() -> None:
+    shop = tuple(g for g in catalogue() if g.split == "test")
+    designs = families(shop).values()
+    assert len(designs) >= 50 and len({design[0].seed for design in designs}) == len(designs)
+    assert all(len({g.seed for g in design}) == 1 for design in designs)
+
+
+def test_what_people_ask_for_is_near() -> None:
+    shop = [g.attributes for g in catalogue() if g.split == "test"]
+    rng, asked = random.Random(1), {"colour": 30, "sleeves": 15, "pattern": 15, "length": 10, "trim": 10, "neckline": 8,
+                                    "fit": 5, "second_colour": 5, "category": 2}
+    shared: dict[str, list[int]] = {group: [] for group in asked}
+    for group in rng.choices(tuple(asked), weights=tuple(asked.values()), k=300):
+        reference = rng.choice(shop)
+        value = rng.choice([key for key in BY_KEY[group].keys if key != reference[group]])
+        accents = [reference["second_colour"]] if group == "colour" else BY_KEY["second_colour"].keys
+        if not any(is_wearable({**reference, "second_colour": accent, group: value}) for accent in accents):
+            continue
+        near = [sum(one[key] == reference[key] for key in reference) for one in shop if one[group] == value]
+        assert len(near) >= 50
+        shared[group].append(max(near))
+    assert sum(count == 8 for count in shared["colour"]) >= 0.9 * len(shared["colour"])
+    counts = [count for group in shared.values() for count in group]
+    assert sum(counts) / len(counts) >= 6.5
 
 
 def test_item_ids_say_nothing(garments: tuple[Garment, ...]) -> None:

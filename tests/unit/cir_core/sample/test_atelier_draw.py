@@ -37,6 +37,15 @@ def test_each_attribute_changes_the_picture(change: dict[str, str]) -> None:
     assert (difference.max(axis=2) > 25).mean() > 0.003
 
 
+@pytest.mark.parametrize(("change", "rows"), [
+    ({"colour": "green"}, slice(226, 256)), ({"pattern": "dots"}, slice(226, 256)),  # the wall below the hem
+    ({"sleeves": "long"}, slice(185, 256)), ({"neckline": "vneck"}, slice(100, 256)),
+    ({"trim": "belt"}, slice(130, 190)),
+])
+def test_one_seed_draws_everything_else_alike(change: dict[str, str], rows: slice) -> None:
+    assert np.abs(render(DRESS, 4).astype(int) - render({**DRESS, **change}, 4))[rows].max() <= 3
+
+
 @pytest.mark.parametrize("colour", COLOUR.keys)
 def test_cloth_has_its_nominal_colour(colour: str) -> None:
     from cir_core.sample.atelier.draw.palette import rgb

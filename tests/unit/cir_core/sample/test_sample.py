@@ -58,6 +58,19 @@ def test_pictures_drawn_anew_are_indexed_anew(tmp_path, bundled):
     assert sample.is_ready(tmp_path)
 
 
+def test_a_gallery_of_an_earlier_version_is_drawn_anew(tmp_path, bundled):
+    first = sample.ensure_sample(tmp_path, bundled())
+    assert not sample.is_outdated(tmp_path)
+    folder = sample.sample_folder(tmp_path)
+    (folder / "build.json").write_text('{"version": 1}')
+    (folder / ".recipe").write_text("another")
+    (folder / "images" / f"{first.ids[0]}.jpg").rename(folder / "images" / "ATEARLIER.jpg")
+    assert sample.is_outdated(tmp_path) and not sample.is_ready(tmp_path)
+    again = sample.ensure_sample(tmp_path, bundled())
+    assert again.ids == first.ids and not (folder / "images" / "ATEARLIER.jpg").exists()
+    assert sample.is_ready(tmp_path) and not sample.is_outdated(tmp_path)
+
+
 def test_a_home_that_cannot_be_written_has_a_sentence(tmp_path, bundled):
     (tmp_path / "home").write_text("a file")
     with pytest.raises(GalleryError, match="a folder that you may write in"):

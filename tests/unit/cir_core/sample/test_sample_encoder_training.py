@@ -213,7 +213,7 @@ def test_steps_lower_the_loss_and_locked_texts_stay(
         run.optimiser.step()
         return loss.item()
 
-    said = [step() for _ in range(6)]
+    said = [step() for _ in range(10)]  # the first few go up and down
     assert said[-1] < 0.8 * said[0]
     words = run.model.token_embedding.weight.detach().clone()
     eyes = run.model.visual.trunk.patch_embed.proj.weight.detach().clone()

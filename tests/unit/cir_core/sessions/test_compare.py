@@ -63,7 +63,7 @@ def test_it_goes_on_from_a_turn(make):
     search, compare = make()
     session = search.start(NAME)
     one = search.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    made = compare.run(NAME, one.hits[0].image_id, "blue", [TEXT, CIREVL], session_id=session.session_id,
+    made = compare.run(NAME, one.hits[0].image_id, "blue", [TEXT, METHODS["guided"]], session_id=session.session_id,
                        parent_id=one.turn_id)
     two = search.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
     assert made.columns[1].hits == two.hits[:DEPTH]

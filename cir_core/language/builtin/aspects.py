@@ -1,0 +1,44 @@
+"""Aspects of the wanted garment by rules: every attribute group with the values that satisfy it."""
+
+from __future__ import annotations
+
+from cir_core.garments.lexicon import CATEGORY, GROUPS, Group
+from cir_core.garments.zero_shot import prompts
+from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.wanted import Wanted, understand
+from cir_core.language.tasks import AspectAnswer, AspectsAnswer
+
+
+def aspects(caption: str, modification_text: str) -> AspectsAnswer:
+    """Groups that the text mentions, and those it leaves with the value in ``caption``."""
+    wanted = understand(caption, modification_text)
+    category = wanted.slots.get("category") or _other_category(wanted)
+    found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
+    return AspectsAnswer(aspects=tuple(one for one in found if one), notes=wanted.notes)
+
+
+def _other_category(wanted: Wanted) -> str | None:
+    """A category to speak of where only the reference's was rejected: "no dress"."""
+    unwanted = "category" in wanted.gone and not wanted.noun
+    return next((key for key in CATEGORY.keys if wanted.accepts("category", key)), None) if unwanted else None
+
+
+def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
+    asked = group.key in wanted.edited or group.key in wanted.gone
+    if not asked and group.key not in wanted.kept:
+        return None
+    fitting = [value for value in group.keys
+               if (wanted.accepts(group.key, value) if asked else value == wanted.slots[group.key])]
+    others = [value for value in group.keys if value not in fitting]
+    if not fitting or not others:
+        return None
+    if group.key in wanted.slots:
+        named = [wanted.slots[group.key], *wanted.alternatives(group.key)]
+        label = " or ".join(phrase(group.key, value, category) for value in dict.fromkeys(named))
+    else:
+        label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
+    return AspectAnswer(
+        name=group.key.replace("_", " "), label=label, asked=asked,
+        wanted=tuple(prompts(group.key, value, category)[0] for value in fitting),
+        others=tuple(prompts(group.key, value, category)[0] for value in others),
+    )

@@ -1,0 +1,231 @@
+"""Guided ranking: what was asked outweighs what was merely there.
+
+An aspect (colour, pattern, …) has captions that satisfy it, W, and captions of its alternatives, O. With x the image's
+cosine with each of them and temperature τ, the encoder's zero-shot reading of the aspect gives
+
+    p = Σ_W exp(x/τ) / Σ_{W ∪ O} exp(x/τ)
+
+    score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
+
+s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
+or ``kept``, F a floor: the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not
+"how red": merged captions alone spread their weight over everything they mention. What earlier turns asked for holds
+until a later one speaks of the same aspect. The whole gallery is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from cir_core.encoders.base import Encoder
+from cir_core.errors import ImageUnreadable, LanguageModelError
+from cir_core.language.tasks import AspectAnswer, AspectsTask, Domain, Task
+from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
+from cir_core.methods.parameters import Label, declare
+from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
+from cir_core.methods.timings import StageTimer
+from cir_core.types.composition import Adjustment, Composition
+from cir_core.types.methods import Weight
+from cir_core.types.records import Matrix, Vector
+from cir_core.types.vectors import TextEncoder
+
+FLOOR = 6.0      # F, in nats
+KEPT = "kept"    # ledger: everything that stays
+ASKED = "asked: "
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Weights beside the merged text's 1. Tuned on the sample gallery's train and val splits (docs/methods.md)."""
+
+    asked: Weight = 0.8
+    kept: Weight = 0.05
+    picture: Weight = 0.3
+    temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.02   # τ
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One aspect of the wanted image. ``asked`` in ``turn`` (of the session, the first is 1); 0: not asked, kept."""
+
+    name: str
+    label: str
+    wanted: tuple[str, ...]
+    others: tuple[str, ...]
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The reference's vector, ``[dim]``."""
+
+    vector: Vector = field(compare=False, repr=False)
+
+
+class GuidanceStep(Step[Guidance]):
+    name, label, title, settings = "guidance", "Guided", "Guided ranking", Guidance
+    parameters = declare(
+        Guidance, Label("asked", "weight of what is asked", step=0.05), Label("kept", "weight of what stays"),
+        Label("picture", "weight of the reference image", step=0.05),
+        Label("temperature", "sharpness of the encoder's reading", "τ", "tau", step=0.005),
+    )
+    moves_query = ("guidance",)
+
+    @property
+    def keeps(self) -> Mapping[str, type[Any]]:
+        return {self.name: Guidance, "aspects": Aspect, "shown": Shown}
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        aspects: tuple[Aspect, ...] = composition.part("aspects") or ()
+        asked, kept = [one.label for one in aspects if one.turn], [one.label for one in aspects if not one.turn]
+        return [(title, " · ".join(labels)) for title, labels in (("Asked", asked), ("Stays", kept)) if labels]
+
+    def tasks(self, settings: Guidance, domain: Domain) -> tuple[Task[Any], ...]:
+        return (AspectsTask(domain=domain),)
+
+    def ask(self, settings: Guidance, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
+        task = AspectsTask(turn.reference.picture, turn.caption, turn.text, turn.domain)
+        answered: tuple[AspectAnswer, ...] = ()
+        notes: Notes = ()
+        try:
+            with turn.stages("aspects"):
+                answer = turn.language.complete(task, turn.stages.watch)
+            answered, notes = answer.aspects, answer.notes
+        except (LanguageModelError, ImageUnreadable) as error:
+            notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
+        aspects = _joined(answered, _asked_before(turn.earlier), turn.number)
+        return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features)}, notes
+
+    def refine(
+        self, query: ComposedQuery, settings: Guidance, turn: StepTurn
+    ) -> tuple[ComposedQuery, Mapping[str, Any], Notes]:
+        return _with_picture(query, settings, turn.reference.features), {}, ()
+
+    def replay(self, query: ComposedQuery, settings: Guidance, composition: Composition) -> ComposedQuery:
+        used, shown = composition.part(self.name) or settings, composition.part("shown")
+        return query if shown is None else _with_picture(query, used, shown.vector)
+
+    def score(
+        self, query: Vector, composition: Composition, encoder: TextEncoder, stages: StageTimer
+    ) -> GuidedScore | None:
+        settings, aspects = composition.part(self.name), composition.part("aspects")
+        if settings is None or not aspects:
+            return None
+        with stages("encode aspects"):
+            return guided_score(query, aspects, settings, encoder)
+
+    def adjust(
+        self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
+    ) -> tuple[Composition, Notes]:
+        composition, notes = super().adjust(composition, notes, adjustment, encoder, stages)
+        aspects = adjustment.part("aspects")
+        return (composition if aspects is None else composition.with_parts({"aspects": aspects})), notes
+
+
+@dataclass(frozen=True)
+class _Term:
+    """Columns of an aspect's captions among the products."""
+
+    label: str
+    weight: float
+    wanted: npt.NDArray[np.intp]
+    all: npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class GuidedScore:
+    """The score of the module's docstring. ``vectors`` ``[1 + captions, dim]``: the query, then each caption once."""
+
+    vectors: Matrix
+    terms: tuple[_Term, ...]
+    temperature: float
+
+    @property
+    def _most(self) -> float:
+        return 1 + FLOOR * sum(term.weight for term in self.terms)
+
+    def combine(self, products: Scores) -> Scores:
+        """``[n, 1 + captions]`` products to ``[n]`` scores."""
+        total = products[..., 0].copy()
+        for term in self.terms:
+            total += self._added(term, products)
+        return np.asarray(total / products.dtype.type(self._most))
+
+    def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
+        """Both sums of an aspect move by a factor of at most exp(error/τ); the rest is rounding of :meth:`combine`."""
+        of_terms = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
+        return (float(errors[0]) + of_terms / self.temperature + 2.0**-20 * self._most) / self._most
+
+    def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
+        """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
+        row = np.array([0.0, *products])
+        asked: dict[str, float] = {}
+        for term in self.terms:
+            asked[term.label] = asked.get(term.label, 0.0) + float(self._added(term, row))
+        return tuple((name, value / self._most) for name, value in (*parts, *asked.items()))
+
+    def _added(self, term: _Term, products: Scores) -> Scores:
+        scaled = products / products.dtype.type(self.temperature)
+        read = _log_sum(scaled[..., term.wanted]) - _log_sum(scaled[..., term.all])
+        added: Scores = term.weight * (np.maximum(read, -FLOOR) + FLOOR)
+        return added.astype(products.dtype)
+
+
+def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, encoder: TextEncoder) -> GuidedScore:
+    """Encode the captions of ``aspects`` and combine them with ``query`` ``[dim]``."""
+    texts = tuple(dict.fromkeys(text for one in aspects for text in (*one.wanted, *one.others)))
+    place = {text: column for column, text in enumerate(texts, start=1)}
+
+    def columns(captions: Iterable[str]) -> npt.NDArray[np.intp]:
+        return np.array([place[text] for text in dict.fromkeys(captions)])
+
+    terms = tuple(
+        _Term(ASKED + one.label if one.turn else KEPT, settings.asked if one.turn else settings.kept,
+              columns(one.wanted), columns((*one.wanted, *one.others)))
+        for one in aspects
+    )
+    return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
+
+
+def ticks(composition: Composition | None, parts: Sequence[tuple[str, float]]) -> list[tuple[str, bool]]:
+    """Requests of a turn with whether the encoder sees each in an image more likely than not (p ≥ ½), read from the
+    ``parts`` of its score."""
+    settings, aspects = (composition.part("guidance"), composition.part("aspects")) if composition else (None, None)
+    if settings is None or not aspects:
+        return []
+    most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects)
+    least, values = settings.asked * (FLOOR - np.log(2)) / most, dict(parts)
+    return [(one.label, values[ASKED + one.label] >= least - 1e-9) for one in aspects
+            if one.turn and ASKED + one.label in values]
+
+
+def _log_sum(values: Scores) -> Scores:
+    largest = values.max(axis=-1, keepdims=True)
+    total: Scores = np.log(np.exp(values - largest).sum(axis=-1)) + largest[..., 0]
+    return total
+
+
+def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:
+    return compose({**query.terms, IMAGE: np.float32(settings.picture) * features})
+
+
+def _asked_before(earlier: Composition | None) -> tuple[Aspect, ...]:
+    aspects: tuple[Aspect, ...] = (earlier.part("aspects") or ()) if earlier else ()
+    return tuple(one for one in aspects if one.turn)
+
+
+def _joined(answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int) -> tuple[Aspect, ...]:
+    """Earlier requests that this turn does not replace, its own, and what stays of the rest. One of each name."""
+    asked = {one.name: one for one in before}
+    for one in answered:
+        if one.asked:
+            asked.pop(one.name, None)   # so that the newest stands last
+            asked[one.name] = Aspect(one.name, one.label, one.wanted, one.others, turn)
+    kept = [Aspect(one.name, one.label, one.wanted, one.others) for one in answered if one.name not in asked]
+    return (*asked.values(), *kept)

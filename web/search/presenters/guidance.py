@@ -1,0 +1,50 @@
+"""What was understood of a turn: requests and what stays, as chips that can be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cir_core.errors import SearchError
+from cir_core.methods.guidance import Aspect
+from cir_core.types.composition import Adjustment, Composition
+from cir_core.types.records import Turn
+from web.search.actions.parts import Data
+from web.search.presenters.step import Change, Dict, StepPresenter
+
+
+class GuidancePresenter(StepPresenter):
+    template = "search/parts/guidance.html"
+
+    @property
+    def actions(self) -> Mapping[str, Change]:
+        return {"drop_aspect": _drop}
+
+    def panel(self, stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
+        aspects = _aspects(shown.composition)
+        if not _aspects(stored.composition):
+            return None
+        return {"asked": [_chip(one, shown.number) for one in aspects if one.turn],
+                "kept": [_chip(one, shown.number) for one in aspects if not one.turn]}
+
+    def changed(self, adjustment: Adjustment) -> list[str]:
+        return [*super().changed(adjustment), *(["requests"] if adjustment.part("aspects") is not None else [])]
+
+
+def _chip(one: Aspect, number: int) -> Dict:
+    when = f"asked in turn {one.turn}" if one.turn != number else "asked now"
+    return {"name": one.name, "label": one.label, "earlier": one.turn not in (0, number),
+            "title": f"{one.name}, {when}" if one.turn else f"{one.name}, as in the reference"}
+
+
+def _aspects(made: Composition | None) -> Sequence[Aspect]:
+    return (made.part("aspects") or ()) if made else ()
+
+
+def _drop(made: Composition, before: Adjustment, data: Data) -> Adjustment:
+    """Rank without one aspect."""
+    changed = before.part("aspects")
+    now = _aspects(made) if changed is None else changed
+    left = tuple(one for one in now if one.name != data.get("aspect"))
+    if len(left) == len(now):
+        raise SearchError("The page is out of date. Reload it.")
+    return before.with_parts({"aspects": left})
