@@ -19,10 +19,10 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import agreement, bounds, indexing, ranks, reading, rerank, start, studies, turns
+    from benchmarks import agreement, bounds, far, indexing, ranks, reading, rerank, start, studies, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds"]
+    everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds", "far"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
@@ -48,6 +48,8 @@ def main() -> None:
             studies.run(Path(folder), studies.QUICK if options.quick else studies.FULL)
         if "bounds" in options.what:
             bounds.run(Path(folder), bounds.QUICK if options.quick else bounds.FULL)
+        if "far" in options.what:
+            far.run(Path(folder))
 
 
 main()

@@ -45,6 +45,7 @@ class Settings(BaseSettings):
     device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
     precision: str = Field("auto", description="auto, fp32, fp16, bf16.")
     allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")
+    photo_encoder: str = Field("ViT-B-32/openai", description="Encoder that the app offers to download for photos.")
     max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
     uploads_per_day: int = Field(1000, ge=0, description="Images one person may upload a day; 0: no limit.")

@@ -23,9 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
 #: Declared without an import in the product, and why.
 NOT_IMPORTED = {
-    "faiss-cpu": "chosen for approximate indexes to come; tests and benchmarks compare with it",
     "psycopg": "SQLAlchemy loads it by the name in a database URL",
-    "scikit-learn": "chosen for projections and text statistics to come; tests and benchmarks compare with it",
     "plotly": "its plotly.js draws the figures in the browser; the package is a folder of files to us",
     "torchvision": "open_clip and transformers' image processors run on it; the latter do not ask for it",
 }

@@ -49,11 +49,13 @@ from web.middleware.shutdown import DrainMiddleware, ShutdownState
 from web.ops.health import health_routes
 from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
+from web.ops.weights import weights_routes
 from web.search.api import check_search
 from web.search.audit_routes import audit_routes
 from web.search.export import export_routes
 from web.search.live_routes import live_routes
 from web.search.media import media_routes
+from web.search.suggestion_routes import suggestion_routes
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
@@ -82,9 +84,10 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     routers = (
         health_routes(settings, services.database, doors, services.meter, warming),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
-        export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
+        export_routes(services), live_routes(services.runs), audit_routes(services),
+        suggestion_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
-        analysis_routes(services), log_routes(services),
+        analysis_routes(services), log_routes(services), weights_routes(services),
     )
     for routes in routers:
         app.include_router(routes)

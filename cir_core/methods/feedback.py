@@ -25,6 +25,7 @@ from cir_core.types.records import Matrix, Vector
 
 TEXT, HISTORY, PICKED, OTHERS, IMAGE = "text", "history", "picked", "not picked", "image"
 BOTH = "image and text"
+EDITED = "edited text"   # instead of TEXT where the user wrote the query
 
 FEEDBACK_SECTION = Section("Feedback weights, from turn 2 on", "history", declare(
     MethodSettings, Label("alpha", "towards the picked image", "α", most=1),

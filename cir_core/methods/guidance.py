@@ -15,8 +15,9 @@ until a later one speaks of the same aspect. The whole gallery is scored.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,17 +26,19 @@ from pydantic import Field
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
-from cir_core.language.tasks import AspectAnswer, AspectsTask, Domain, Task
+from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
 from cir_core.methods.timings import StageTimer
+from cir_core.support.texts import MAX_TEXT, clean_text
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import Weight
 from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import TextEncoder
 
 FLOOR = 6.0      # F, in nats
+MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
 KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
 
@@ -62,6 +65,17 @@ class Aspect:
 
 
 @dataclass(frozen=True)
+class Unclear:
+    """Words of the text that nothing was made of, and concrete texts that a vague one may mean."""
+
+    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.choices)
+
+
+@dataclass(frozen=True)
 class Shown:
     """The reference's vector, ``[dim]``."""
 
@@ -79,28 +93,43 @@ class GuidanceStep(Step[Guidance]):
 
     @property
     def keeps(self) -> Mapping[str, type[Any]]:
-        return {self.name: Guidance, "aspects": Aspect, "shown": Shown}
+        return {self.name: Guidance, "aspects": Aspect, "shown": Shown, "unclear": Unclear}
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
         aspects: tuple[Aspect, ...] = composition.part("aspects") or ()
         asked, kept = [one.label for one in aspects if one.turn], [one.label for one in aspects if not one.turn]
-        return [(title, " · ".join(labels)) for title, labels in (("Asked", asked), ("Stays", kept)) if labels]
+        unclear = composition.part("unclear") or Unclear()
+        rows = (("Asked", asked), ("Stays", kept), ("Not understood", unclear.words))
+        return [(title, " · ".join(labels)) for title, labels in rows if labels]
 
     def tasks(self, settings: Guidance, domain: Domain) -> tuple[Task[Any], ...]:
         return (AspectsTask(domain=domain),)
 
     def ask(self, settings: Guidance, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
         task = AspectsTask(turn.reference.picture, turn.caption, turn.text, turn.domain)
-        answered: tuple[AspectAnswer, ...] = ()
+        answer = AspectsAnswer()
         notes: Notes = ()
         try:
             with turn.stages("aspects"):
                 answer = turn.language.complete(task, turn.stages.watch)
-            answered, notes = answer.aspects, answer.notes
+            notes = answer.notes
         except (LanguageModelError, ImageUnreadable) as error:
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
-        aspects = _joined(answered, _asked_before(turn.earlier), turn.number)
-        return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features)}, notes
+        aspects = _joined(answer.aspects, _asked_before(turn.earlier), turn.number)
+        unclear = Unclear(_short(answer.unused, MOST_WORDS), _short(answer.choices, MOST_CHOICES))
+        return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
+                "unclear": unclear or None}, notes
+
+    def reread(self, settings: Guidance, turn: StepTurn, before: str) -> Mapping[str, Any]:
+        if not before:
+            carried = tuple(one for one in _aspects(turn.current) if one.turn < turn.number)
+            earlier = turn.current.with_parts({"aspects": carried}) if turn.current else None
+            parts, _ = self.ask(settings, replace(turn, earlier=earlier))
+            return {"aspects": parts["aspects"] or (), "unclear": parts["unclear"] or Unclear()}
+        with turn.stages("aspects"):
+            old, new = (turn.language.complete(AspectsTask(turn.reference.picture, turn.caption, text, turn.domain),
+                                               turn.stages.watch).aspects for text in (before, turn.merged))
+        return {"aspects": _edited(_aspects(turn.current), old, new, turn.number)}
 
     def refine(
         self, query: ComposedQuery, settings: Guidance, turn: StepTurn
@@ -124,8 +153,8 @@ class GuidanceStep(Step[Guidance]):
         self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
     ) -> tuple[Composition, Notes]:
         composition, notes = super().adjust(composition, notes, adjustment, encoder, stages)
-        aspects = adjustment.part("aspects")
-        return (composition if aspects is None else composition.with_parts({"aspects": aspects})), notes
+        changed = {name: adjustment.part(name) for name in ("aspects", "unclear")}
+        return composition.with_parts({name: part for name, part in changed.items() if part is not None}), notes
 
 
 @dataclass(frozen=True)
@@ -164,10 +193,12 @@ class GuidedScore:
 
     def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
         """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
-        row = np.array([0.0, *products])
+        row = (0.0, *(value / self.temperature for value in products))
         asked: dict[str, float] = {}
         for term in self.terms:
-            asked[term.label] = asked.get(term.label, 0.0) + float(self._added(term, row))
+            read = _log_sum_of([row[place] for place in term.wanted.tolist()]) - _log_sum_of(
+                [row[place] for place in term.all.tolist()])
+            asked[term.label] = asked.get(term.label, 0.0) + term.weight * (max(read, -FLOOR) + FLOOR)
         return tuple((name, value / self._most) for name, value in (*parts, *asked.items()))
 
     def _added(self, term: _Term, products: Scores) -> Scores:
@@ -211,13 +242,40 @@ def _log_sum(values: Scores) -> Scores:
     return total
 
 
+def _log_sum_of(values: Sequence[float]) -> float:
+    """:func:`_log_sum` of a few numbers, without the overhead of arrays: it is called for every hit."""
+    largest = max(values)
+    return math.log(sum(math.exp(value - largest) for value in values)) + largest
+
+
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:
     return compose({**query.terms, IMAGE: np.float32(settings.picture) * features})
 
 
+def _short(texts: Sequence[str], most: int) -> tuple[str, ...]:
+    """The first of ``texts``: a model may answer with any number, of any length."""
+    plain = (clean_text(text[:MAX_TEXT], required=False) for text in texts[:most])
+    return tuple(dict.fromkeys(text for text in plain if text))
+
+
+def _aspects(made: Composition | None) -> tuple[Aspect, ...]:
+    return (made.part("aspects") or ()) if made else ()
+
+
 def _asked_before(earlier: Composition | None) -> tuple[Aspect, ...]:
-    aspects: tuple[Aspect, ...] = (earlier.part("aspects") or ()) if earlier else ()
-    return tuple(one for one in aspects if one.turn)
+    return tuple(one for one in _aspects(earlier) if one.turn)
+
+
+def _edited(
+    aspects: Sequence[Aspect], old: Sequence[AspectAnswer], new: Sequence[AspectAnswer], turn: int
+) -> tuple[Aspect, ...]:
+    """``aspects`` after an edit of the query: what it says otherwise than before is asked, what it no longer says is
+    given up."""
+    was, now = ({one.name: one for one in answered if one.asked} for answered in (old, new))
+    asked = {name: Aspect(name, one.label, one.wanted, one.others, turn) for name, one in now.items()
+             if name not in was or was[name].label != one.label}
+    left = tuple(one for one in aspects if one.name not in asked and (one.name in now or one.name not in was))
+    return (*(one for one in left if one.turn), *asked.values(), *(one for one in left if not one.turn))
 
 
 def _joined(answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int) -> tuple[Aspect, ...]:

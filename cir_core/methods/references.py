@@ -31,7 +31,7 @@ class Previous:
     hits: tuple[Hit, ...]
     references: tuple[str, ...]         # of all turns so far, oldest first
     features: tuple[Vector, ...] = ()   # f_1 … f_L; empty if turns have none
-    composition: Composition | None = None   # of the last turn
+    composition: Composition | None = None   # of the last turn whose requests hold
 
     @classmethod
     def after(cls, earlier: Previous | None, vector: Vector, hits: tuple[Hit, ...], references: tuple[str, ...],
@@ -40,15 +40,17 @@ class Previous:
         return cls(vector, hits, references, (*(earlier.features if earlier else ()), composition.base), composition)
 
     @classmethod
-    def of(cls, path: Sequence[Turn]) -> Previous | None:
-        """From the turns of a branch, in order; None before the first turn."""
+    def of(cls, path: Sequence[Turn], held: int | None = None) -> Previous | None:
+        """From the turns of a branch, in order; None before the first turn. The requests of the first ``held`` turns
+        hold (None: of all)."""
         if not path:
             return None
+        holding = path[:held]
         return cls(
             path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path),
             # A turn stored before methods were recorded is represented by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
-            path[-1].composition,
+            holding[-1].composition if holding else None,
         )
 
 

@@ -58,6 +58,7 @@ class StepTurn:
     stages: StageTimer
     number: int = 1                        # of the turn in its session
     earlier: Composition | None = None     # of the turn before
+    current: Composition | None = None     # of this turn, where it is finished and read again
 
 
 class StepScore(Protocol):
@@ -150,6 +151,11 @@ class Step(Generic[S]):
     ) -> StepScore | None:
         """The score to rank by instead of the product with ``query``; None if it does not change it."""
         return None
+
+    def reread(self, settings: S, turn: StepTurn, before: str) -> Mapping[str, Any]:
+        """Parts of an adjustment that go with another text: the user edited the caption, or ``turn.merged`` itself,
+        which was ``before`` ("" if they did not)."""
+        return {}
 
     def adjust(
         self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer

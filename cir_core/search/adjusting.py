@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from cir_core.encoders.base import Encoder
-from cir_core.methods.feedback import ComposedQuery, compose
+from cir_core.methods.feedback import EDITED, TEXT, ComposedQuery, compose
 from cir_core.methods.steps import STEPS, same_query, steps_of
 from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
-from cir_core.types.composition import Adjustment, Composition
+from cir_core.types.composition import Adjustment, Composition, Wording
 from cir_core.types.records import MethodSettings
 
 
@@ -21,12 +23,25 @@ def adjusted(
     Raises ``SearchError`` for what no step can use.
     """
     composition, notes = found.composition, found.notes
+    if adjustment.wording is not None:
+        composition = _reworded(found, adjustment.wording, encoder, stages)
     for step in STEPS.values():
         composition, notes = step.adjust(composition, notes, adjustment, encoder, stages)
     terms = dict(composition.terms)
     query = ComposedQuery(compose(terms).vector, terms)
     for step, settings in steps_of(method):
         query = step.replay(query, settings, composition)
-    if same_query(found.composition, composition):
+    if adjustment.wording is None and same_query(found.composition, composition):
         query = replace(query, vector=found.vector)  # the stored one, to the last bit
     return query, composition, notes
+
+
+def _reworded(found: TurnResult, wording: Wording, encoder: Encoder, stages: StageTimer) -> Composition:
+    """The term of the text in the direction of the new one, its weight as it was."""
+    with stages("encode text"):
+        [vector] = encoder.encode_texts([wording.merged_text])
+    made = found.composition
+    terms = tuple((EDITED, np.linalg.norm(term).astype(np.float32) * vector) if name in (TEXT, EDITED) else (name, term)
+                  for name, term in made.terms)
+    before = made.edited or Wording(found.caption, found.merged_text)
+    return replace(made, base=vector, terms=terms, edited=before)

@@ -49,6 +49,15 @@ def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
     return dataclasses.replace(changed, digest=_digest(changed))
 
 
+def with_stand_ins(card: ProtocolCard, stand_ins: tuple[str, ...]) -> ProtocolCard:
+    """``card`` of a turn for which ``stand_ins`` answered in place of its language model; ``card`` itself, with its
+    stored digest, if none did."""
+    if stand_ins == card.stand_ins:
+        return card
+    changed = dataclasses.replace(card, stand_ins=stand_ins)
+    return dataclasses.replace(changed, digest=_digest(changed))
+
+
 def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
     """Notes for a session that began under ``old`` and continues under ``new``:
     one each for language model, captions and domain, where they differ."""
@@ -76,8 +85,12 @@ def _digest(card: ProtocolCard) -> str:
 
 
 def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
-    """Plain types, for JSON files and the database."""
-    return dataclasses.asdict(card, dict_factory=flat)
+    """Plain types, for JSON files and the database. Without stand-ins nothing shows that there could be: digests do
+    not change."""
+    content = dataclasses.asdict(card, dict_factory=flat)
+    if not card.stand_ins:
+        del content["stand_ins"]
+    return content
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
@@ -87,4 +100,5 @@ def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
         **content,
         "encoder": EncoderIdentity(**content["encoder"]),
         "method": method_from_dict(content["method"]),
+        "stand_ins": tuple(content.get("stand_ins", ())),
     })

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,11 +31,13 @@ from cir_core.methods.steps import reads_captions, step_score, step_tasks, steps
 from cir_core.methods.timings import StageTimer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
+from cir_core.search.far_pictures import UNLIKE, FarPictures
 from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
 from cir_core.search.ranking import Ranked, rank
 from cir_core.search.result import TurnResult as TurnResult
 from cir_core.search.text_vectors import TextVectors
+from cir_core.search.usual import Usual, usual_for
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
 from cir_core.types.composition import Adjustment, Composition, Marks
@@ -72,6 +75,7 @@ class Searcher:
         self.captions_problem = captions_problem  # why existing captions cannot be read
         self._captioner = Captioner(language, domain)
         self._texts = TextVectors(encoder)
+        self._far = FarPictures(gallery.features)
         if within is None:
             self.index = FlatIndex(gallery.features, gallery.ids)
         else:
@@ -81,6 +85,11 @@ class Searcher:
             # Features of the whole gallery in its own order stay memory-mapped.
             features = gallery.features if rows == list(range(len(gallery))) else gallery.features[rows]
             self.index = FlatIndex(features, [gallery.ids[row] for row in rows])
+
+    @cached_property
+    def usual(self) -> Usual:
+        """The method that searches here begin with, and why if it is not the usual one."""
+        return usual_for(self.gallery, self.encoder, self.language, self.domain)
 
     def card(self, method: MethodSettings) -> ProtocolCard:
         """What a search here depends on."""
@@ -120,13 +129,18 @@ class Searcher:
         captions = tuple(self._stored_caption(image_id) for image_id in image_ids)
         return captions if any(captions) else ()
 
+    def describe(self, image_id: str) -> str:
+        """The caption of a gallery image, by the language model if it has none. Raises ``LanguageModelError``."""
+        known = self.gallery.caption_of(image_id)
+        return known or self._captioner.caption(image_id, self.picture_of(image_id)).caption
+
     def _stored_caption(self, image_id: str) -> str:
         optimised = self.captions.caption_of(image_id) if self.captions else None
         known = optimised or self.gallery.caption_of(image_id)
         if known or self.language.sees:
             return known or ""
         try:
-            return self._captioner.caption(image_id, self.picture_of(image_id)).caption
+            return self.describe(image_id)
         except LanguageModelError:
             return ""
 
@@ -144,8 +158,10 @@ class Searcher:
         _check_k(k)
         made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
+        looks = method.base != "text-only" and reference.image_id not in self.gallery
+        unlike = (UNLIKE,) if looks and self._far.is_far(reference.features) else ()
         return TurnResult(
-            made.caption, made.merged, made.notes, made.query.vector, ranked.hits, made.excluded,
+            made.caption, made.merged, (*unlike, *made.notes), made.query.vector, ranked.hits, made.excluded,
             ranked.target_rank, made.stages.milliseconds, made.composition,
         )
 
@@ -217,6 +233,8 @@ class Searcher:
         stages = StageTimer()
         query, composition, notes = adjusted(found, method, adjustment, self.encoder, stages)
         ranked = self._rank(query, composition, k, found.excluded_ids, target_id, stages)
+        if adjustment.wording is not None:
+            found = replace(found, caption=adjustment.wording.caption, merged_text=adjustment.wording.merged_text)
         return replace(
             found, vector=query.vector, notes=notes, hits=ranked.hits, target_rank=ranked.target_rank,
             timings_ms=stages.milliseconds, composition=composition,

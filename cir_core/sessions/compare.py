@@ -13,6 +13,8 @@ from cir_core.methods.declared import Method
 from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.methods.references import Previous, Reference
 from cir_core.methods.timings import StageTimer
+from cir_core.search.pointing import Pointed
+from cir_core.search.protocol import with_stand_ins
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.comparisons import Comparison, ComparisonStore, MethodColumn
 from cir_core.sessions.service import SearchService
@@ -54,13 +56,15 @@ class ComparisonService:
         _check(methods)
         searcher = self._search.searcher(gallery)
         path = self._search.going_on(gallery, session_id, parent_id)
+        pointed = self._search.pointed(searcher, path, reference_id, text)
+        reference_id = pointed.reference_id or reference_id
         reference, _ = self._search.reference(searcher, reference_id)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         watch = watch or TurnObserver()
         shared = _caption(searcher, reference, [method.settings for method in methods], watch)
         columns: list[MethodColumn] = []
         for method in methods:  # as requested: the order shown must not depend on how long each takes
-            columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch, shared))
+            columns.append(_column(searcher, reference, pointed, method, exclude, path, marks, watch, shared))
             column_done()
         if all(column.problem for column in columns):
             if watch.stopped:
@@ -110,7 +114,7 @@ def _check(methods: Sequence[Method]) -> None:
 
 
 def _column(
-    searcher: Searcher, reference: Reference, text: str, method: Method, exclude: Exclude,
+    searcher: Searcher, reference: Reference, asked: Pointed, method: Method, exclude: Exclude,
     path: Sequence[Turn], marks: Marks, watch: TurnObserver, shared: _Shared | None,
 ) -> MethodColumn:
     settings = replace(method.settings, exclude=exclude)
@@ -120,7 +124,8 @@ def _column(
     part = PartWatch(watch)
     began = perf_counter()
     try:
-        found = searcher.turn(reference, text, settings, previous=Previous.of(path), marks=marks, k=DEPTH, watch=part)
+        found = searcher.turn(reference, asked.text, settings, previous=Previous.of(path, asked.held), marks=marks,
+                              k=DEPTH, watch=part)
     except Stopped:
         return MethodColumn(method.name, card, problem="Stopped before it had a result.")
     except CirqueError as error:
@@ -131,6 +136,8 @@ def _column(
         timings["total"] += shared.milliseconds - timings.get("caption", 0.0)
         timings["caption"] = shared.milliseconds
         composition = replace(composition, usage=shared.usage + composition.usage)
+    card = with_stand_ins(card, composition.usage.stand_ins)
     return MethodColumn(
-        method.name, card, found.caption, found.merged_text, found.notes, found.hits, timings, composition
+        method.name, card, found.caption, found.merged_text, (*asked.notes, *found.notes), found.hits, timings,
+        composition,
     )

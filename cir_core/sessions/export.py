@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn, public_record
@@ -32,6 +33,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             "protocol": card_to_dict(session.protocol),
             "turns": [
                 {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
+                 **_edited(turn),
                  "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
                  "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
                  "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
@@ -39,6 +41,12 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             ],
         },
     }
+
+
+def _edited(turn: Turn) -> dict[str, Any]:
+    """Caption and query as they were before the user edited one of them."""
+    made = turn.composition
+    return {"edited": asdict(made.edited)} if made and made.edited else {}
 
 
 def session_to_circled(session: SearchSession, turn_id: str | None = None, *, first: int = 0) -> list[dict[str, Any]]:

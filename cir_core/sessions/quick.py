@@ -5,12 +5,12 @@
     search = open_search("atelier")
     first = search.start(search.gallery.ids[0], "in red, with long sleeves")
     second = first.refine(first.hits[2].image_id, "without the belt")
-    print(second.merged_text, [hit.image_id for hit in second.hits[:5]])
+    print(second.merged_text, [search.describe(hit.image_id) for hit in second.hits[:5]])
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PIL import Image
@@ -19,12 +19,14 @@ from cir_core.encoders import load_encoder
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.images.load import for_encoder, process_image
 from cir_core.images.pixels import to_rgb
+from cir_core.index.near_duplicates import FOLD_AT, Fold, folded_page
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
-from cir_core.methods.declared import usual_method
+from cir_core.methods.declared import all_methods, find_method
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
+from cir_core.types.composition import Adjustment
 from cir_core.types.records import Hit, MethodSettings, Vector
 
 
@@ -46,6 +48,21 @@ class Step:
     def merged_text(self) -> str:
         return self.found.merged_text
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done otherwise than asked, and what to know of the results."""
+        return self.found.notes
+
+    def folded(self, similarity: float = FOLD_AT, *, k: int = 60) -> tuple[Fold, ...]:
+        """The results with near-duplicates folded: the first ``k`` images that do not resemble a better one with a
+        cosine of at least ``similarity``, each with the images ``similar`` to it. Ranks stay as they are."""
+        search = self._search
+        if not self.hits:
+            return ()
+        return folded_page(
+            lambda depth: search.searcher.adjust(self.found, search.method, Adjustment(), k=depth).hits,
+            search.searcher.features_of, k, similarity)
+
     def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
         """Continue with ``pick`` (an image id, a file or an image) as the new reference."""
         previous = Previous(self.found.vector, self.found.hits, self.references, self.features,
@@ -56,13 +73,20 @@ class Step:
 class Search:
     """One gallery, ready to search."""
 
-    def __init__(self, searcher: Searcher, method: MethodSettings) -> None:
+    def __init__(self, searcher: Searcher, method: MethodSettings, why: str = "") -> None:
+        """``why``: a note for first turns on why this method was chosen."""
         self.searcher = searcher
         self.method = method
+        self._why = why
 
     @property
     def gallery(self) -> Gallery:
         return self.searcher.gallery
+
+    def describe(self, image_id: str) -> str:
+        """The caption of a gallery image, by the language model if it has none; "" if that cannot describe it.
+        Raises ``UnknownImage``, ``LanguageModelError``."""
+        return self.searcher.describe(image_id)
 
     def start(self, reference: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
         """First turn. ``reference`` is an image id of the gallery, a file or an image."""
@@ -71,6 +95,8 @@ class Search:
     def _turn(self, reference: str | Path | Image.Image, text: str, k: int, previous: Previous | None) -> Step:
         known = self._reference(reference)
         found = self.searcher.turn(known, text, self.method, previous=previous, k=k)
+        if self._why and previous is None:
+            found = replace(found, notes=(self._why, *found.notes))
         before, features = (previous.references, previous.features) if previous else ((), ())
         return Step(found, (*before, known.image_id), (*features, found.composition.base), self)
 
@@ -86,15 +112,24 @@ class Search:
 
 
 def open_search(
-    gallery: str = "atelier", *, method: MethodSettings | None = None,
+    gallery: str = "atelier", *, method: str | MethodSettings | None = None,
     language: LanguageModel | None = None, home: Path | None = None,
 ) -> Search:
-    """Open ``gallery`` with the encoder it was indexed with. Raises ``CirqueError``."""
+    """Open ``gallery`` with the encoder it was indexed with.
+
+    ``method`` is the name of a method (``cirque methods`` lists them, also those of ``CIRQUE_METHODS``) or settings of
+    your own. Without it searches begin with ``guided``, or, where nothing can describe the gallery's images, with a
+    method that uses the picture itself, which the notes of the first turn say. Raises ``CirqueError``.
+    """
     settings = get_settings()
+    if isinstance(method, str):
+        method = find_method(method, all_methods(settings.methods)).settings
     opened = open_gallery(gallery, home=home or settings.home)
     encoder = load_encoder(
         opened.encoder.spec, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,
     )
     searcher = Searcher(opened, encoder, language or BuiltinLanguageModel(encoder))
-    return Search(searcher, method or usual_method())
+    if method is not None:
+        return Search(searcher, method)
+    return Search(searcher, searcher.usual.settings, searcher.usual.reason)

@@ -23,17 +23,20 @@ from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
-from cir_core.methods.declared import usual_method
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.steps import ranked_with
-from cir_core.search.protocol import differences, with_method, with_models
+from cir_core.search.pointing import Pointed, follow
+from cir_core.search.protocol import differences, with_method, with_models, with_stand_ins
+from cir_core.search.rewording import reworded
+from cir_core.search.scene import Scene
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.search.spread import farthest_first
+from cir_core.search.usual import Usual
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Adjustment, Marks, Usage
+from cir_core.types.composition import Adjustment, Marks, Usage, Wording
 from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
 
@@ -88,6 +91,10 @@ class SearchService:
         self._store.add_upload(reference_id, width, height, name)
         return reference_id
 
+    def usual(self, gallery: str) -> Usual:
+        """What searches of ``gallery`` begin with if nobody names a method."""
+        return self._pool.searcher(gallery).usual
+
     # --- sessions ------------------------------------------------------------------
 
     def start(
@@ -96,7 +103,7 @@ class SearchService:
     ) -> SearchSession:
         """Create and store a new, empty session."""
         searcher = self._pool.searcher(gallery)
-        method = method or usual_method()
+        method = method or searcher.usual.settings
         if target_id is not None:
             searcher.gallery.row_of(target_id)
         return self._store.create_session(SearchSession(
@@ -118,12 +125,14 @@ class SearchService:
 
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None,
-        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnObserver | None = None,
+        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
+        watch: TurnObserver | None = None,
     ) -> Turn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
         ``reference_id`` is a gallery image or an upload; by default the parent's reference is used again. ``marks``
-        refer to the parent's results. The turn is committed on return.
+        refer to the parent's results, and so may the text ("like the second one"), which then chooses the reference;
+        they are shown in rows of ``columns`` (0: unknown). The turn is committed on return.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -136,10 +145,12 @@ class SearchService:
 
         searcher = self._pool.searcher(session.gallery)
         self._check_unchanged(session, searcher)
-        reference, encode_ms = self.reference(searcher, reference_id)
         method = _going_on(session.method, path)
+        pointed = self.pointed(searcher, path, reference_id, text, columns)
+        reference_id = pointed.reference_id or reference_id
+        reference, encode_ms = self.reference(searcher, reference_id)
         found = searcher.turn(
-            reference, text, method, previous=Previous.of(path), marks=marks, k=k,
+            reference, pointed.text, method, previous=Previous.of(path, pointed.held), marks=marks, k=k,
             # Searches after the end are not part of the attempt: they get no rank.
             target_id=None if session.target_revealed else session.target_id, watch=watch,
         )
@@ -147,9 +158,26 @@ class SearchService:
         text = clean_text(text, required=False)
         # Settings may have changed since the session began: the turn notes it and has its own digest.
         now = searcher.card(method)
-        found = replace(found, notes=(*differences(session.protocol, now), *found.notes))
-        digest = with_models(with_method(session.protocol, method), now).digest
+        own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
+        found = replace(found, notes=(*differences(session.protocol, now), *pointed.notes, *own))
+        if pointed.text != text:
+            found = replace(found, composition=replace(found.composition, read_as=pointed.text))
+        card = with_models(with_method(session.protocol, method), now)
+        digest = with_stand_ins(card, found.composition.usage.stand_ins).digest
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
+
+    def pointed(
+        self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0
+    ) -> Pointed:
+        """``text`` with the results and turns of ``path`` that it points at looked up."""
+        def captions(image_ids: Sequence[str]) -> Sequence[str]:
+            if len(image_ids) == 1 and is_upload(image_ids[0]):
+                return ("",)
+            known = [image_id for image_id in image_ids if image_id in searcher.gallery]
+            found = dict(zip(known, searcher.stored_captions(known), strict=False))
+            return [found.get(image_id, "") for image_id in image_ids]
+
+        return follow(clean_text(text, required=False), Scene(path, reference_id, captions, columns))
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
         """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one. Raises
@@ -172,6 +200,23 @@ class SearchService:
         return searcher.adjust(TurnResult.of(turn), session.method, adjustment, k=k,
                                target_id=None if session.target_revealed else session.target_id)
 
+    def reword(
+        self, session_id: str, turn_id: str, before: Adjustment, *, caption: str = "", query: str = "",
+        watch: TurnObserver | None = None,
+    ) -> Adjustment:
+        """``before`` with another caption of a turn's reference, or another query, and what a language model makes of
+        it. Stores nothing. Raises as :func:`cir_core.search.rewording.reworded` does."""
+        session, turn = self._turn(session_id, turn_id)
+        searcher = self._pool.searcher(session.gallery)
+        found = self.adjusted(session_id, turn_id, before, 1)
+        reference, _ = self.reference(searcher, turn.reference_id)
+        wording, parts = reworded(
+            searcher, found, reference, found.composition.read_as or turn.modification_text, session.method,
+            number=turn.number, caption=caption, query=query, watch=watch)
+        if wording == Wording(turn.caption, turn.merged_text):  # as it was stored
+            return replace(before, wording=None).with_parts(dict.fromkeys(parts))
+        return replace(before, wording=wording).with_parts(parts)
+
     def save_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
         """Store :meth:`adjusted` as a sibling of the original turn, on a branch of its own."""
         began = perf_counter()
@@ -180,9 +225,10 @@ class SearchService:
         digest = turn.protocol_digest
         method = ranked_with(session.method, found.composition)
         if method != ranked_with(session.method, TurnResult.of(turn).composition):
-            digest = with_method(session.protocol, method).digest
+            stand_ins = found.composition.usage.stand_ins
+            digest = with_stand_ins(with_method(session.protocol, method), stand_ins).digest
         # The language model calls were paid for by the original turn.
-        usage = Usage(models=found.composition.usage.models)
+        usage = Usage(models=found.composition.usage.models, stand_ins=found.composition.usage.stand_ins)
         found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
                             dict(found.timings_ms), began)

@@ -44,6 +44,7 @@ class Usage:
     completion_tokens: int = 0
     cost: float | None = None    # in the currency the prices are set in
     models: tuple[str, ...] = () # models that answered, each once, in order
+    stand_ins: tuple[str, ...] = () # those of them that answered for one that was unavailable
 
     def __add__(self, other: Usage) -> Usage:
         known = [cost for cost in (self.cost, other.cost) if cost is not None]
@@ -51,6 +52,7 @@ class Usage:
             self.calls + other.calls, self.cached + other.cached,
             self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,
             sum(known) if known else None, tuple(dict.fromkeys((*self.models, *other.models))),
+            tuple(dict.fromkeys((*self.stand_ins, *other.stand_ins))),
         )
 
 
@@ -73,6 +75,14 @@ class ReflectionRound:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """Caption of the reference, and the query that was encoded."""
+
+    caption: str
+    merged_text: str
+
+
+@dataclass(frozen=True)
 class Composition(StepParts):
     """Everything between the person's words and the turn's ``vector``. ``terms`` sum up to v_0, the query before any
     reflection. ``base`` is this turn's own vector f_l, before history: later turns aggregate it."""
@@ -84,6 +94,8 @@ class Composition(StepParts):
     constraints: Constraints | None = None
     soft_filter: SoftFilter | None = None   # the λ and mode these hits were ranked with
     usage: Usage = Usage()
+    edited: Wording | None = None           # as they were before the user edited one of them
+    read_as: str = ""                       # the modification text without references to results; "" if it has none
     step_parts: Parts = ()                  # what further kinds of steps keep
 
 
@@ -92,13 +104,15 @@ class Adjustment(StepParts):
     """A change to a finished turn that needs no language model.
 
     ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the number of its reflection
-    rounds to apply; ``rewritten`` replaces the query of the last of them.
+    rounds to apply; ``rewritten`` replaces the query of the last of them. ``wording`` replaces the texts that the turn
+    began with.
     """
 
     constraints: Constraints | None = None
     soft_filter: SoftFilter | None = None
     rounds: int | None = None
     rewritten: str | None = None
+    wording: Wording | None = None
     step_parts: Parts = ()   # what replaces settings of further kinds of steps
 
     def __bool__(self) -> bool:

@@ -61,6 +61,7 @@ class ProtocolCard:
     max_turns: int | None = None   # longest session of an evaluation; its AUC depends on it
     captions: str = ""             # 16 hex of the gallery's optimised captions, if it has any
     domain: str = "garment"        # what prompts say the images show
+    stand_ins: tuple[str, ...] = ()  # language models that answered for one that was unavailable
 
 
 @dataclass(frozen=True)

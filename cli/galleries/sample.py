@@ -30,12 +30,15 @@ def build(
 @app.command("train-encoder")
 def train_encoder(
     folder: Annotated[Path, typer.Option("--out", help="Output folder of the model.")],
-    epochs: Annotated[int, typer.Option(min=1)] = 16,
+    epochs: Annotated[int, typer.Option(min=17)] = 36,
     seed: Annotated[int, typer.Option()] = 7,
     threads: Annotated[int, typer.Option(min=1)] = 2,
+    start: Annotated[Path | None, typer.Option(
+        "--from", exists=True, file_okay=False, help="Only the last stage, on the encoder in this folder.")] = None,
 ) -> None:
     """Retrain the bundled encoder (hours on two cores; resumes where it stopped)."""
     from cir_core.sample.training.sample_encoder import train_sample_encoder
 
     train_sample_encoder(
-        folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads, progress=out.print)
+        folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads, start=start,
+        progress=out.print)

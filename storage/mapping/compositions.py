@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 from cir_core.methods.steps import STEPS
-from cir_core.types.composition import Composition, Marks, Usage
+from cir_core.types.composition import Composition, Marks, Usage, Wording
 from cir_core.types.parts import tuples
 from cir_core.types.vectors import Vector
 from storage.mapping.records import Values
@@ -31,6 +31,8 @@ def pack_composition(composition: Composition | None) -> Values:
                if name in _ALWAYS or composition.part(name) is not None},
             "marks": asdict(composition.marks),
             "usage": asdict(composition.usage),
+            **({"edited": asdict(composition.edited)} if composition.edited else {}),
+            **({"read_as": composition.read_as} if composition.read_as else {}),
         },
         "composition_vectors": pack_vectors(list(vectors_of(composition))),
     }
@@ -50,6 +52,8 @@ def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -
         terms=tuple((name, next(vectors)) for name in terms),
         marks=Marks(**tuples(content["marks"])),
         usage=Usage(**tuples(content["usage"])),
+        edited=Wording(**content["edited"]) if content.get("edited") else None,
+        read_as=content.get("read_as", ""),
     ).with_parts({name: _record(value, kind, vectors) for name, kind, value in kept})
 
 

@@ -52,7 +52,7 @@ def test_figures_are_printed_and_every_request_is_in_the_file(cirque, home, tmp_
         share = scores["overall"]["measures"]["satisfaction@5"]
         mean = sum(one["satisfaction"] for one in scores["answers"]) / LIMIT
         assert share["value"] == pytest.approx(mean) and share["low"] <= mean <= share["high"]
-        printed = [float(number) for number in re.findall(r"(\d+\.\d\d) \(", found.output)]
+        printed = [float(number) for number in re.findall(r"(\d+\.\d\d)\s", found.output)]
         assert any(abs(number - 100 * share["value"]) <= 0.0051 for number in printed)
         assert scores["protocol"]["digest"] in found.output
     # The words alone satisfy, the picture alone is what was there before.

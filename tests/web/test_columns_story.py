@@ -38,13 +38,17 @@ def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
     expect(columns.locator(".cq-column")).to_have_count(3, timeout=60_000)
     settled(page)
     results = page.locator("#results").inner_html().lower()
-    for secret in ("text-only", "text only", "slerp", "soft", "reward", "score", " ms"):
+    for secret in ("text-only", "text only", "slerp", "soft", "reward", "score", " ms", "overlap", "identical",
+                   "only here", "elsewhere", "↑"):
         assert secret not in results, secret
+    looks = {item.get_attribute("class") for item in columns.get_by_role("listitem").all()}
+    assert looks == {""}, "no ring tells what columns share"
     before = len(kept_votes(app))
     page.keyboard.press("2")
     expect(columns.get_by_role("button", name="Your choice")).to_have_count(1)
     settled(page)
     (chosen, blind, seconds), = kept_votes(app)[before:]
+    expect(page.locator("#results")).to_contain_text("overlap@10")
     assert chosen in ("text-only", "soft", "slerp") and blind and seconds > 0
     shown = columns.locator(".cq-column.chosen h2 span").inner_text()
     assert shown == {"text-only": "Text only", "soft": "CIReVL + SoFT", "slerp": "Slerp"}[chosen]

@@ -44,6 +44,11 @@ def side(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name=name, exact=True)
 
 
+def unfold_attributes(page: Page) -> None:
+    page.locator("[data-attributes]").click()
+    expect(side(page, "Add")).to_be_visible()
+
+
 def texts(page: Page, name: str) -> list[str]:
     return side(page, name).locator(".text").all_inner_texts()
 
@@ -53,6 +58,7 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     choose(page, "soft")
     start_from(page, "a plain red dress")
     screen.search(page, "in navy, with long sleeves", 1)
+    unfold_attributes(page)
     found = screen.shown_ids(page)
     assert texts(page, "Must show") and "navy" in texts(page, "Add")
 
@@ -139,6 +145,7 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
     page = open_page()
     choose(page, "soft")
     screen.search(page, "in navy, with long sleeves", 1)
+    unfold_attributes(page)
     before = texts(page, "Add")
     page.evaluate(SLOWED, hold)
     for typed in ("one", "going further", "third"):

@@ -1,17 +1,25 @@
-"""Result types of the API endpoints; output schemas of the MCP tools derive from them."""
+"""Result types of the API endpoints; output schemas of the MCP tools derive from them. And which inputs may be
+left out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
+ADDED_LATER = "cq-added-later"
+"""Class of the last inputs of a call that scripts for earlier versions leave out: they get its initial value."""
 
-class FoundImage(TypedDict):
+
+class SimilarImage(TypedDict):
     image_id: str
     score: float
     rank: int                      # from 1
     picture: str                   # address of a thumbnail, relative to the server's root
+
+
+class FoundImage(SimilarImage):
+    similar: NotRequired[list[SimilarImage]]   # folded under it; only where folding was asked for
 
 
 class ModelUsage(TypedDict):

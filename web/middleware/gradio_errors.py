@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 
+from web.http.call_answers import ADDED_LATER
 from web.http.request_ids import go_on_with, id_of, request_id, unexpected
 
 _log = logging.getLogger("cirque.events")
@@ -49,6 +51,8 @@ class Screens(gr.Blocks):
         wanted = len(block_fn.inputs)
         if block_fn.fn is None:
             raise _mistake("There is no such call.", "no function")
+        if isinstance(inputs, list):
+            inputs = [*inputs, *_left_out(block_fn.inputs[len(inputs):])]
         if len(inputs) < wanted:
             raise _mistake(f"This call takes {wanted} values and got {len(inputs)}.", "too few values")
         try:
@@ -66,3 +70,9 @@ class Screens(gr.Blocks):
 def _mistake(problem: str, kind: str) -> gr.Error:
     _log.info("An event of request %s was refused: %s.", request_id(), kind)
     return gr.Error(f"{problem} {_CHECK}", print_exception=False, title="That did not work")
+
+
+def _left_out(missing: Sequence[Any]) -> list[Any]:
+    """Initial values of the last inputs of a call, if all of them came with a later version."""
+    later = all(ADDED_LATER in (getattr(one, "elem_classes", None) or ()) for one in missing)
+    return [one.value for one in missing] if later else []

@@ -11,13 +11,14 @@ import gradio as gr
 
 from annotation.accounts.account_names import LOCAL
 from cir_core.errors import CirqueError, SearchError
+from cir_core.index.near_duplicates import check_fold, folded_page
 from cir_core.methods.declared import find_method, usual_method
 from cir_core.search.searcher import clean_text
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Marks, Usage
+from cir_core.types.composition import Adjustment, Marks, Usage
 from cir_core.types.methods import MethodSettings
-from cir_core.types.records import SearchSession
-from web.http.call_answers import ModelUsage, SearchAnswer
+from cir_core.types.records import Hit, SearchSession
+from web.http.call_answers import ADDED_LATER, FoundImage, ModelUsage, SearchAnswer
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
 from web.http.visitor import require
@@ -32,7 +33,7 @@ def wire_api(services: Services) -> None:
 
     def search(
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
-        method: str = "", more: list[str] | None = None, less: list[str] | None = None,
+        method: str = "", more: list[str] | None = None, less: list[str] | None = None, fold: float = 0,
         request: gr.Request | None = None,
     ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
@@ -47,11 +48,14 @@ def wire_api(services: Services) -> None:
             text: What should be different from the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
             k: How many results to return, a whole number from 1 to 1000 (default 10).
-            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes "guided".
+            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes "guided", or one that
+                uses the picture itself if nothing can describe the gallery's images (a note says so).
                 A session keeps the method it began with.
             more: Ids of earlier results of this session that are close to what is wanted, besides the
                 reference; at most 50.
             less: Ids of earlier results of this session that are not what is wanted; at most 50.
+            fold: Cosine from which near-duplicates fold under the best of them, from 0.5 to 1, e.g. 0.95. Each of the k
+                hits then has a list "similar" of further hits, and ranks have gaps. 0 folds nothing.
 
         Returns:
             The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
@@ -63,7 +67,8 @@ def wire_api(services: Services) -> None:
             visitor = require(request, "search")
             marks = marks_of({"more": more or [], "less": less or []})
             with services.runs.of(LiveWatch()):
-                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name)
+                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name,
+                                  fold)
         except CirqueError as error:
             raise gr.Error(public_message(error), print_exception=False) from error
 
@@ -77,6 +82,7 @@ def wire_api(services: Services) -> None:
         gr.Textbox("", label="Method", visible=False),
         gr.JSON([], label="More like these ids", visible=False),
         gr.JSON([], label="Less like these ids", visible=False),
+        gr.Number(0, label="Fold from this similarity", visible=False, elem_classes=[ADDED_LATER]),
     ]
     gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
 
@@ -88,12 +94,13 @@ def check_search(services: Services, person: str, given: Mapping[str, Any]) -> N
     settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)
     clean_text(given["text"], required=settings.base != "image-only")
     _whole(given["k"])
+    _folds_at(given["fold"])
     services.quota.check_pictures(person)
 
 
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
-    method: str = "", marks: Marks = Marks(), person: str = LOCAL,
+    method: str = "", marks: Marks = Marks(), person: str = LOCAL, fold: float = 0,
 ) -> SearchAnswer:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
@@ -101,7 +108,7 @@ def run_search(
     session = service.session(session_id.strip()) if (session_id or "").strip() else None
     settings = _method(services, (method or "").strip(), session)
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
-    count = _whole(k)
+    count, at = _whole(k), _folds_at(fold)
     if image:
         services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)
@@ -112,18 +119,30 @@ def run_search(
     if marks and (session is None or session.latest is None):
         raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
     if session is None:
-        session = service.start(gallery, method=settings)
+        session = service.start(gallery, method=settings if (method or "").strip() else None)
     parent = session.latest
     turn = service.run_turn(
         session.session_id, text, reference_id=reference_id,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count,
     )
-    shown = service.gallery(session.gallery)
+    version = service.gallery(session.gallery).digest[:8]
+
+    def found(hit: Hit) -> FoundImage:
+        return {"image_id": hit.image_id, "score": hit.score, "rank": hit.rank,
+                "picture": media_url("thumb", session.gallery, hit.image_id, version)}
+
+    hits = [found(hit) for hit in turn.hits]
+    if at and turn.hits:
+        page = folded_page(lambda depth: service.adjusted(turn.session_id, turn.turn_id, Adjustment(), depth).hits,
+                           service.searcher(session.gallery).features_of, count, at)
+        hits = [found(one.hit) for one in page]
+        for shown, one in zip(hits, page, strict=True):
+            shown["similar"] = [found(hit) for hit in one.similar]
+    usual = service.usual(session.gallery)
+    why = [usual.reason] if usual.reason and parent is None and not (method or "").strip() else []
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
-        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank,
-                  "picture": media_url("thumb", session.gallery, h.image_id, shown.digest[:8])} for h in turn.hits],
-        "merged_text": turn.merged_text, "notes": list(turn.notes),
+        "hits": hits, "merged_text": turn.merged_text, "notes": [*why, *turn.notes],
         "usage": _usage(turn.composition.usage if turn.composition else Usage()),
     }
 
@@ -141,6 +160,16 @@ def _method(services: Services, name: str, session: SearchSession | None) -> Met
         raise SearchError(f"A session keeps its method, and this one was not started with {quoted(name)}. Leave out "
                           "the method, or start a new session.")
     return wanted
+
+
+def _folds_at(fold: object) -> float:
+    """The cosine from which hits fold; 0 where nothing folds."""
+    if fold is None or fold == 0:
+        return 0.0
+    if isinstance(fold, bool) or not isinstance(fold, (int, float)):
+        raise SearchError("fold must be a number: 0, or a cosine from 0.5 to 1.")
+    check_fold(fold)
+    return float(fold)
 
 
 def _whole(k: object) -> int:

@@ -32,9 +32,9 @@ def wire_screen(
     """``bus`` is the panel that carries the page's actions."""
     service = services.search
 
-    def draw(view: UiState) -> list[Any]:
-        drawn, panels = screen.draw(view)
-        return [drawn, *(panels[name] for name in PANELS)]
+    def draw(view: UiState, *, sessions: bool = False) -> list[Any]:
+        drawn, panels = screen.draw(view, sessions=sessions)
+        return [drawn, *(panels.get(name, gr.skip()) for name in PANELS)]
 
     def on_load(view: UiState, known: object, request: gr.Request) -> list[Any]:
         wanted = _session_asked(request)
@@ -48,15 +48,19 @@ def wire_screen(
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
         _check_searcher(request)
+        name = str(data.get("do", ""))
+        if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
+            view = replace(view, drawn={})
+        elif name in LONG:  # it may show progress in place of results
+            view = replace(view, drawn={**view.drawn, "results": None})
         try:
             if not view.loaded:  # the server was restarted under an open page
                 view = resume(service, view, _session_asked(request), data)
-            name = str(data.get("do", ""))
             if name in LONG:
                 view = yield from on_long(name, view, data)
             else:
                 view = perform(services, view, name, data)
-            yield draw(view)
+            yield draw(view, sessions=name == "sessions")
         except CirqueError as error:
             yield draw(replace(view, problem=public_message(error), notice=""))
             raise as_error(error) from error
@@ -74,7 +78,7 @@ def wire_screen(
             panels = {"results": screen.draw_progress(view, progress)}
             if progress.session_id and progress.session_id != told:
                 told = progress.session_id
-                panels["top"] = screen.draw_top(replace(view, session_id=told))
+                panels["state"] = screen.draw_state(replace(view, session_id=told))
             yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
 
     # Nothing is asked for before the page's own script is there to see it drawn.

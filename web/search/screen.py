@@ -1,14 +1,18 @@
-"""Rendering of the search screen: view and store in, one HTML string per panel out."""
+"""Rendering of the search screen: view and store in, one HTML string per changed panel out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.methods.guidance import ticks
-from cir_core.types.records import SearchSession
+from cir_core.search.projection import Projections
+from cir_core.search.scarcity import scarce
+from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
 from web.search.actions.settings import EXCLUDES, cannot_compose
@@ -16,13 +20,22 @@ from web.search.method_form import fieldsets
 from web.search.presenters import methods, reflection, results, steps
 from web.search.presenters import target as present_target
 from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
+from web.search.presenters.arranged import arranged
 from web.search.presenters.columns import chooser, columns
 from web.search.presenters.moves import moves as ranking_moves
 from web.search.view import UiState
 from web.services import Services
 from web.ui.templating import fill
 
-PANELS = ("top", "strip", "rail", "results", "how", "drawers")
+PANELS = ("state", "top", "strip", "rail", "results", "how", "drawers", "sessions")
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """``key``: everything that ``html`` depends on, where that is known without rendering."""
+
+    html: Callable[[], str]
+    key: tuple[Any, ...] | None = None
 
 
 class Screen:
@@ -32,16 +45,21 @@ class Screen:
         self._services = services
         self._settings = services.settings
         self._service = services.search
+        self._maps = Projections()
 
-    def draw(self, view: UiState) -> tuple[UiState, dict[str, str]]:
-        """The panels, and the view with its beat incremented. Never raises ``CirqueError``: errors are shown in the
-        results panel."""
+    def draw(self, view: UiState, *, sessions: bool = False) -> tuple[UiState, dict[str, str]]:
+        """The panels that differ from what the page shows (``view.drawn``), and the view with its beat incremented. The
+        list of sessions is drawn only if asked for. Never raises ``CirqueError``: errors are shown in the results
+        panel."""
         view = replace(view, beat=view.beat + 1)
         try:
-            return view, self._panels(view)
+            panels, drawn = _changed(self._panels(view), view)
         except CirqueError as error:
             view = replace(view, problem=view.problem or public_message(error))
-            return view, self._bare(view)
+            panels, drawn = _changed(self._bare(view), view)
+        if sessions:
+            panels["sessions"] = self._sessions(view)
+        return replace(view, drawn={**view.drawn, **drawn}), panels
 
     def draw_progress(self, view: UiState, progress: Progress) -> str:
         """The results panel while a long action runs."""
@@ -53,33 +71,30 @@ class Screen:
         return fill("search/progress.html", view=view, live=reflection.progress(
             progress, view.gallery, version, captions))
 
-    def draw_top(self, view: UiState) -> str:
-        """Only the top panel, e.g. with the session of a running search."""
-        try:
-            size = len(self._service.gallery(view.gallery))
-        except CirqueError:
-            size = None
-        return fill("search/top.html", view=view, size=size, session=None)
+    def draw_state(self, view: UiState) -> str:
+        """Only what the page is told of the view, e.g. the session of a running search."""
+        return fill("search/state.html", view=view)
 
     def empty(self) -> dict[str, str]:
         """Placeholders until the page has connected."""
         view = UiState(gallery=self._settings.gallery)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "top": fill("search/top.html", view=view, size=None, session=None),
+            "state": fill("search/state.html", view=view), "top": fill("search/top.html", view=view, size=None),
             "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
+            "sessions": fill("search/sessions.html", sessions=None, scores=None),
         }
 
-    def _bare(self, view: UiState) -> dict[str, str]:
-        panels = dict.fromkeys(PANELS, "")
-        return panels | {
-            "top": fill("search/top.html", view=view, size=None, session=None),
-            "results": fill("search/problem.html", view=view),
-            "drawers": fill("search/drawers.html", view=view, sessions=[], scores=None, chooser=None,
-                            settings=self._choices(view)),
+    def _bare(self, view: UiState) -> dict[str, _Panel]:
+        return {name: _Panel(str) for name in PANELS if name != "sessions"} | {
+            "state": _Panel(lambda: fill("search/state.html", view=view)),
+            "top": _Panel(lambda: fill("search/top.html", view=view, size=None)),
+            "results": _Panel(lambda: fill("search/problem.html", view=view)),
+            "drawers": _Panel(lambda: fill("search/drawers.html", view=view, chooser=None,
+                                           settings=self._choices(view))),
         }
 
-    def _panels(self, view: UiState) -> dict[str, str]:
+    def _panels(self, view: UiState) -> dict[str, _Panel]:
         searcher = self._service.searcher(view.gallery)
         gallery, version = searcher.gallery, searcher.gallery.digest[:8]
 
@@ -89,24 +104,33 @@ class Screen:
         session = self._service.session(view.session_id) if view.session_id else None
         turn = session.turn(view.turn_id or "") if session else None
         side_by_side = view.compare is not None or view.comparison_id is not None
-        seen = None
-        if session and turn and not side_by_side:
-            seen = shown_turn(self._service, session, turn, view)
         target = self._target(session, view, version)
         reference = None
         if view.reference_id:
             reference = results.picture(view.gallery, view.reference_id, version, caption_of(view.reference_id))
+
+        def shown_results() -> str:
+            seen = None
+            if session and turn and not side_by_side:
+                seen = shown_turn(self._service, session, turn, view)
+            return self._results(session, seen, view, version, caption_of, target)
+
         return {
-            "top": fill("search/top.html", view=view, size=len(gallery), session=session),
-            "strip": self._strip(session, view, version),
-            "rail": fill("search/rail.html", view=view, reference=reference, target=target, turn=turn,
-                         suggestions=results.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
-                         method=methods.method_line(view.method, self._services.methods),
-                         language_model=searcher.language.name, base=view.method.base),
-            "results": self._results(session, seen, view, version, caption_of, target),
-            "how": fill("search/how.html", how=results.how_found(session, turn, version)
-                        if session and turn and not side_by_side else None, changed=bool(view.adjustment)),
-            "drawers": self._drawers(view, version),
+            "state": _Panel(lambda: fill("search/state.html", view=view)),
+            "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
+            "strip": _Panel(lambda: self._strip(session, view, version)),
+            "rail": _Panel(lambda: fill(
+                "search/rail.html", view=view, reference=reference, target=target, turn=turn,
+                upload_mb=self._settings.max_upload_mb,
+                method=methods.method_line(view.method, self._services.methods),
+                language_model=searcher.language.name, base=view.method.base,
+                knows=results.knows(searcher.encoder.identity),
+                why=searcher.usual.reason if searcher.usual.is_for(view.method) else "")),
+            "results": _Panel(shown_results, _key_of_results(view, session, version)),
+            "how": _Panel(lambda: fill("search/how.html", how=results.how_found(session, turn, version)
+                                       if session and turn and not side_by_side else None,
+                                       changed=bool(view.adjustment))),
+            "drawers": _Panel(lambda: self._drawers(view), self._key_of_drawers(view)),
         }
 
     def _strip(self, session: SearchSession | None, view: UiState, version: str) -> str:
@@ -130,17 +154,27 @@ class Screen:
         moves = None
         if seen.now:
             moves = ranking_moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
+
+        def tiles(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+            return [results.tile(hit, gallery, version, caption_of(hit.image_id), ticks(turn.composition, hit.parts))
+                    for hit in hits]
+
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
-            problem=seen.problem,
-            tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id), ticks(turn.composition, hit.parts))
-                   for hit in turn.hits],
-            warnings=methods.warnings(turn.notes), moves=moves, offers=steps.offers(turn),
-            panels=steps.panels(seen.stored, turn, gallery, version), changes=steps.changes(view),
+            problem=seen.problem, wording=results.wording(seen.stored, turn, session.method.base),
+            shown=arranged(self._service, self._maps, session, seen, view, tiles),
+            warnings=[*methods.warnings(turn.notes), *self._scarce(gallery, turn)], moves=moves,
+            offers=steps.offers(turn), panels=steps.panels(seen.stored, turn, gallery, version),
+            changes=steps.changes(view),
             feedback=session.method.history == "feedback",
             history=methods.HISTORIES[session.method.history],
             gallery_changed=self._gallery_changed(session, turn.turn_id),
         )
+
+    def _scarce(self, gallery: str, turn: Turn) -> list[str]:
+        """What the gallery perhaps does not have, as sentences."""
+        searcher = self._service.searcher(gallery)
+        return methods.scarce_notes(scarce(searcher, turn.composition, turn.hits), len(searcher.gallery))
 
     def _gallery_changed(self, session: SearchSession, turn_id: str) -> str:
         """Why the session cannot be continued if the gallery was re-indexed; else ""."""
@@ -171,20 +205,28 @@ class Screen:
             "turns": len(session.path_to(tip.turn_id)) if tip else 0,
         }
 
-    def _drawers(self, view: UiState, version: str) -> str:
-        known, settings = set(view.mine), self._choices(view)
-        asked = view.comparison_id
+    def _drawers(self, view: UiState) -> str:
+        settings, asked = self._choices(view), view.comparison_id
         before = self._services.compare.comparison(asked) if asked else None
         # Only there: all votes are too much to read for every drawing.
         votes = self._services.votes.votes() if asked else ()
+        return fill(
+            "search/drawers.html", view=view, settings=settings,
+            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"], comparison=before),
+        )
+
+    def _key_of_drawers(self, view: UiState) -> tuple[Any, ...] | None:
+        if view.comparison_id is not None:  # others vote too
+            return None
+        galleries = tuple((one["name"], one["size"], one["partial"]) for one in self._galleries())
+        return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, galleries
+
+    def _sessions(self, view: UiState) -> str:
+        known = set(view.mine)
         summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
         rows = [results.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
-        return fill(
-            "search/drawers.html", view=view, sessions=rows,
-            scores=present_target.scores(self._service.scores(view.mine)) if known else None,
-            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"], comparison=before),
-            settings=settings,
-        )
+        scores = present_target.scores(self._service.scores(view.mine)) if known else None
+        return fill("search/sessions.html", sessions=rows, scores=scores)
 
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""
@@ -205,3 +247,27 @@ class Screen:
     def _galleries(self) -> list[dict[str, Any]]:
         return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
                 for info in self._service.galleries()]
+
+
+def _changed(panels: dict[str, _Panel], view: UiState) -> tuple[dict[str, str], dict[str, Any]]:
+    """HTML of the panels that were drawn from something else before, and what they are drawn from now."""
+    changed: dict[str, str] = {}
+    drawn: dict[str, Any] = {}
+    for name, panel in panels.items():
+        if panel.key is not None and view.drawn.get(name) == panel.key:
+            continue
+        html = panel.html()
+        mark = blake2b(html.encode(), digest_size=16).digest() if panel.key is None else panel.key
+        if view.drawn.get(name) != mark:
+            changed[name], drawn[name] = html, mark
+    return changed, drawn
+
+
+def _key_of_results(view: UiState, session: SearchSession | None, version: str) -> tuple[Any, ...] | None:
+    if view.comparison_id is not None:  # others vote too
+        return None
+    stored = (len(session.turns), session.branches, session.target_live, session.target_revealed) if session else ()
+    return (version, view.gallery, view.session_id, view.turn_id, view.branch_id, view.k, view.adjustment, view.undo,
+            view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice,
+            view.mine if session and session.target_id else (),
+            stored)

@@ -1,4 +1,4 @@
-"""The search screen: six HTML panels, rendered by :mod:`web.search.screen`, wired in :mod:`web.search.events`."""
+"""The search screen: HTML panels, rendered by :mod:`web.search.screen`, wired in :mod:`web.search.events`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from web.ui.static_files import in_module
 def build_search_tab(demo: gr.Blocks, services: Services) -> None:
     screen = Screen(services)
     first = screen.empty()
-    panels = {"top": _panel("top", first)}
+    panels = {"state": _panel("state", first), "top": _panel("top", first)}
     with gr.Row(elem_id="bench"):
         with gr.Column(elem_id="side", scale=0, min_width=0):
             panels["rail"] = _panel("rail", first)
@@ -25,9 +25,9 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
             panels["results"] = _panel("results", first)
         with gr.Column(elem_id="aside", scale=0, min_width=0):
             panels["how"] = _panel("how", first)
-    panels["drawers"] = _panel("drawers", first)
+    panels |= {name: _panel(name, first) for name in ("drawers", "sessions")}
     view, mine = gr.State(UiState(gallery=services.settings.gallery)), gr.JSON(value=[], visible=False)
-    wire_screen(demo, services, screen, view, mine, panels["top"], [view, *(panels[name] for name in PANELS)])
+    wire_screen(demo, services, screen, view, mine, panels["state"], [view, *(panels[name] for name in PANELS)])
     wire_api(services)
 
 

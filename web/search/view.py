@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from cir_core.index.near_duplicates import FOLD_AT
 from cir_core.methods.declared import usual_method
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import MethodSettings
@@ -22,6 +25,7 @@ class UiState:
 
     gallery: str
     method: MethodSettings = field(default_factory=usual_method)
+    method_chosen: bool = False              # by the person, in the settings or by opening a session
     k: int = DEFAULT_K
     session_id: str | None = None
     turn_id: str | None = None
@@ -32,6 +36,9 @@ class UiState:
     adjustment: Adjustment = Adjustment()    # what the person changed of the shown turn, not kept yet
     undo: tuple[Adjustment, ...] = ()        # the changes before it, the latest last
     moves: bool = False                      # show how the filter moved the results
+    layout: Literal["list", "map"] = "list"
+    fold: bool = False                       # near-duplicates fold into one tile
+    fold_at: float = FOLD_AT                 # from this cosine on
     comparison_id: str | None = None         # methods side by side
     asked_at: float = 0.0                    # when the comparison was shown first, seconds since the epoch
     annotator: str = ""                      # who votes: a random id this browser keeps
@@ -41,6 +48,7 @@ class UiState:
     notice: str = ""
     loaded: bool = False
     beat: int = 0                            # counts renderings, so that the page sees each one
+    drawn: Mapping[str, Any] = field(default_factory=dict)   # what each panel in the page was drawn from
 
     def remember(self, session_id: str) -> tuple[str, ...]:
         """Move ``session_id`` to the front of ``mine``."""

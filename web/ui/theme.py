@@ -13,7 +13,7 @@ import gradio as gr
 from web.http.pages import SCREENS
 from web.ui.static_files import ASSETS, asset_url
 
-_STYLES = ("app", "methods", "columns", "audit")
+_STYLES = ("app", "methods", "columns", "audit", "layouts")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")

@@ -4,10 +4,10 @@ import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
+const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
-let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the top panel
+let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
 const waiting = /** @type {(() => void)[]} */ ([]);
 let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
@@ -19,7 +19,7 @@ export const onLive = (/** @type {() => unknown} */ callback) => afterLive.push(
 
 // --- to the server ---------------------------------------------------------------------
 
-const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
+export const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
 
 // Says whether the action was sent: one at a time.
 /** @type {(name: string, data?: object) => boolean} */
@@ -28,12 +28,13 @@ export function act(name, data = {}) {
     if ($(".cq-live")) toast("Still searching. Esc stops and keeps the results so far.");
     return false;
   }
-  const { turn, reference } = shown(); // lets a restarted server pick up where we are
+  const { turn, reference, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
+  const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
   pending = { name, turn, since: performance.now() };
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
+  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_beat: shownBeat, ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;
@@ -70,7 +71,7 @@ let beat = "";
 // Each panel hands itself over (web/search/tab.py), perhaps when the server has drawn it already.
 /** @type {(element: HTMLElement, send: typeof trigger, watch: (value: "value", hears: () => void) => void, name: string) => void} */
 export function mount(element, send, watch, name) {
-  if (name === "top") {
+  if (name === "state") {
     trigger = send;
     waiting.splice(0).forEach((call) => call());
   }
@@ -110,6 +111,6 @@ function drawn() {
 
 function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
-  const count = $$("#results .cq-grid [role=option]").length;
+  const count = $$("#results .cq-grid [role=option]:not([hidden])").length;
   return action === "search" && count ? `${count} results for ${title}` : "";
 }

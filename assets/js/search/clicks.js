@@ -1,6 +1,7 @@
 // What the attributes in the templates mean: data-act, data-drawer, data-open, data-copy, …
 import { askText, copy, on, showKeys, toggleTheme } from "../shared/common.js";
 import { enlarge } from "../shared/large.js";
+import { weights } from "../shared/weights.js";
 import { act } from "./actions.js";
 import { closeDrawers, openDrawer } from "./drawers.js";
 import { $ } from "./page.js";
@@ -9,7 +10,7 @@ import { ask } from "./query.js";
 import { browse } from "./reference.js";
 import { found, refine } from "./results/selection.js";
 
-const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play });
+const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights });
 
 // The first that fits, from the element inwards out.
 /** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */
@@ -20,6 +21,7 @@ const CLICKS = {
   "[data-large]": ({ large, caption }) => enlarge([{ name: caption || "", large }]),
   "[data-picker]": ({ picker }) => pick(picker),
   "[data-upload]": browse,
+  "[data-instead]": ({ instead: text }) => act("search", { text, instead: true }),
   "[data-chip]": ({ chip }) => ask(chip),
   "[data-found]": () => found(),
   "[data-refine]": ({ refine: image }) => refine(image || undefined),

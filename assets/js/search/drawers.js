@@ -1,5 +1,6 @@
 // Drawers: settings, sessions, methods to compare. The server draws them, this opens one at a time.
 import { on } from "../shared/common.js";
+import { act, busy, onDraw } from "./actions.js";
 import { methodParts } from "./methods/settings.js";
 import { $, $$ } from "./page.js";
 
@@ -13,8 +14,17 @@ export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} *
   $("form", drawer)?.reset();
   methodParts();
   document.body.dataset.drawer = name;
+  if (name === "sessions") list();
   setTimeout(() => $("input:checked, button", drawer)?.focus({ preventScroll: true }), 60);
 }
+
+// The list of sessions is asked for when it is looked at, after what is under way.
+let waits = false;
+function list() {
+  waits = Boolean(busy());
+  if (!waits) act("sessions");
+}
+onDraw(() => { if (waits && drawerOpen() === "sessions") list(); });
 
 // Says whether one was open.
 export function closeDrawers() {

@@ -6,14 +6,15 @@ import { stop } from "./live.js";
 import { $ } from "./page.js";
 import { pick } from "./picker.js";
 import { queryField } from "./query.js";
+import { toggleSimilar } from "./results/folds.js";
 import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
 import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
 setKeys([
   ["/", "Go to the text"], ["Enter", "Search (in the text field), enlarge (on a result)"], ["Shift Enter", "New line in the text"],
-  ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Enlarge the selected result, or close it"],
-  ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"],
+  ["← ↑ → ↓", "Move between results, on the map to the nearest in that direction"], ["Space", "Select a result"], ["o", "Enlarge the selected result, or close it"],
+  ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"], ["s", "Show or hide similar results that are folded"],
   ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
   ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste an image as reference"], ["Esc", "Stop a search, leave the text field, close a dialog"],
   ["Delete", "Remove the focused chip; Enter edits it"],
@@ -27,6 +28,7 @@ const DOES = {
   r: () => refine(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
   z: back, u: back,
   "+": () => mark("more"), "=": () => mark("more"), "-": () => mark("less"),
+  s: () => toggleSimilar(),
   o: () => { const tile = selected(); if (tile) enlargeTile(tile); },
 };
 const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];

@@ -1,12 +1,16 @@
 // The search screen. Gradio draws its panels and calls what is exported here, which web/search/tab.py and events.py
 // import by this file's address: nothing of cirque's is global.
 import "./query.js"; // parts that hear of a drawing do so in this order
+import "./results/folds.js"; // hides what is folded, before the selection is drawn
+import "./results/map.js";
 import "./results/ledger.js";
 import "./methods/rounds.js";
+import "./methods/wording.js";
 import "./methods/dials.js";
 import "./methods/chips.js";
 import "./results/columns.js";
 import "./results/audit.js";
+import "./suggestions.js";
 import "./live.js";
 import "./menu.js";
 import "./clicks.js";

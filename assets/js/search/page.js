@@ -1,9 +1,9 @@
-// What stands on the search page. The server draws its panels (web/search/screen.py) and says in the top one what they show.
+// What stands on the search page. The server draws its panels (web/search/screen.py) and says in a hidden one what they show.
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S> | null} */
 export const $ = (selector, root = document) => root.querySelector(selector);
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S>[]} */
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-export const shown = () => $(".cq-top")?.dataset ?? {};
+export const shown = () => $(".cq-state")?.dataset ?? {};
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
 export const narrow = (/** @type {number} */ width) => window.matchMedia(`(max-width: ${width}px)`);

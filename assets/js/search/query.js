@@ -4,7 +4,8 @@ import { act, onDraw } from "./actions.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, shown } from "./page.js";
 import { marks } from "./results/marks.js";
-import { selected, tiles } from "./results/selection.js";
+import { nextReference } from "./results/next.js";
+import { perRow, selected, tiles } from "./results/selection.js";
 
 export const queryField = () => $("textarea#cq-text");
 
@@ -16,7 +17,7 @@ on("submit", (event) => {
   const data = Object.fromEntries(new FormData(form));
   if (name === "settings") closeDrawers();
   if (name !== "search") act(name, data);
-  else if (act(name, { ...data, ...marks() })) asked = data.text;
+  else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: perRow() })) asked = data.text;
 });
 
 on("keydown", (event) => {
@@ -51,7 +52,7 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 // --- after a new drawing -------------------------------------------------------------------
 
 const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
-const IN_PLACE = ["adjust", "moves", "filter"]; // the page stays where the person works
+const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
   const field = queryField();

@@ -158,7 +158,8 @@ interface Forecast {
 type ShownTurn = Partial<Record<"beat" | "session" | "turn" | "reference" | "gallery" | "problem" | "notice" | "loaded", string>>;
 /** A result: web/templates/search/parts/tile.html. */
 interface Tile extends HTMLElement {
-  dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string };
+  dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string;
+    under?: string; similar?: string; opened?: string; x?: string; y?: string };
 }
 interface Drawn { action: string; failed: boolean }
 /** `shape` has the last word on the values when they are sent. */
@@ -211,7 +212,13 @@ interface Window { Plotly: Plotly }
 
 // --- calls ---------------------------------------------------------------------------------------------
 
+/** An encoder's weights: "url", "file", "encoder" and "there" are for admins. */
+interface WeightsState {
+  may: boolean; spec: string; megabytes: number; host: string; ready: boolean; running: boolean; done: number; total: number;
+  problem: string; stopping: boolean; url: string; file: string; encoder?: string; there?: boolean;
+}
 interface Answers {
+  "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;
   "me": Me; "sign-out": unknown;
   "people/all": People; "log/acts": Acts;
   "study/mine": { studies: { name: string; kind: Kind; accepting: boolean; joined: boolean; done: number; total: number }[] };

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cir_core.garments.lexicon import CATEGORY, GROUPS, Group
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.vague import choices
 from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 
@@ -14,7 +15,17 @@ def aspects(caption: str, modification_text: str) -> AspectsAnswer:
     wanted = understand(caption, modification_text)
     category = wanted.slots.get("category") or _other_category(wanted)
     found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
-    return AspectsAnswer(aspects=tuple(one for one in found if one), notes=wanted.notes)
+    return AspectsAnswer(
+        aspects=tuple(one for one in found if one), notes=wanted.notes, unused=_unused(wanted),
+        choices=choices(wanted.reference, modification_text),
+    )
+
+
+def _unused(wanted: Wanted) -> tuple[str, ...]:
+    """Words that were left, and those to be removed that the reference does not have."""
+    there = {word for extra in wanted.reference.extras for word in extra.split()}
+    missing = (words for words in wanted.edits.unwanted if not there & set(words.split()))
+    return tuple(dict.fromkeys((*wanted.edits.unused, *missing)))
 
 
 def _other_category(wanted: Wanted) -> str | None:

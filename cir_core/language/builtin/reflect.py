@@ -76,7 +76,7 @@ def _problem(wanted: Wanted, group: str, count: tuple[int, int]) -> str:
         return f"only {met} of {known}: {words}"
     if group in wanted.kept:
         return f"none of {known}: {words}; asked too strictly, or the reference's caption is wrong there"
-    return f"none of {known}: {words}; perhaps the gallery has none"
+    return f"none of {known}: {words}"
 
 
 def _still_there(wanted: Wanted, shown: Sequence[Mapping[str, str]]) -> list[str]:

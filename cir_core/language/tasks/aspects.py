@@ -25,6 +25,9 @@ class AspectAnswer(BaseModel):
 
 class AspectsAnswer(Answer):
     aspects: tuple[AspectAnswer, ...] = ()
+    unused: tuple[str, ...] = Field(default=(), description="Words of the text that nothing was made of, as typed.")
+    choices: tuple[str, ...] = Field(
+        default=(), description="Concrete texts, any of which may be meant, where the text is vague.")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,6 @@ class FallbackLanguageModel(Wrapper):
         except LanguageModelError as error:
             raise LanguageModelUnavailable(f"{reason} The built-in language model failed too: {error}") from None
         if watch is not None:
-            watch.spent(Usage(models=(self._builtin.name,)))
+            watch.spent(Usage(models=(self._builtin.name,), stand_ins=(self._builtin.name,)))
         note = f"the built-in language model answered instead of {self.inner.name}: {reason}"
         return answer.model_copy(update={"notes": (*answer.notes, note)})

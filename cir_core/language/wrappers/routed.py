@@ -33,5 +33,15 @@ class RoutedLanguageModel(Wrapper):
         """Those of the model for the role of ``task``."""
         return conditions_of(self._model(task), task)
 
+    def of_role(self, role: str) -> LanguageModel:
+        return self._by_role.get(role, self.inner)
+
     def _model(self, task: Task[Any]) -> LanguageModel:
-        return self._by_role.get(task.role, self.inner)
+        return self.of_role(task.role)
+
+
+def answering(model: LanguageModel, role: str) -> LanguageModel:
+    """The model within its wrappers that is asked first for ``role``."""
+    while isinstance(model, Wrapper):
+        model = model.of_role(role) if isinstance(model, RoutedLanguageModel) else model.inner
+    return model

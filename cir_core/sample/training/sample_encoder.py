@@ -11,8 +11,9 @@ import torch
 
 from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.evaluate_encoder import EncoderReport
+from cir_core.sample.training.alignment import AlignmentRecipe, align
 from cir_core.sample.training.recipe import TrainingRecipe
-from cir_core.sample.training.sample_data import rendered
+from cir_core.sample.training.sample_data import Pixels, rendered
 from cir_core.sample.training.sample_model import IMAGE_SIZE, export
 from cir_core.sample.training.sample_run import TrainingRun
 
@@ -27,6 +28,8 @@ def train_sample_encoder(
     seed: int = 7,
     threads: int = 2,
     recipe: TrainingRecipe = TrainingRecipe(),
+    alignment: AlignmentRecipe = AlignmentRecipe(),
+    start: Path | None = None,
     garments: Sequence[Garment] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Path:
@@ -35,6 +38,7 @@ def train_sample_encoder(
     ``cache`` holds the rendered images and ``state.pt``, from which an interrupted training
     resumes (delete it to start afresh). Evaluation starts after the epochs of
     the image tower alone; from then on ``out`` loads as ``local-dir:<out>``.
+    The last stage (:mod:`.alignment`) follows; with ``start``, the folder of an encoder, it is the only one.
     """
     torch.set_num_threads(threads)
     garments = catalogue() if garments is None else garments
@@ -44,15 +48,23 @@ def train_sample_encoder(
     images = rendered(train, cache, size=IMAGE_SIZE, takes=recipe.takes)
     val_images = rendered(val, cache, size=IMAGE_SIZE)[0]
     images = np.array(images)  # into memory once; batches pick rows at random
-    run = TrainingRun(cache, train, recipe, epochs, seed)
+    if start is None:
+        _epochs(out, TrainingRun(cache, train, recipe, epochs, seed), images, val, val_images, progress)
+    align(start or out, out, train, images, val, val_images, recipe=alignment, seed=seed, progress=progress)
+    return out
+
+
+def _epochs(out: Path, run: TrainingRun, images: Pixels, val: Sequence[Garment], val_images: Pixels,
+            progress: Callable[[str], None]) -> None:
     run.resume()
+    epochs = run.epochs
     while run.epoch < epochs:
-        start = time.monotonic()
+        began = time.monotonic()
         images_only = run.images_only
         loss = run.one_epoch(images)
         if images_only:  # nothing to evaluate yet
             run.save()
-            progress(f"epoch {run.epoch}/{epochs} loss {loss:.3f} {time.monotonic() - start:.0f} s")
+            progress(f"epoch {run.epoch}/{epochs} loss {loss:.3f} {time.monotonic() - began:.0f} s")
             continue
         report = run.evaluate(val, val_images)
         better = _quality(report) > run.best
@@ -65,9 +77,8 @@ def train_sample_encoder(
             f"R@1 {report.recall_at_1:.3f} R@10 {report.recall_at_10:.3f} "
             f"attributes {report.mean_attribute_accuracy:.4f} ("
             + " ".join(f"{k} {v.accuracy:.3f}" for k, v in report.attribute_accuracy.items())
-            + f") {time.monotonic() - start:.0f} s" + (" kept" if better else "")
+            + f") {time.monotonic() - began:.0f} s" + (" kept" if better else "")
         )
-    return out
 
 
 def _quality(report: EncoderReport) -> float:

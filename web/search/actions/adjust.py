@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from cir_core.errors import SearchError, UnknownSession
+from cir_core.errors import SearchError, Stopped, UnknownSession
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Composition, Marks
-from web.search.actions.parts import Action, Data, session_of, shown
+from web.http.long_actions import LiveWatch
+from web.search.actions.parts import Action, Data, session_of, shown, text_of
 from web.search.presenters.step import Change
 from web.search.presenters.steps import presenters
 from web.search.view import UiState
+from web.services import Services
 
 MOST_MARKS = 50
 UNDO_KEPT = 50
 
 
-def marks_of(data: Data) -> Marks:
-    """The marks a page sends along with a search. Raises ``SearchError`` for what are none."""
-    return Marks(_ids(data.get("more"), "more"), _ids(data.get("less"), "less"))
+def marks_of(data: Data, reference_id: str | None = None) -> Marks:
+    """The marks a page sends along with a search, without the reference. Raises ``SearchError`` for what are none."""
+    more, less = (tuple(one for one in _ids(data.get(side), side) if one != reference_id) for side in ("more", "less"))
+    return Marks(more, less)
 
 
 def _ids(value: object, name: str) -> tuple[str, ...]:
@@ -40,6 +44,25 @@ def adjust(service: SearchService, view: UiState, data: Data) -> UiState:
     for presenter in presenters():
         adjustment = presenter.change(made, adjustment, data)
     return _changed(view, adjustment, going_on=data.get("going_on") is True)
+
+
+def begin_reword(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
+    """Another ``caption`` of the reference, or another ``query``, of the shown turn: a language model reads it, then
+    the turn is ranked again."""
+    session_id, turn_id = session_of(services.search, view).session_id, view.turn_id or ""
+    given = {name: text_of(data, name) for name in ("caption", "query") if name in data}
+    watch = LiveWatch(" ".join(given.values()))
+
+    def job() -> UiState:
+        adjustment = view.adjustment
+        try:
+            for name, text in given.items():
+                adjustment = services.search.reword(session_id, turn_id, adjustment, **{name: text}, watch=watch)
+        except Stopped:
+            return replace(view, notice="Stopped. The text is as it was.")
+        return _changed(view, adjustment)
+
+    return watch, job
 
 
 def undo(service: SearchService, view: UiState, data: Data) -> UiState:

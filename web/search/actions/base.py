@@ -12,13 +12,14 @@ from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
 from cir_core.search.searcher import clean_text
 from cir_core.sessions.service import SearchService
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Marks
+from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
-from web.search.actions.adjust import ADJUSTING, kept, marks_of
+from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
+from web.search.actions.arrange import ARRANGING
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
-from web.search.actions.parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, text_of
+from web.search.actions.parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, starting, text_of
 from web.search.actions.settings import apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.view import DEFAULT_K, UiState
@@ -54,11 +55,12 @@ def resume(service: SearchService, view: UiState, session_id: str, data: Data) -
 
 def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
     session = service.session(text_of(data, "session"))
-    service.searcher(session.gallery)  # a gallery that is gone is said now, not at the next click
+    usual = service.usual(session.gallery)  # a gallery that is gone is said now, not at the next click
     latest = session.latest
     view = replace(
         fresh(view), gallery=session.gallery, method=session.method, session_id=session.session_id,
-        target_live=session.target_live, mine=view.remember(session.session_id),
+        method_chosen=not usual.is_for(session.method), target_live=session.target_live,
+        mine=view.remember(session.session_id),
     )
     if latest is None:
         return propose(service, view)
@@ -76,16 +78,29 @@ def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
 def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check the request; the search itself is left to the job."""
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
+    view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
-    marks = marks_of(data) if view.turn_id else Marks()
+    marks = marks_of(data, view.reference_id) if view.turn_id else Marks()
     reflection = view.method.reflection
+    columns = data.get("columns")
+    shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
-    return watch, lambda: search(services.search, view, text, marks, watch)
+    return watch, lambda: search(services.search, view, text, marks, watch, shown_in)
 
 
-def search(service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch) -> UiState:
+def _before(service: SearchService, view: UiState) -> UiState:
+    """The view from which the shown turn was searched: the next one stands beside it, on a branch of its own."""
+    turn = session_of(service, view).turn(view.turn_id or "")
+    if turn is None:
+        raise UnknownSession("That turn is not part of this session. Reload the page.")
+    return replace(view, turn_id=turn.parent_id, reference_id=turn.reference_id, adjustment=Adjustment(), undo=())
+
+
+def search(
+    service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0
+) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
         session_id = service.start(view.gallery, method=view.method).session_id
@@ -96,7 +111,7 @@ def search(service: SearchService, view: UiState, text: str, marks: Marks, watch
     try:
         turn = service.run_turn(
             session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k,
-            watch=watch,
+            columns=columns, watch=watch,
         )
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
@@ -106,7 +121,7 @@ def search(service: SearchService, view: UiState, text: str, marks: Marks, watch
         return replace(view, problem=public_message(error))  # a second try must not keep the changes twice
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
-    return shown(view, turn)
+    return replace(shown(view, turn), reference_id=turn.reference_id)  # which the words may have chosen
 
 
 def set_reference(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -182,7 +197,7 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
     return session.path_to(tip.turn_id) if tip else ()
 
 
-LONG: dict[str, Begin] = {"search": begin_search, **COLUMN_LONG}
+LONG: dict[str, Begin] = {"search": begin_search, "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
 
 ACTIONS: dict[str, Action] = {
@@ -190,7 +205,7 @@ ACTIONS: dict[str, Action] = {
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
-    **ADJUSTING,
+    **ADJUSTING, **ARRANGING,
 }
 
 WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
@@ -200,6 +215,8 @@ WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"setti
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     view = replace(view, problem="", notice="")
+    if name == "sessions":  # the screen draws the list
+        return view
     if name in WITH_SERVICES:
         return WITH_SERVICES[name](services, view, data)
     if name not in ACTIONS:

@@ -12,7 +12,7 @@ from cir_core.methods.declared import Method, find_method
 from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
-from web.search.actions.parts import WALL, Begin, Data, fresh, text_of
+from web.search.actions.parts import WALL, Begin, Data, fresh, starting, text_of
 from web.search.view import UiState
 from web.services import Services
 
@@ -21,6 +21,7 @@ NEITHER = "none"
 
 def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check what was asked; the columns are made by the job."""
+    view = starting(services.search, view, data)
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
     methods = [find_method(name, services.methods) for name in _names(data)]
@@ -28,7 +29,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     watch = LiveWatch(text, total=len(methods), secret=blind)
     reference_id = view.reference_id
-    marks = Marks() if fresh_start else marks_of(data)
+    marks = Marks() if fresh_start else marks_of(data, reference_id)
     who = text_of(data, "who")[:64]
 
     def job() -> UiState:
@@ -82,7 +83,7 @@ def use_method(services: Services, view: UiState, data: Data) -> UiState:
     if settings == view.method:
         return replace(view, comparison_id=None)
     notice = f"Your next search uses “{method.title}”."
-    changed = replace(view, method=settings, adjustment=Adjustment(), undo=())
+    changed = replace(view, method=settings, method_chosen=True, adjustment=Adjustment(), undo=())
     if view.session_id is not None:
         changed = fresh(changed)
         notice += " It starts a new session; the previous one is under “Sessions”."

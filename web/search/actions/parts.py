@@ -63,6 +63,9 @@ def one_of(allowed: Collection[str], value: str) -> str:
 
 
 def propose(service: SearchService, view: UiState) -> UiState:
+    """A reference to start from, and the gallery's usual method unless another one was chosen."""
+    if not view.method_chosen:
+        view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
         return replace(view, wall=(), reference_id=None)
@@ -88,6 +91,15 @@ def leave(view: UiState, turn: Turn) -> UiState:
     elif turn.turn_id == view.turn_id:
         return replace(view, compare=None, comparison_id=None)
     return shown(view, turn)
+
+
+def starting(service: SearchService, view: UiState, data: Data) -> UiState:
+    """``view`` with the reference that a search names: the result that is selected in the page."""
+    image_id = text_of(data, "reference")
+    if not image_id:
+        return view
+    service.image_path(view.gallery, image_id)
+    return replace(view, reference_id=image_id)
 
 
 def session_of(service: SearchService, view: UiState) -> SearchSession:

@@ -28,10 +28,13 @@ def apply_settings(services: Services, view: UiState, data: Data) -> UiState:
     exclude: Any = one_of(EXCLUDES, text_of(data, "exclude") or view.method.exclude)
     method = replace(with_details(base, data), exclude=exclude)
     gallery = text_of(data, "gallery") or view.gallery
+    chosen = view.method_chosen or replace(method, exclude=view.method.exclude) != view.method
+    if not chosen and gallery != view.gallery:
+        method = replace(service.usual(gallery).settings, exclude=exclude)
     if method.base == "joint" and not composes(service.searcher(gallery).encoder):
         raise EncoderUnavailable(cannot_compose(service.searcher(gallery).encoder.name))
     k = min(MAX_K, max(1, int(number_of(data, "k")))) if "k" in data else view.k
-    changed = replace(view, gallery=gallery, method=method, k=k)
+    changed = replace(view, gallery=gallery, method=method, method_chosen=chosen, k=k)
     if gallery != view.gallery:
         service.searcher(gallery)
         return replace(propose(service, fresh(changed)), notice=f"Searching “{gallery}” now.")

@@ -45,7 +45,7 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
         if found is not None and adjustment:
             result = replace(result, shown=replace(
                 turn, hits=found.hits[: view.k], vector=found.vector, target_rank=found.target_rank,
-                notes=found.notes, composition=found.composition,
+                notes=found.notes, composition=found.composition, caption=found.caption, merged_text=found.merged_text,
             ))
         if found is not None and compared is not None:
             result = replace(result, then=adjusted(compared, DEEP).hits, now=found.hits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cir_core.audit.live import Alone, LiveAudit
+from cir_core.audit.live import LiveAudit
 from cir_core.audit.records import CUTOFF
 from web.search.presenters.results import Dict, picture
 
@@ -18,7 +18,8 @@ def audit(found: LiveAudit, gallery: str, version: str) -> Dict:
             rows.append(_row(name, alone.best, found.best, alone.target_rank, same, gallery, version))
     text = found.text.ranks if found.text else {}
     return {
-        "sentence": sentence(found), "rows": rows, "needs_both": found.finding == "both",
+        "sentence": sentence(found), "rows": rows,
+        "needs_both": found.finding == "both" and found.target_rank is not None,
         "later": found.later_turn, "depth": found.depth,
         "ringed": any(shown["both"] for row in rows for shown in row["pictures"]),
         "ranks": {image_id: [text.get(image_id), rank] for image_id, rank in found.image.ranks.items()},
@@ -46,24 +47,13 @@ def _of_target(found: LiveAudit) -> str:
 
 
 def _of_results(found: LiveAudit) -> str:
-    if found.finding == "either":
-        return "The text alone gives nearly these results, and so does the image: the inputs are redundant."
-    if found.finding == "text":
-        return _nearly("text", "image", found.text, found.depth)
-    if found.finding == "image":
-        return _nearly("image", "text", found.image, found.depth)
-    shared = max(alone.shared for alone in (found.text, found.image) if alone is not None)
-    needed = " (earlier turns also count)." if found.later_turn else ": both are needed."
-    if not shared:
-        return f"Neither input alone gives any of these results{needed}"
-    return f"Neither input alone gives more than {shared} of these top {found.depth}{needed}"
-
-
-def _nearly(one: str, other: str, alone: Alone | None, depth: int) -> str:
-    shared = alone.shared if alone else 0
-    if shared == depth:
-        return f"The {one} alone already gives these results: the {other} changes nothing in the top {depth}."
-    return f"The {one} alone already gives {shared} of these top {depth}: the {other} changes little."
+    """Without a target nobody knows what the query needs: overlap is given as overlap."""
+    if not found.depth:
+        return "There are no results to compare."
+    parts = [f"the {name} alone gives {alone.shared}" for name, alone in (("text", found.text), ("image", found.image))
+             if alone is not None]
+    said = f"Of these top {found.depth}, {' and '.join(parts)}."
+    return f"{said} Earlier turns also count." if found.later_turn else said
 
 
 def _row(name: str, best: tuple[str, ...], turn: tuple[str, ...], rank: int | None, same: str,

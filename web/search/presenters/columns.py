@@ -1,7 +1,7 @@
 """Method comparisons as plain dictionaries. No gradio, no HTML.
 
 What a blind comparison must hide before the vote is not in the dictionary: names, texts, scores, ledgers, times and
-costs would reveal methods.
+costs would reveal methods, and so would overlap: the column that shares least is recognised.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from annotation.records import MethodVote
 from annotation.votes import tally
 from cir_core.methods.declared import USUAL, Method, name_of
 from cir_core.methods.steps import STEPS
+from cir_core.search.far_pictures import UNLIKE
 from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.types.composition import Usage
 from cir_core.types.records import Hit
@@ -45,11 +46,13 @@ def columns(
         "id": comparison.comparison_id, "text": comparison.modification_text or "Like the reference",
         "words": comparison.modification_text,
         "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
-        "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
+        "neither": own is not None and own.chosen is None, "k": SHOWN,
+        "overlaps": _overlaps(tops, sides) if open_names else [],
         "votes": len(votes) if open_names else 0,
         "reference": results.picture(comparison.gallery, comparison.reference_id, version),
         "continued": comparison.parent_id is not None, "judged": judged,
-        "marked": _marked(comparison), "away": not open_names and any(_warnings(c) for c in comparison.columns),
+        "marked": _marked(comparison), "unlike": UNLIKE if any(UNLIKE in c.notes for c in comparison.columns) else "",
+        "away": not open_names and any(_warnings(c) for c in comparison.columns),
     }
 
 
@@ -101,7 +104,8 @@ def _column(
 ) -> Dict:
     shown: Dict = {
         "place": place, "letter": LETTERS[place], "failed": bool(column.problem),
-        "tiles": [_tile(hit, place, tops, comparison.gallery, version, captions) for hit in tops[place]],
+        "tiles": [_tile(hit, place, tops if named else (), comparison.gallery, version, captions)
+                  for hit in tops[place]],
     }
     if not named:
         return shown
@@ -109,7 +113,7 @@ def _column(
     return shown | {
         "method": column.method, "title": _title(column.method, methods), "problem": column.problem,
         "caption": column.caption, "merged": column.merged_text,
-        "notes": [note for note in column.notes if note not in _warnings(column)],
+        "notes": [note for note in column.notes if note not in (UNLIKE, *_warnings(column))],
         "words": [line for step in STEPS.values() for line in step.trace(composition)] if composition else [],
         "timings": results.timing_rows(column.timings_ms),
         "total": results.milliseconds(column.timings_ms.get("total", 0.0)),
@@ -119,6 +123,7 @@ def _column(
 
 
 def _tile(hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, version: str, captions: Captions) -> Dict:
+    """``tops`` are the results of every column, () where it must not be told what they share."""
     elsewhere = {
         LETTERS[other]: there.rank
         for other, top in enumerate(tops) if other != place for there in top if there.image_id == hit.image_id
@@ -126,7 +131,7 @@ def _tile(hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, ver
     shown = results.picture(gallery, hit.image_id, version, captions(hit.image_id))
     best = min(elsewhere.values(), default=None)
     return shown | {
-        "rank": hit.rank, "only": not elsewhere, "up": best is not None and hit.rank < best,
+        "rank": hit.rank, "only": bool(tops) and not elsewhere, "up": best is not None and hit.rank < best,
         "elsewhere": [f"{letter} {rank}" for letter, rank in elsewhere.items()],
         "alt": f"Rank {hit.rank}: {shown['alt']}",
     }
@@ -146,8 +151,9 @@ def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict
 
 
 def _warnings(column: MethodColumn) -> list[str]:
-    """Notes that change what the column stands for, e.g. that a server was away."""
-    return present_methods.warnings(column.notes)
+    """Notes that change what the column stands for, e.g. that a server was away; not those on the picture, which
+    the columns share."""
+    return [note for note in present_methods.warnings(column.notes) if note != UNLIKE]
 
 
 def _marked(comparison: Comparison) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cir_core.errors import SearchError
-from cir_core.methods.guidance import Aspect
+from cir_core.methods.guidance import Aspect, Unclear
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import Turn
 from web.search.actions.parts import Data
@@ -21,10 +21,13 @@ class GuidancePresenter(StepPresenter):
 
     def panel(self, stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
         aspects = _aspects(shown.composition)
-        if not _aspects(stored.composition):
+        unclear = stored.composition.part("unclear") if stored.composition else None
+        if not _aspects(stored.composition) and unclear is None:
             return None
+        unclear = unclear or Unclear()
         return {"asked": [_chip(one, shown.number) for one in aspects if one.turn],
-                "kept": [_chip(one, shown.number) for one in aspects if not one.turn]}
+                "kept": [_chip(one, shown.number) for one in aspects if not one.turn],
+                "unused": list(unclear.words), "choices": list(unclear.choices)}
 
     def changed(self, adjustment: Adjustment) -> list[str]:
         return [*super().changed(adjustment), *(["requests"] if adjustment.part("aspects") is not None else [])]

@@ -8,6 +8,8 @@ from typing import Any
 
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.steps import STEPS, steps_of
+from cir_core.search.far_pictures import UNLIKE
+from cir_core.search.scarcity import Scarce
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, method_to_dict
 
@@ -116,8 +118,9 @@ def usage(used: Usage, language_model: str) -> Dict:
 
 
 _WARNINGS = (
-    "the built-in language model answered instead", "stopped after", "there are no constraints to filter by",
-    "the marks were not used", "this session began with",
+    UNLIKE, "the built-in language model answered instead", "stopped after", "there are no constraints to filter by",
+    "the marks were not used", "this session began with", "the built-in language model reads English",
+    "not understood: ", "reference: ",
 )
 
 
@@ -132,3 +135,9 @@ def warnings(notes: Sequence[str]) -> list[str]:
         if kind:
             found.setdefault(kind, note)
     return list(found.values())
+
+
+def scarce_notes(found: Sequence[Scarce], size: int) -> list[str]:
+    """``size``: images of the gallery."""
+    return [f"Perhaps the gallery has none: the encoder sees “{one.label}” in {one.seen or 'none'} of its "
+            f"{size:,} images" for one in found]

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from cir_core.encoders.specs import BUNDLED
 from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import card_to_dict
 from cir_core.sessions.store import SessionSummary
 from cir_core.types.composition import Marks
-from cir_core.types.records import UPLOAD_PREFIX, Hit, ProtocolCard, SearchSession, Turn
+from cir_core.types.records import UPLOAD_PREFIX, EncoderIdentity, Hit, ProtocolCard, SearchSession, Turn
 from web.search.presenters.methods import method_rows, usage
 
 Dict = dict[str, Any]
@@ -28,11 +29,7 @@ STAGES = {
     "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
     "encode constraints": "Encode them", "search": "Search", "total": "Total",
 }
-_GARMENT_TEXTS = (
-    "in red", "with long sleeves", "striped and longer", "the same but sleeveless", "in navy with white dots",
-    "with a collar",
-)
-_OTHER_TEXTS = ("in black and white", "with more colour", "seen from closer", "outdoors", "with fewer things in it")
+_BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need another encoder."
 
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
@@ -67,8 +64,9 @@ def tile(
     }
 
 
-def suggestions(gallery: str) -> tuple[str, ...]:
-    return _GARMENT_TEXTS if gallery.startswith("atelier") else _OTHER_TEXTS
+def knows(encoder: EncoderIdentity) -> str:
+    """What a person should know of the encoder before they upload a picture; "" if nothing."""
+    return _BUNDLED_KNOWS if encoder.spec == BUNDLED else ""
 
 
 def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
@@ -142,6 +140,7 @@ def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
         ("Gallery digest", card.gallery_digest),
         ("Encoder", f"{card.encoder.spec}, revision {card.encoder.revision}, {card.encoder.dim} dim"),
         ("Language model", card.language_model),
+        *([("Answered in its place", ", ".join(card.stand_ins))] if card.stand_ins else []),
         *method_rows(card.method),
         ("Left out", _LEFT_OUT[card.method.exclude]),
         ("Captions", card.caption_mode + (f", optimised {card.captions}" if card.captions else "")),
@@ -151,20 +150,46 @@ def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
     ]
 
 
+def wording(stored: Turn, shown: Turn, base: str) -> list[Dict]:
+    """Caption and query of a turn, which can be edited; [] for one whose query was not made from a caption."""
+    if base != "cirevl" or not shown.merged_text or shown.composition is None:
+        return []
+    before = shown.composition.edited
+    return [
+        {"name": name, "title": title, "text": text, "label": label,
+         "edited": before is not None and text != was}
+        for name, title, label, text, was in (
+            ("caption", "Reference", "Caption of the reference", shown.caption, before.caption if before else ""),
+            ("query", "Query", "Query used", shown.merged_text, before.merged_text if before else ""),
+        ) if text
+    ]
+
+
 def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
     card, made = session.protocol, turn.composition
     if made is not None and turn.protocol_digest != card.digest:  # kept from changes to another turn
-        card = replace(card, method=ranked_with(card.method, made), digest=turn.protocol_digest)
+        card = replace(card, method=ranked_with(card.method, made), digest=turn.protocol_digest,
+                       stand_ins=made.usage.stand_ins)
     return {
         "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
         "notes": list(turn.notes), "timings": timings(turn), "digest": card.digest,
-        "rows": protocol_rows(card), "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
+        "rows": [*protocol_rows(card), *_edited(turn)], "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
         "number": turn.number, "base": session.method.base, "session": session.session_id, "turn": turn.turn_id,
         "target_shown": "yes" if session.target_live or session.target_revealed else "",
         "rounds": [one.query for one in made.rounds if one.query] if made else [],
+        "edited": made.edited if made else None, "read_as": made.read_as if made else "",
         "marks": _marks(made.marks, session.gallery, version) if made else None,
         "usage": usage(made.usage, card.language_model) if made else None,
     }
+
+
+def _edited(turn: Turn) -> list[tuple[str, str]]:
+    """What a person wrote instead of the language model."""
+    before = turn.composition.edited if turn.composition else None
+    if before is None:
+        return []
+    pairs = (("caption", turn.caption, before.caption), ("query", turn.merged_text, before.merged_text))
+    return [("Edited by a person", " and ".join(name for name, now, then in pairs if now != then) or "nothing")]
 
 
 def _marks(marks: Marks, gallery: str, version: str) -> Dict | None:

@@ -34,8 +34,10 @@ def changes(view: UiState) -> Dict | None:
     """The bar of what is changed and not kept; None where there is nothing to say."""
     if not view.adjustment and not view.undo:
         return None
-    what = ", ".join(name for one in presenters() for name in one.changed(view.adjustment))
-    return {"unkept": bool(view.adjustment), "undo": bool(view.undo), "what": what}
+    what = [name for one in presenters() for name in one.changed(view.adjustment)]
+    if view.adjustment.wording is not None:
+        what = ["query", *(name for name in what if name != "requests")]
+    return {"unkept": bool(view.adjustment), "undo": bool(view.undo), "what": ", ".join(what)}
 
 
 def unmoved(turn: Turn, adjustment: Adjustment) -> Adjustment | None:

@@ -73,7 +73,15 @@ function add(/** @type {HTMLElement} */ button) {
   });
 }
 
+// Kept outside the panel, which is drawn anew under a text that is being edited: what is hidden cannot keep the focus.
+const UNFOLDED = "cq-unfolded";
+const drawFold = () => $("[data-attributes]")?.setAttribute("aria-expanded", String(document.body.classList.contains(UNFOLDED)));
+
 on("click", ({ target }) => {
+  if (target.closest("[data-attributes]")) {
+    document.body.classList.toggle(UNFOLDED);
+    return drawFold();
+  }
   const hit = target.closest("[data-off], [data-add], [data-mode], .cq-facet .text");
   if (!hit) return;
   if (hit.matches("[data-off]")) {
@@ -113,6 +121,7 @@ on("keydown", (event) => {
 });
 
 onDraw(({ action }) => {
+  drawFold();
   if (!waits()) wanted = null;
   for (const chip of $$(".cq-facet.fresh")) if (!$(".editing", chip)) chip.remove();
   for (const text of $$(".cq-facet .text")) {

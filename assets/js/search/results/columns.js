@@ -5,6 +5,7 @@ import { closeDrawers } from "../drawers.js";
 import { $, $$ } from "../page.js";
 import { queryField } from "../query.js";
 import { marks } from "./marks.js";
+import { nextReference } from "./next.js";
 
 const WHO = "cirque.annotator";
 
@@ -33,7 +34,7 @@ on("submit", (event) => {
   closeDrawers();
   act("compare_methods", {
     methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: who(),
-    ...marks(),
+    ...marks(), reference: nextReference(),
   });
 });
 

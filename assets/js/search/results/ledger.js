@@ -2,11 +2,12 @@
 import { h } from "../../shared/common.js";
 import { $, targetOpen } from "../page.js";
 import { signs } from "./marks.js";
+import { similarButton } from "./folds.js";
 import { enlargeTile } from "./picture.js";
 import { found, onSelect, refine } from "./selection.js";
 
 /** @type {Record<string, string>} */
-const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
+const NAMES = { text: "Text", "edited text": "Text, edited", history: "History", picked: "Picked image", "not picked": "Not picked",
   image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show", kept: "What stays" };
 const MARKED = /** @type {Record<string, string[]>} */ ({ picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] });
 /** @param {string} part */
@@ -47,6 +48,7 @@ function ledger(/** @type {Tile} */ tile) {
         h("button", { class: "cq-btn small primary", onclick: () => refine(tile.dataset.image) },
           "Refine from this ", h("kbd", { text: "r", "aria-hidden": "true" })),
         signs(tile),
+        similarButton(tile),
         targetOpen() ? h("button", { class: "cq-btn small", onclick: () => found(tile.dataset.image) }, "Found it") : null))),
     parts.length > 1 ? bar : h("span"),
     h("table", { class: "cq-parts" }, h("tbody", {}, ...rows, sum)),
@@ -70,5 +72,6 @@ function bar(/** @type {Tile | undefined} */ tile) {
 
 onSelect((tile) => {
   if (tile) ledger(tile);
+  else $("[data-ledger]")?.replaceChildren();
   bar(tile);
 });

@@ -2,7 +2,7 @@
 import { h, keptInTab, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
-import { selected, tileOf, tiles } from "./selection.js";
+import { allTiles, selected, tileOf } from "./selection.js";
 
 const KEPT = "cirque.marks";
 const MOST = 50;
@@ -21,7 +21,7 @@ const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
-const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
+export const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
 export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
 
@@ -79,7 +79,7 @@ on("click", (event) => {
 on("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); });
 
 function draw() {
-  for (const tile of tiles()) {
+  for (const tile of allTiles()) {
     const set = sign(tile.dataset.image);
     const itself = tile.dataset.image === reference();
     for (const button of $$("[data-mark]", tile)) {
@@ -94,6 +94,7 @@ function draw() {
     for (const button of $$("button", pair)) button.setAttribute("aria-pressed", String(sign(pair.dataset.for ?? "") === button.dataset.sign));
   }
   summary();
+  for (const follow of followers) follow();
 }
 
 function summary() {
@@ -109,6 +110,9 @@ function summary() {
   place.replaceChildren(h("div", { class: "head" }, h("span", { class: "cq-label", text: "Marked, for the next search" }),
     h("button", { class: "cq-link", "data-unmark-all": true, text: "Clear" })), row("more") ?? "", row("less") ?? "");
 }
+
+const followers = /** @type {(() => void)[]} */ ([]);
+export const onMarks = (/** @type {() => void} */ callback) => followers.push(callback);
 
 let before = "";
 onDraw(({ action, failed }) => {

@@ -45,7 +45,7 @@ light.addEventListener("keydown", (event) => {
 // A click selects; another one on the same result shows it large.
 on("click", (event) => {
   const which = tileOf(event.target);
-  if (!which || event.target.closest("[data-mark]")) return;
+  if (!which || event.target.closest("[data-mark], [data-similar-of]")) return;
   const twice = which.getAttribute("aria-selected") === "true" && which.dataset.touched;
   for (const other of tiles()) delete other.dataset.touched;
   which.dataset.touched = "yes";

@@ -40,6 +40,7 @@ class Edits:
     noun: str = ""                   # another kind of garment, outside the lexicon: "skirt"
     extras: tuple[str, ...] = ()     # phrases outside the vocabulary, used as typed
     unwanted: tuple[str, ...] = ()   # words outside the vocabulary to be removed
+    unused: tuple[str, ...] = ()     # words that nothing was made of
     notes: tuple[str, ...] = ()
 
     @property

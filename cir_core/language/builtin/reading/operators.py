@@ -73,9 +73,9 @@ EXCLUDING = "but, except, except for, other than, besides, apart from, than"
 """Together "any colour but", "anything except": what follows is not wanted."""
 
 ORDINALS = ("first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, last, previous, 1st, 2nd, "
-            "3rd, 4th, 5th, left, right, middle, top left, top right, bottom left, bottom right, bottom")
+            "3rd, 4th, 5th, original, left, right, middle, top left, top right, bottom left, bottom right, bottom")
 
-POINTED_AT = "one, picture, image, result, photo, option, hit, dress, shirt, suggestion, row"
+POINTED_AT = "one, picture, image, result, photo, option, hit, dress, shirt, suggestion, row, reference"
 
 POINTERS = ("one on the left, one on the right, one in the middle, one at the top, one at the bottom, one above, "
             "one below, one before, one from before, one earlier, back to, go back to, as before, from before, "

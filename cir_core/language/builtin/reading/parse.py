@@ -31,7 +31,8 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
 def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
     if is_foreign(text):
-        return Edits(extras=(text := " ".join(text.split()),), notes=(f"{used_as_typed([text])} ({FOREIGN})",))
+        text = " ".join(text.split())
+        return Edits(extras=(text,), unused=(text,), notes=(FOREIGN, used_as_typed([text])))
     return interpret(text)
 
 
@@ -52,8 +53,8 @@ class _Interpreter(Operators):
             self.unused, self.unwanted, extras = [*self.unused, *self.unwanted], [], ()
         if not self.is_caption and self.unused:
             self.notes.append(left_out(self.unused) if chatty else used_as_typed(self.unused))
-        return Edits(tuple(self.edits), self.noun, extras,
-                     tuple(dict.fromkeys(self.unwanted)), tuple(dict.fromkeys(self.notes)))
+        return Edits(tuple(self.edits), self.noun, extras, tuple(dict.fromkeys(self.unwanted)),
+                     tuple(dict.fromkeys([*self.pointers, *self.unused])), tuple(dict.fromkeys(self.notes)))
 
     def on_step(self, place: int, item: ReadItem) -> None:
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""

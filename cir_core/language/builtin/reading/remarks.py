@@ -8,7 +8,8 @@ _MOST = 12  # words in a note
 
 NOTHING = "no change recognised in your text"
 AS_IT_IS = "nothing to change: the description already says that"
-FOREIGN = "the built-in model reads English; a connected language model translates"
+FOREIGN = ("the built-in language model reads English only: write the request in English, or connect a language model "
+           "(docs/language-models.md), which is asked to translate")
 
 
 def used_as_typed(words: Sequence[str]) -> str:

@@ -88,7 +88,7 @@ def _add_function_words(table: Table) -> None:
         _add(table, listed, Sense(cast(WordKind, kind)))
     _add(table, _pairs(operators.EXCLUDED_FROM, operators.EXCLUDING), Sense("not"))
     _add(table, f"{_pairs(operators.ORDINALS, operators.POINTED_AT)}, {operators.POINTERS}", Sense("pointer"))
-    for number in range(1, 21):
+    for number in range(1, 61):
         _add(table, ", ".join(f"{word} {number}" for word in ("number", "no", "turn", "result", "picture", "image")),
              Sense("pointer"))
     _add(table, phrasebook.UNKNOWN_PHRASES, Sense("word"))

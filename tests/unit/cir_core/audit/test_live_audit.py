@@ -63,8 +63,7 @@ def test_a_method_that_reads_the_text_only_needs_no_image(service: SearchService
     turn = service.run_turn(session.session_id, "blue", reference_id="r3g0b0")
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.finding == "text" and found.text is not None and found.text.shared == 10
-    assert audit.sentence(found) == ("The text alone already gives these results: the image changes nothing "
-                                             "in the top 10.")
+    assert audit.sentence(found) == "Of these top 10, the text alone gives 10 and the image alone gives 0."
 
 
 def test_a_turn_without_a_text(service: SearchService) -> None:
@@ -158,25 +157,27 @@ def test_findings_about_a_target(both: int, text: int, image: int, finding: str,
 
 
 @pytest.mark.parametrize(("depth", "text", "image", "finding", "says"), [
-    (10, 8, 8, "either", "the inputs are redundant"),
-    (10, 8, 7, "text", "The text alone already gives 8 of these top 10: the image changes little."),
-    (10, 7, 10, "image", "The image alone already gives these results: the text changes nothing"),
-    (10, 7, 3, "both", "Neither input alone gives more than 7 of these top 10: both are needed."),
-    (10, 0, 0, "both", "Neither input alone gives any of these results: both are needed."),
-    (0, 0, 0, "both", "both are needed"),
+    (10, 8, 8, "either", "Of these top 10, the text alone gives 8 and the image alone gives 8."),
+    (10, 8, 7, "text", "Of these top 10, the text alone gives 8 and the image alone gives 7."),
+    (10, 7, 10, "image", "Of these top 10, the text alone gives 7 and the image alone gives 10."),
+    (10, 0, 0, "both", "Of these top 10, the text alone gives 0 and the image alone gives 0."),
+    (0, 0, 0, "both", "There are no results to compare."),
 ])
-def test_findings_about_results(depth: int, text: int, image: int, finding: str, says: str) -> None:
+def test_findings_about_results_give_overlap_only(depth: int, text: int, image: int, finding: str, says: str) -> None:
     from cir_core.audit.live import _by_overlap
 
     made = _by_overlap(depth, alone(text), alone(image))
     assert made == finding
-    assert says in audit.sentence(LiveAudit(made, ("a",), depth, alone(text), alone(image)))
+    found = LiveAudit(made, ("a",), depth, alone(text), alone(image))
+    assert audit.sentence(found) == says
+    assert not audit.audit(found, NAME, "v")["needs_both"], "needed for what? No target is known"
 
 
 def test_of_a_later_turn_the_turns_before_have_a_part_in_it() -> None:
     one = LiveAudit("both", ("a",), 10, alone(3), alone(1), later_turn=True)
-    assert audit.sentence(one).endswith("more than 3 of these top 10 (earlier turns also count).")
+    assert audit.sentence(one).endswith("the image alone gives 1. Earlier turns also count.")
     assert audit.sentence(replace(one, target_rank=2)).endswith("(earlier turns also count).")
+    assert audit.sentence(replace(one, text=None)).startswith("Of these top 10, the image alone gives 1.")
 
 
 def test_it_is_worked_out_once(service: SearchService) -> None:

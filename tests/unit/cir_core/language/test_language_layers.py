@@ -245,6 +245,7 @@ def test_the_built_in_model_answers_for_a_server_that_is_away_and_says_so():
     note = answer.notes[-1]
     assert "built-in" in note and "served@host" in note and "cannot be reached" in note
     assert watch.usage.models == ("served@host", BuiltinLanguageModel.name)
+    assert watch.usage.stand_ins == (BuiltinLanguageModel.name,)
 
 
 def test_a_role_it_cannot_fill_ends_in_the_servers_error():

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.wanted import understand
+from cir_core.search.pointing import follow
+from cir_core.search.scene import Scene
+from cir_core.types.records import Hit
+from web.search.presenters.methods import warnings
 
 DRESS = "a slim fit long red and green striped dress with short sleeves and a round neck"
 LONG = "a slim fit long red plain dress with long sleeves and a round neck"
@@ -129,6 +135,7 @@ def test_words_of_which_nothing_is_made_are_named(text: str, words: str) -> None
     answer = merge(DRESS, text)
     assert answer.notes == (f"used as typed: {words}", "no change recognised in your text")
     assert answer.query.startswith(DRESS)
+    assert ", ".join(aspects(DRESS, text).unused) == words
 
 
 @pytest.mark.parametrize("text", [
@@ -136,9 +143,11 @@ def test_words_of_which_nothing_is_made_are_named(text: str, words: str) -> None
     "赤いドレス", "青色にしてください", "без рукавов",
 ])
 def test_other_languages_are_left_to_a_connected_model(text: str) -> None:
-    assert merge(SHIRT, text).notes == (
-        f"used as typed: {text} (the built-in model reads English; a connected language model translates)",
-        "no change recognised in your text")
+    notes = merge(SHIRT, text).notes
+    assert notes[0].startswith("the built-in language model reads English only: write the request in English, or")
+    assert notes[1:] == (f"used as typed: {text}", "no change recognised in your text")
+    assert warnings(notes) == [notes[0]]   # above the results
+    assert aspects(SHIRT, text).unused == (text,)
 
 
 @pytest.mark.parametrize("text", ["?", "the same", "...", "more"])
@@ -157,6 +166,38 @@ def test_a_wish_that_is_met_already_is_said_to_be() -> None:
 def test_references_to_results_are_named(text: str, words: str) -> None:
     note = f"not understood: {words} (select the image that is meant, and describe the change)"
     assert note in merge(LONG, text).notes
+    assert words in aspects(LONG, text).unused
+
+
+SHOWN = tuple(Hit(f"result-{rank}", 1 - rank / 100, rank) for rank in range(1, 13))
+SEEN = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1]),
+        SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN))
+
+
+@pytest.mark.parametrize(("text", "image_id", "wants"), [
+    ("like the second one but in green", "result-2", {"colour": "green"}),
+    ("the one on the left", "result-1", {}),
+    ("the last one but with long sleeves", "result-12", {"sleeves": "long"}),
+    ("back to the striped one, but longer", "dress", {"length": "long"}),
+    ("the sleeves of the first picture with this colour", "shirt", {"sleeves": "short", "colour": "blue"}),
+    ("the pattern of the first picture with this collar", "shirt", {"pattern": "stripes"}),
+])
+def test_what_points_at_results_and_turns_is_followed(text: str, image_id: str, wants: dict[str, str]) -> None:
+    found = follow(text, Scene(SEEN, "shirt", lambda ids: [""] * len(ids), columns=4))  # type: ignore[arg-type]
+    wanted = understand(DRESS if image_id == "dress" else SHIRT, found.text)
+    assert found.reference_id == image_id and not found.unclear
+    assert {group: wanted.slots[group] for group in wants} == wants
+    assert set(wants) <= set(wanted.edited) and not wanted.edits.unused
+
+
+@pytest.mark.parametrize("text", [
+    "the first picture, but longer", "unlike the second one", "back to the green shirt",
+    "the collar of the first picture", "the second row in blue", "between the first one and the third one",
+])
+def test_what_may_be_several_images_is_said_and_not_guessed(text: str) -> None:
+    found = follow(text, Scene(SEEN, "shirt", lambda ids: [""] * len(ids)))  # type: ignore[arg-type]
+    assert (found.text, found.reference_id) == (text, "shirt") and found.unclear
+    assert warnings(found.notes) == list(found.notes)   # above the results
 
 
 @pytest.mark.parametrize(("text", "note"), [
@@ -179,3 +220,39 @@ def test_aspects_name_all_that_would_do() -> None:
     assert (colour.label, len(colour.wanted)) == ("red or orange", 2)
     kind, = (one for one in aspects(DRESS, "not a dress").aspects if one.name == "category")
     assert kind.asked and len(kind.wanted) == 2 and kind.others == ("a dress",)
+
+
+def test_what_was_understood_leaves_nothing_unused() -> None:
+    assert aspects(SHIRT, "in red with long sleeves").unused == ()
+    assert aspects(SHIRT, "in red for a beach party").unused == ("beach party",)
+    assert aspects(SHIRT, "in red for a beach party").aspects   # the rest is
+
+
+# (caption, request, the first choice in its place)
+VAGUE = [
+    (DRESS, "more formal", "with a collar and buttons"), (SHIRT, "more formal", "plain and in black"),
+    (SHIRT, "casual", "loose fit with a round neck"), (SHIRT, "something more casual please",
+                                                       "loose fit with a round neck"),
+    (DRESS, "for summer", "sleeveless"), (DRESS, "beach party", "sleeveless"),
+    (SHIRT, "less formal", "loose fit with a round neck"), (SHIRT, "not so casual", "plain and in black"),
+    (SHIRT, "summer dress", "dress, sleeveless"), (DRESS, "sexier", "short and slim fit"),
+    (SHIRT, "more modest, with a bow", "with a bow, long with long sleeves"),
+    (SHIRT, "in red, something for a wedding", "in red, slim fit with a v-neck"),
+    (SHIRT, "for the office", "pinstriped"),
+    (DRESS, "more formal, in blue for a beach", "in blue, with a collar and buttons"),
+]
+
+
+@pytest.mark.parametrize(("caption", "text", "choice"), VAGUE)
+def test_a_vague_wish_has_concrete_choices(caption: str, text: str, choice: str) -> None:
+    found = aspects(caption, text).choices
+    assert found[0] == choice and 2 <= len(found) <= 4
+    for one in found:
+        wanted = understand(caption, one)
+        assert wanted.slots != wanted.reference.slots and not wanted.edits.unused, one
+
+
+@pytest.mark.parametrize("text", ["in red", "hot pink", "leopard", WEDDING, "the same"])
+def test_other_texts_have_no_choices(text: str) -> None:
+    assert aspects(DRESS, text).choices == ()
+    assert aspects("a brown dog", "more formal").choices == ()

@@ -19,6 +19,7 @@ from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
 from cir_core.sample.training import losses, sample_encoder
+from cir_core.sample.training.alignment import AlignmentRecipe, align, pooled, projected
 from cir_core.sample.training.bpe import learn_merges, train_vocabulary, write_vocabulary
 from cir_core.sample.training.recipe import learning_rate
 from cir_core.sample.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
@@ -39,6 +40,8 @@ RECIPE = sample_encoder.TrainingRecipe(
     batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False,
     learning_rate=3e-4,
 )
+
+ALIGNMENT = AlignmentRecipe(steps=2, batch_size=12, captioned=8, partials=6, views=1, evaluate_every=1)
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +186,7 @@ def test_training_exports_and_resumes(
     def train(epochs: int) -> None:
         sample_encoder.train_sample_encoder(
             out, cache=cache, epochs=epochs, seed=1, threads=one_thread,
-            recipe=RECIPE, garments=garments, progress=lines.append,
+            recipe=RECIPE, alignment=ALIGNMENT, garments=garments, progress=lines.append,
         )
 
     train(2)
@@ -192,6 +195,27 @@ def test_training_exports_and_resumes(
     said = [line for line in lines if line.startswith("epoch")]
     assert [line.split()[1] for line in said] == ["1/2", "2/2", "3/3"]
     assert "R@1" not in said[0] and "R@1" in said[1]  # the first was for the image tower alone
+
+
+def test_alignment_moves_texts_and_projection_and_no_more(
+    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+) -> None:
+    torch.set_num_threads(one_thread)
+    torch.manual_seed(3)
+    model = new_model(load_tokenizer(vocabulary).vocab_size).eval()
+    start, out = export(tmp_path / "start", model.state_dict(), vocabulary), tmp_path / "out"
+    pixels = np.array(rendered(garments, tmp_path, size=IMAGE_SIZE, processes=1))
+    with torch.inference_mode():
+        assert torch.allclose(projected(model, pooled(model, pixels[0])), model.encode_image(normalised(pixels[0])),
+                              atol=1e-5), "pooling and projection are the whole tower"
+    lines: list[str] = []
+    report = align(start, out, garments, pixels, garments, pixels[0], recipe=ALIGNMENT, seed=1, progress=lines.append)
+    assert report.n == len(garments) and lines[-1].startswith("step 2/2")
+    before, after = (load_file(folder / WEIGHTS_FILE) for folder in (start, out))
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert {"visual.trunk.classifier.weight", "visual.trunk.conv_head.weight", "text_projection"} <= moved
+    assert not [name for name in moved if name.startswith("visual.")
+                and not name.startswith(("visual.trunk.classifier", "visual.trunk.conv_head"))]
 
 
 def test_steps_lower_the_loss_and_locked_texts_stay(

@@ -2,7 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from cir_core.search.protocol import card_from_dict, card_to_dict, differences, make_card, with_method, with_models
+from cir_core.search.protocol import (
+    card_from_dict,
+    card_to_dict,
+    differences,
+    make_card,
+    with_method,
+    with_models,
+    with_stand_ins,
+)
 from cir_core.types.records import EncoderIdentity, MethodSettings
 
 BASE = {
@@ -65,3 +73,12 @@ def test_a_turn_of_other_models_keeps_the_rest_of_its_card():
     assert len(differences(old, new)) == 3
     assert with_models(old, new) == make_card(**{**BASE, **everything})
     assert differences(old, make_card(**{**BASE, "method": MethodSettings(base="text-only")})) == ()
+
+
+def test_stand_ins_change_the_digest_and_nothing_shows_where_there_are_none():
+    card = make_card(**BASE)
+    assert with_stand_ins(card, ()) is card and "stand_ins" not in card_to_dict(card)
+    other = with_stand_ins(card, ("built-in/2",))
+    assert other.digest != card.digest and card_to_dict(other)["stand_ins"] == ("built-in/2",)
+    assert with_stand_ins(other, ()) == card
+    assert card_from_dict({**card_to_dict(other), "stand_ins": ["built-in/2"]}) == other

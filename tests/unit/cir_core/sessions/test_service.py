@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
+from cir_core.errors import (
+    ImageUnreadable,
+    LanguageModelUnavailable,
+    SearchError,
+    StorageError,
+    UnknownImage,
+    UnknownSession,
+)
 from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
-from cir_core.language.tasks import CaptionAnswer
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.tasks import CaptionAnswer, MergeTask
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.routed import RoutedLanguageModel
+from cir_core.methods.declared import builtin_methods
 from cir_core.sessions.export import session_to_circled
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
@@ -223,3 +234,63 @@ def test_a_kept_weight_goes_on_with_the_branch(service):
     old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
     assert on.composition.soft_filter == SoftFilter(0.25) and on.protocol_digest == kept.protocol_digest
     assert old.composition.soft_filter == SoftFilter(1.0) and old.protocol_digest == session.protocol.digest
+
+
+class _Away(ScriptedLanguageModel):
+    """Is unavailable for merging while ``away``."""
+
+    away = True
+
+    def complete(self, task, watch=None):
+        if self.away and isinstance(task, MergeTask):
+            raise LanguageModelUnavailable("host cannot be reached. Check that it runs.")
+        return super().complete(task, watch)
+
+
+def test_a_turn_in_which_another_model_stood_in_has_a_digest_of_its_own(tmp_path):
+    colour_gallery(tmp_path)
+    home, model = tmp_path / "home", _Away("green")
+    pool = SearcherPool(home, lambda encoder: FallbackLanguageModel(model, BuiltinLanguageModel(encoder)),
+                        lambda spec: FakeEncoder())
+    service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+    session = service.start(NAME, method=MethodSettings())
+    stood_in = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    model.away = False
+    own = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    assert own.protocol_digest == session.protocol.digest != stood_in.protocol_digest
+    assert stood_in.composition.usage.stand_ins == (BuiltinLanguageModel.name,)
+    text_only = service.start(NAME, method=MethodSettings(base="text-only"))
+    assert service.run_turn(text_only.session_id, "red", reference_id="r0g3b0").protocol_digest == (
+        text_only.protocol.digest), "nobody was asked, so nobody stood in"
+
+
+class TestUsualMethod:
+    """What a search begins with if nobody names a method."""
+
+    def searching(self, tmp_path, language, domain="scene"):
+        colour_gallery(tmp_path)
+        home = tmp_path / "home"
+        pool = SearcherPool(home, language, lambda spec: FakeEncoder(), domain=domain)
+        return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+
+    def test_pictures_that_nothing_can_describe_are_searched_with_the_picture_itself(self, tmp_path):
+        service = self.searching(tmp_path, BuiltinLanguageModel)
+        usual = service.usual(NAME)
+        assert service.start(NAME).method == usual.settings == builtin_methods()["slerp"].settings
+        assert "Slerp" in usual.reason and "no captions" in usual.reason
+
+    def test_a_model_that_captions_makes_guided_the_usual_one(self, service):
+        assert service.start(NAME).method == builtin_methods()["guided"].settings and not service.usual(NAME).reason
+
+    def test_so_do_captions_of_the_manifest(self, tmp_path):
+        service = self.searching(tmp_path, BuiltinLanguageModel)
+        manifest = tmp_path / "manifest.csv"
+        names = [image.name for image in (tmp_path / "photos").iterdir()]
+        manifest.write_text("id,path,caption\n" + "".join(f"{name},{name},a red dress\n" for name in names), "utf-8")
+        index_folder(tmp_path / "photos", name="told", encoder=FakeEncoder(), home=tmp_path / "home", manifest=manifest)
+        assert service.start("told").method == builtin_methods()["guided"].settings
+
+    def test_a_server_that_gets_captions_from_the_built_in_model_does_not_help(self, tmp_path):
+        routed = RoutedLanguageModel(ScriptedLanguageModel("a dog"), {"caption": BuiltinLanguageModel(FakeEncoder())})
+        service = self.searching(tmp_path, lambda encoder: routed)
+        assert service.start(NAME).method.base == "slerp" and routed.inner.asked == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from cir_core.errors import SearchError
-from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage
+from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage, Wording
 from cir_core.types.records import Branch, SoftFilter
 from storage.checks import check_comparison, check_turn
 from storage.mapping.compositions import pack_composition, unpack_composition
@@ -35,7 +35,8 @@ COMPOSITION = st.builds(
     marks=st.builds(Marks, TEXTS, TEXTS),
     constraints=st.none() | st.builds(Constraints, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans()),
     soft_filter=st.none() | st.builds(SoftFilter, st.floats(0, 1), st.sampled_from(["both", "reward", "penalty"])),
-    usage=st.builds(Usage, COUNT, COUNT, COUNT, COUNT, st.none() | SOME, TEXTS))
+    usage=st.builds(Usage, COUNT, COUNT, COUNT, COUNT, st.none() | SOME, TEXTS, TEXTS),
+    edited=st.none() | st.builds(Wording, TEXT, TEXT), read_as=TEXT)
 
 
 def through_json(composition):
@@ -61,7 +62,7 @@ def test_no_field_is_forgotten():
     for record, back in [
         (composition, loaded), (composition.rounds[0], loaded.rounds[0]), (composition.marks, loaded.marks),
         (composition.constraints, loaded.constraints), (composition.soft_filter, loaded.soft_filter),
-        (composition.usage, loaded.usage),
+        (composition.usage, loaded.usage), (composition.edited, loaded.edited),
     ]:
         for field in fields(record):
             if field.name == "step_parts":  # what other kinds of steps keep

@@ -74,6 +74,7 @@ def test_a_blind_page_names_nothing_before_the_vote(services):
     for secret in secrets + scores:
         assert secret not in payload, secret
     assert html.count("data-choice") == len(COMPARED) + 1
+    assert 'data-act="layout"' not in html and 'data-act="fold"' not in html   # neither a map nor folds
 
 
 def test_the_vote_uncovers_the_names_for_who_voted_alone(services):

@@ -1,15 +1,17 @@
 """What was understood of a turn: chips that can be dropped, and ticks on the results."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from cir_core.errors import SearchError
+from cir_core.errors import CirqueError, SearchError
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.declared import builtin_methods
-from cir_core.methods.guidance import ticks
+from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
+from cir_core.search.scarcity import Scarce, scarce
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from tests.fakes.colours import NAME, colour_gallery
@@ -17,9 +19,12 @@ from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
 from tests.fakes.store import InMemorySessionStore
 from web.search.actions.base import begin, perform
+from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
 from web.search.presenters.adjusted_turn import shown_turn
 from web.search.presenters.guidance import GuidancePresenter
+from web.search.presenters.methods import scarce_notes
+from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 
 RED = AspectAnswer(name="colour", label="red", asked=True, wanted=("red",), others=("green", "blue"))
@@ -30,7 +35,8 @@ KEPT = AspectAnswer(name="hue", label="green", asked=False, wanted=("green",), o
 def services(tmp_path):
     colour_gallery(tmp_path)
     home = tmp_path / "home"
-    replies = [AspectsAnswer(aspects=(RED, KEPT)), AspectsAnswer()]
+    replies = [AspectsAnswer(aspects=(RED, KEPT), unused=("beach party",), choices=("in green", "in blue")),
+               AspectsAnswer()]
     model = ReplayingLanguageModel({"aspects": replies}, caption="a thing")
     pool = SearcherPool(home, lambda encoder: model, lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
@@ -61,6 +67,46 @@ def test_chips_say_what_is_asked_and_what_stays(services, searched):
     assert [one["title"] for one in panel["kept"]] == ["hue, as in the reference"]
 
 
+def test_words_that_nothing_was_made_of_are_named_and_choices_offered(services, searched):
+    panel = understood(services, searched)
+    assert (panel["unused"], panel["choices"]) == (["beach party"], ["in green", "in blue"])
+    _, job = begin(services, searched, "search", {"text": "more"})
+    later = understood(services, job())
+    assert (later["unused"], later["choices"]) == ([], [])
+
+
+def test_a_choice_replaces_the_turn_it_was_offered_for(services, searched):
+    _, job = begin(services, drop(services, searched, "colour"), "search", {"text": "in green", "instead": True})
+    view = job()
+    session = services.search.session(view.session_id)
+    turn = session.turn(view.turn_id)
+    assert (turn.number, turn.parent_id, turn.reference_id, turn.modification_text) == (1, None, "r0g3b0", "in green")
+    assert len(session.turns) == 2 and not view.notice
+
+
+def test_words_may_choose_the_reference(services, searched):
+    first = services.search.session(searched.session_id).turn(searched.turn_id)
+    _, job = begin(services, searched, "search", {"text": "like the second one but in blue", "columns": 4})
+    view = job()
+    turn = services.search.session(view.session_id).turn(view.turn_id)
+    assert turn.reference_id == view.reference_id == first.hits[1].image_id
+    assert turn.modification_text == "like the second one but in blue" and turn.composition.read_as == "in blue"
+    assert turn.merged_text == "a thing in blue"
+    assert methods.warnings(turn.notes) == ["reference: result 2"]
+    _, job = begin(services, view, "search", {"text": "the one on the right", "columns": "x"})
+    view_later = job()
+    later = services.search.session(view.session_id).turn(view_later.turn_id)
+    assert later.reference_id == view.reference_id
+    assert methods.warnings(later.notes)[0].startswith("not understood: one on the right (say its number")
+
+
+def test_back_at_an_earlier_reference_what_was_asked_since_is_given_up(services, searched):
+    second = begin(services, searched, "search", {"text": "like the second one"})[1]()
+    assert [one["label"] for one in understood(services, second)["asked"]] == ["red"]
+    back = begin(services, second, "search", {"text": "back to turn 1"})[1]()
+    assert back.reference_id == "r0g3b0" and understood(services, back) is None
+
+
 def test_an_earlier_request_is_marked_and_can_be_dropped(services, searched):
     _, job = begin(services, searched, "search", {"text": "more"})
     later = job()
@@ -84,3 +130,43 @@ def test_ticks_are_what_the_encoder_sees_more_likely_than_not(services, searched
         rest = sum(2.718281828459045 ** ((x @ other - x @ red) / 0.02) for other in (green, blue))
         if abs(rest - 1) > 1e-3:   # p = 1 / (1 + rest)
             assert ticks(turn.composition, hit.parts) == [("red", rest < 1)], hit.image_id
+
+
+def test_that_the_gallery_has_none_is_said_only_where_it_is_so(services, searched):
+    turn = services.search.session(searched.session_id).turn(searched.turn_id)
+    searcher = services.search.searcher(NAME)
+    assert scarce(searcher, turn.composition, turn.hits) == [], "some results show it"
+    unseen = [hit for hit in turn.hits if ticks(turn.composition, hit.parts) == [("red", False)]]
+    assert scarce(searcher, turn.composition, unseen) == [], "the gallery has it, beyond these results"
+    zebra = Aspect("colour", "red", ("zebra",), ("red", "green", "blue"), 1)   # no image is nearest to it but the black
+    never = turn.composition.with_parts({"aspects": (zebra, *turn.composition.part("aspects")[1:])})
+    assert unseen
+    assert scarce(searcher, never, unseen) == [Scarce("red", 1)]
+    assert scarce_notes([Scarce("a bow", 0)], 6000) == [
+        "Perhaps the gallery has none: the encoder sees “a bow” in none of its 6,000 images"]
+    assert "in 3 of its 64 images" in scarce_notes([Scarce("a bow", 3)], 64)[0]
+
+
+def test_an_action_draws_only_what_it_changes(services, searched):
+    screen = Screen(services)
+    view, panels = screen.draw(searched)
+    assert set(panels) == set(PANELS) - {"sessions"}
+
+    def drawn(name, data):
+        return screen.draw(perform(services, view, name, data), sessions=name == "sessions")
+
+    assert set(drawn("reference", {"image": "r3g0b0"})[1]) == {"state", "rail"}
+    assert set(drawn("drop_aspect", {"aspect": "colour"})[1]) == {"state", "results", "how"}
+    assert set(drawn("sessions", {})[1]) == {"state", "sessions"}
+    missed = replace(view, drawn={})
+    assert set(screen.draw(missed)[1]) == set(panels), "a page that missed a drawing gets all"
+
+
+def test_a_search_starts_from_the_result_that_the_page_names(services, searched):
+    _, job = begin(services, searched, "search", {"text": "more", "reference": "r3g0b0", "more": ["r3g0b0", "r2g0b0"]})
+    view = job()
+    turn = services.search.session(view.session_id).turn(view.turn_id)
+    assert turn.reference_id == "r3g0b0" and view.reference_id == "r3g0b0"
+    assert turn.composition.marks.more_like == ("r2g0b0",), "the reference is no mark"
+    with pytest.raises(CirqueError, match="r9"):
+        begin(services, searched, "search", {"text": "more", "reference": "r9"})

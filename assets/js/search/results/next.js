@@ -1,0 +1,39 @@
+// What the next words start from: the selected result, unless it is marked "less like this". The composer shows it.
+import { h, on } from "../../shared/common.js";
+import { $, shown } from "../page.js";
+import { onMarks, sign } from "./marks.js";
+import { deselect, onSelect, selected } from "./selection.js";
+
+const start = () => {
+  const tile = selected();
+  return tile && sign(tile.dataset.image) !== "less" ? tile : undefined;
+};
+// Empty where it is the reference that the server knows.
+export const nextReference = () => start()?.dataset.image ?? "";
+
+/** @typedef {{ name: string, full: string, thumb: string, alt: string }} Shown */
+function draw() {
+  const frame = $(".cq-frame[data-name]");
+  if (!frame) return;
+  const tile = start();
+  const other = Boolean(tile) && tile?.dataset.image !== shown().reference;
+  const picture = /** @type {Shown} */ (tile && other ? {
+    name: tile.dataset.image, full: tile.dataset.full, thumb: tile.dataset.thumb, alt: `Reference: ${$(".sr", tile)?.textContent}`,
+  } : { ...frame.dataset });
+  const [name, large, image, mini] = [$(".cq-refname"), $(".cq-framebtn"), $(".cq-framebtn img"), $("img.cq-mini")];
+  if (name) name.textContent = name.title = picture.name;
+  if (large) large.dataset.large = picture.full;
+  if (image && image.getAttribute("src") !== picture.full) image.setAttribute("src", picture.full);
+  image?.setAttribute("alt", picture.alt);
+  if (mini) mini.setAttribute("src", picture.thumb);
+  const line = $("[data-from]");
+  line?.replaceChildren(...(tile && other ? [`Rank ${tile.dataset.rank} of these results. `,
+    h("button", { class: "cq-link", type: "button", "data-from-before": true, text: "Use the earlier one" })] : []));
+}
+onSelect(draw);
+onMarks(draw);
+on("click", (event) => {
+  if (!event.target.closest("[data-from-before]")) return;
+  deselect();
+  $("textarea#cq-text")?.focus({ preventScroll: true });
+});
