@@ -14,7 +14,7 @@ help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
 	@echo "make test     set up, run every check and test"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
-	@echo "make test-quick  the tests that need no browser, server or other process: under 3 minutes"
+	@echo "make test-quick  the tests that need no browser, server or other process: about four minutes on two cores"
 	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"

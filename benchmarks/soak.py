@@ -105,7 +105,9 @@ async def _work(app: App, people: Sequence[Client], size: Size) -> float:
     trouble = asyncio.create_task(app.trouble(over, random.Random(size.seed), size.least, size.most))
     working = [asyncio.create_task(person.work(over)) for person in people]
     enough = size.actions + sum(person.acknowledged for person in people)
-    while sum(person.acknowledged for person in people) < enough or app.kills < size.kills:
+    # A busy machine may take seconds for a warm search: one is waited for, so that the table has both kinds.
+    while (sum(person.acknowledged for person in people) < enough or app.kills < size.kills
+           or (size.searchers and not any(kind.endswith(" warm") for one in people for kind in one.milliseconds))):
         await asyncio.sleep(0.1)
         if (trouble.done() or time.monotonic() - began > 60 * size.minutes
                 or any(person.complaint for person in people)):

@@ -13,7 +13,7 @@ from benchmarks.soak_table import as_markdown
 from tests.fakes.databases import ON_SQLITE, check_sound, database_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
-SMALL = Size(actions=150, annotators=8, searchers=4, minutes=4.0, least=1.0, most=4.0, kills=2, slices=1.5)
+SMALL = Size(actions=150, annotators=8, searchers=4, minutes=6.0, least=1.0, most=4.0, kills=2, slices=1.5)
 
 
 def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_path: Path) -> None:

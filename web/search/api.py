@@ -138,8 +138,8 @@ def run_search(
         hits = [found(one.hit) for one in page]
         for shown, one in zip(hits, page, strict=True):
             shown["similar"] = [found(hit) for hit in one.similar]
-    usual = service.usual(session.gallery)
-    why = [usual.reason] if usual.reason and parent is None and not (method or "").strip() else []
+    reason = service.usual(session.gallery).reason if parent is None and not (method or "").strip() else ""
+    why = [reason] if reason else []
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
         "hits": hits, "merged_text": turn.merged_text, "notes": [*why, *turn.notes],
