@@ -163,8 +163,8 @@ class _Term:
 
     label: str
     weight: float
-    wanted: npt.NDArray[np.intp]
-    all: npt.NDArray[np.intp]
+    all: npt.NDArray[np.intp]   # those that satisfy it first
+    satisfying: int             # number of these
 
 
 @dataclass(frozen=True)
@@ -196,14 +196,15 @@ class GuidedScore:
         row = (0.0, *(value / self.temperature for value in products))
         asked: dict[str, float] = {}
         for term in self.terms:
-            read = _log_sum_of([row[place] for place in term.wanted.tolist()]) - _log_sum_of(
-                [row[place] for place in term.all.tolist()])
+            read = _log_share([row[place] for place in term.all.tolist()], term.satisfying)
             asked[term.label] = asked.get(term.label, 0.0) + term.weight * (max(read, -FLOOR) + FLOOR)
         return tuple((name, value / self._most) for name, value in (*parts, *asked.items()))
 
     def _added(self, term: _Term, products: Scores) -> Scores:
-        scaled = products / products.dtype.type(self.temperature)
-        read = _log_sum(scaled[..., term.wanted]) - _log_sum(scaled[..., term.all])
+        scaled = products[..., term.all] / products.dtype.type(self.temperature)
+        exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+        with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
+            read = np.log(exponentials[..., :term.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
         added: Scores = term.weight * (np.maximum(read, -FLOOR) + FLOOR)
         return added.astype(products.dtype)
 
@@ -218,7 +219,7 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
 
     terms = tuple(
         _Term(ASKED + one.label if one.turn else KEPT, settings.asked if one.turn else settings.kept,
-              columns(one.wanted), columns((*one.wanted, *one.others)))
+              columns((*one.wanted, *one.others)), len(set(one.wanted)))
         for one in aspects
     )
     return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
@@ -236,16 +237,12 @@ def ticks(composition: Composition | None, parts: Sequence[tuple[str, float]]) -
             if one.turn and ASKED + one.label in values]
 
 
-def _log_sum(values: Scores) -> Scores:
-    largest = values.max(axis=-1, keepdims=True)
-    total: Scores = np.log(np.exp(values - largest).sum(axis=-1)) + largest[..., 0]
-    return total
-
-
-def _log_sum_of(values: Sequence[float]) -> float:
-    """:func:`_log_sum` of a few numbers, without the overhead of arrays: it is called for every hit."""
+def _log_share(values: Sequence[float], first: int) -> float:
+    """log p, with the ``first`` of ``values`` as W; plain numbers, because it is called for every hit."""
     largest = max(values)
-    return math.log(sum(math.exp(value - largest) for value in values)) + largest
+    exponentials = [math.exp(value - largest) for value in values]
+    satisfying = sum(exponentials[:first])
+    return math.log(satisfying / sum(exponentials)) if satisfying else -math.inf
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:

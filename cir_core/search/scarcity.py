@@ -26,7 +26,7 @@ class Scarce:
 
 def scarce(searcher: Searcher, composition: Composition | None, hits: Sequence[Hit]) -> list[Scarce]:
     """Requests that none of ``hits`` shows and fewer than ``FEWEST`` images of the gallery do. The gallery is read
-    only for the former: a guided ranking brings up what there is, unless other requests outweigh it."""
+    only for the former: a guided ranking puts what there is on the first page, unless other requests weigh more."""
     shown: dict[str, bool] = {}
     for hit in hits:
         for label, seen in ticks(composition, hit.parts):

@@ -72,7 +72,7 @@ class Screen:
             progress, view.gallery, version, captions))
 
     def draw_state(self, view: UiState) -> str:
-        """Only what the page is told of the view, e.g. the session of a running search."""
+        """The state panel alone, e.g. with the session of a running search."""
         return fill("search/state.html", view=view)
 
     def empty(self) -> dict[str, str]:

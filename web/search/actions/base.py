@@ -91,7 +91,7 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
 
 
 def _before(service: SearchService, view: UiState) -> UiState:
-    """The view from which the shown turn was searched: the next one stands beside it, on a branch of its own."""
+    """The view from which the shown turn was searched, so that the next turn begins a branch of its own."""
     turn = session_of(service, view).turn(view.turn_id or "")
     if turn is None:
         raise UnknownSession("That turn is not part of this session. Reload the page.")

@@ -151,7 +151,7 @@ def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict
 
 
 def _warnings(column: MethodColumn) -> list[str]:
-    """Notes that change what the column stands for, e.g. that a server was away; not those on the picture, which
+    """Notes that change what the column shows, e.g. that a server was unavailable; not those on the picture, which
     the columns share."""
     return [note for note in present_methods.warnings(column.notes) if note != UNLIKE]
 

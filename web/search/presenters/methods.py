@@ -126,7 +126,7 @@ _WARNINGS = (
 
 def warnings(notes: Sequence[str]) -> list[str]:
     """Notes that the person must not miss: what was asked for was not done, or not by whom.
-    Of each kind the first: a server that is away is away for every role."""
+    Of each kind the first: an unavailable server is unavailable for every role."""
     found: dict[str, str] = {}
     for note in notes:
         kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
