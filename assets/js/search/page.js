@@ -1,4 +1,4 @@
-// What stands on the search page. The server draws its panels (web/search/screen.py) and says in a hidden one what they show.
+// What is shown on the search page. The server draws its panels (web/search/screen.py) and says in a hidden one what they show.
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S> | null} */
 export const $ = (selector, root = document) => root.querySelector(selector);
 /** @type {<S extends string>(selector: S, root?: ParentNode) => Found<S>[]} */

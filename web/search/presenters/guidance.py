@@ -21,7 +21,7 @@ class GuidancePresenter(StepPresenter):
 
     def panel(self, stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
         aspects = _aspects(shown.composition)
-        unclear = stored.composition.part("unclear") if stored.composition else None
+        unclear = shown.composition.part("unclear") if shown.composition else None
         if not _aspects(stored.composition) and unclear is None:
             return None
         unclear = unclear or Unclear()

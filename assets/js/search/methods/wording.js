@@ -1,4 +1,4 @@
-// Caption of the reference and query of the turn: edited where they stand, which ranks again.
+// Caption of the reference and query of the turn: edited in place, which ranks again.
 import { on } from "../../shared/common.js";
 import { onDraw, soon } from "../actions.js";
 import { $, $$ } from "../page.js";

@@ -41,7 +41,9 @@ export function deselect() {
   for (const follow of followers) follow(undefined);
 }
 
+// Results in a row of the list; 0 on the map, which has no rows.
 export function perRow() {
+  if ($("[data-map]")) return 0;
   const all = tiles();
   const top = all[0]?.getBoundingClientRect().top ?? 0;
   const second = all.findIndex((tile) => tile.getBoundingClientRect().top > top + 4);
