@@ -11,7 +11,7 @@ from cir_core.methods.feedback import EDITED, TEXT, ComposedQuery, compose
 from cir_core.methods.steps import STEPS, same_query, steps_of
 from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
-from cir_core.types.composition import Adjustment, Composition, Wording
+from cir_core.types.composition import Adjustment, Composition, Usage, Wording
 from cir_core.types.records import MethodSettings
 
 
@@ -24,7 +24,7 @@ def adjusted(
     """
     composition, notes = found.composition, found.notes
     if adjustment.wording is not None:
-        composition = _reworded(found, adjustment.wording, encoder, stages)
+        composition = _reworded(found, adjustment.wording, adjustment.usage, encoder, stages)
     for step in STEPS.values():
         composition, notes = step.adjust(composition, notes, adjustment, encoder, stages)
     terms = dict(composition.terms)
@@ -36,7 +36,9 @@ def adjusted(
     return query, composition, notes
 
 
-def _reworded(found: TurnResult, wording: Wording, encoder: Encoder, stages: StageTimer) -> Composition:
+def _reworded(
+    found: TurnResult, wording: Wording, usage: Usage, encoder: Encoder, stages: StageTimer
+) -> Composition:
     """The term of the text in the direction of the new one, its weight as it was."""
     with stages("encode text"):
         [vector] = encoder.encode_texts([wording.merged_text])
@@ -44,4 +46,4 @@ def _reworded(found: TurnResult, wording: Wording, encoder: Encoder, stages: Sta
     terms = tuple((EDITED, np.linalg.norm(term).astype(np.float32) * vector) if name in (TEXT, EDITED) else (name, term)
                   for name, term in made.terms)
     before = made.edited or Wording(found.caption, found.merged_text)
-    return replace(made, base=vector, terms=terms, edited=before)
+    return replace(made, base=vector, terms=terms, edited=before, usage=made.usage + usage)

@@ -7,7 +7,7 @@ from typing import Any
 from cir_core.errors import SearchError
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.base_query import words_of
-from cir_core.methods.observer import TurnObserver
+from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.methods.references import Reference
 from cir_core.methods.step import Looking, StepTurn
 from cir_core.methods.steps import ranked_with, steps_of
@@ -15,7 +15,7 @@ from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text
-from cir_core.types.composition import Wording
+from cir_core.types.composition import Usage, Wording
 from cir_core.types.methods import MethodSettings
 
 Parts = dict[str, Any]
@@ -24,9 +24,10 @@ Parts = dict[str, Any]
 def reworded(
     searcher: Searcher, found: TurnResult, reference: Reference, text: str, method: MethodSettings, *,
     number: int = 1, caption: str = "", query: str = "", watch: TurnObserver | None = None,
-) -> tuple[Wording, Parts]:
+) -> tuple[Wording, Parts, Usage]:
     """The texts of ``found``, turn ``number`` with the modification ``text``, if it has another ``caption``, from which
-    the query is made anew, or another ``query``; and the parts of an adjustment that go with them.
+    the query is made anew, or another ``query``; the parts of an adjustment that go with them; and the language model's
+    usage.
 
     Raises:
         SearchError: both are empty, one is too long, the method makes no query from a caption.
@@ -37,7 +38,7 @@ def reworded(
         raise SearchError("The text is empty. Write what the picture shows, or press Escape to keep the old text.")
     if method.base != "cirevl" or not found.merged_text:
         raise SearchError("This turn's query was not made from a caption. Search again with other words instead.")
-    stages = StageTimer(watch)
+    stages = StageTimer(PartWatch(watch or TurnObserver()))
     merged, said = query, caption or found.caption
     if not query:
         merged = words_of(text, method, language=searcher.language, caption=CaptionAnswer(caption=said),
@@ -49,4 +50,4 @@ def reworded(
     parts: Parts = {}
     for step, settings in steps_of(ranked_with(method, found.composition)):
         parts |= step.reread(settings, turn, found.merged_text if query else "")
-    return Wording(said, merged), parts
+    return Wording(said, merged), parts, stages.watch.usage

@@ -36,7 +36,7 @@ from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Adjustment, Marks, Usage, Wording
+from cir_core.types.composition import Adjustment, Marks, Wording
 from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
 
@@ -210,9 +210,10 @@ class SearchService:
         searcher = self._pool.searcher(session.gallery)
         found = self.adjusted(session_id, turn_id, before, 1)
         reference, _ = self.reference(searcher, turn.reference_id)
-        wording, parts = reworded(
+        wording, parts, usage = reworded(
             searcher, found, reference, found.composition.read_as or turn.modification_text, session.method,
             number=turn.number, caption=caption, query=query, watch=watch)
+        before = replace(before, usage=before.usage + usage)
         if wording == Wording(turn.caption, turn.merged_text):  # as it was stored
             return replace(before, wording=None).with_parts(dict.fromkeys(parts))
         return replace(before, wording=wording).with_parts(parts)
@@ -227,8 +228,9 @@ class SearchService:
         if method != ranked_with(session.method, TurnResult.of(turn).composition):
             stand_ins = found.composition.usage.stand_ins
             digest = with_stand_ins(with_method(session.protocol, method), stand_ins).digest
-        # The language model calls were paid for by the original turn.
-        usage = Usage(models=found.composition.usage.models, stand_ins=found.composition.usage.stand_ins)
+        # The other language model calls were paid for by the original turn.
+        made = found.composition.usage
+        usage = replace(adjustment.usage, models=made.models, stand_ins=made.stand_ins)
         found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
                             dict(found.timings_ms), began)

@@ -114,6 +114,7 @@ class Adjustment(StepParts):
     rewritten: str | None = None
     wording: Wording | None = None
     step_parts: Parts = ()   # what replaces settings of further kinds of steps
+    usage: Usage = field(default=Usage(), compare=False)   # of what was asked for ``wording``
 
     def __bool__(self) -> bool:
         return self != Adjustment()

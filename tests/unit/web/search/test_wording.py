@@ -120,6 +120,15 @@ def test_it_is_kept_continued_and_exported(services):
     assert "became" in later.notice and shown(services, later).number == 2
 
 
+def test_the_calls_of_an_edit_are_counted_once(services):
+    view = searched(services, "red")
+    before = shown(services, view).composition.usage.calls
+    edited = reword(services, view, caption="blue", query="blue green")   # merge, aspects; aspects of both queries
+    assert shown(services, edited).composition.usage.calls == before + 4
+    kept = perform(services, edited, "keep", {})
+    assert services.search.session(kept.session_id).turn(kept.turn_id).composition.usage.calls == 4
+
+
 def test_what_cannot_be_loses_nothing(services):
     view = searched(services, "red")
     for texts, said in [({"query": " "}, "empty"), ({}, None), ({"caption": "x" * 1001}, "1,001")]:
