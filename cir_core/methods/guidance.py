@@ -16,7 +16,7 @@ until a later one speaks of the same aspect. The whole gallery is scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -225,16 +225,17 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
     return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
 
 
-def ticks(composition: Composition | None, parts: Sequence[tuple[str, float]]) -> list[tuple[str, bool]]:
-    """Requests of a turn with whether the encoder sees each in an image more likely than not (p ≥ ½), read from the
-    ``parts`` of its score."""
+def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator[list[tuple[str, bool]]]:
+    """For each image, by the parts of its score: the requests of the turn, and whether the encoder sees each in it more
+    likely than not (p ≥ ½)."""
     settings, aspects = (composition.part("guidance"), composition.part("aspects")) if composition else (None, None)
-    if settings is None or not aspects:
-        return []
-    most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects)
-    least, values = settings.asked * (FLOOR - np.log(2)) / most, dict(parts)
-    return [(one.label, values[ASKED + one.label] >= least - 1e-9) for one in aspects
-            if one.turn and ASKED + one.label in values]
+    if settings is None:
+        settings, aspects = Guidance(), ()
+    most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
+    least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
+    asked = {ASKED + one.label: one.label for one in aspects or () if one.turn}
+    for parts in scores:
+        yield [(asked[name], value >= least) for name, value in parts if name in asked]
 
 
 def _log_share(values: Sequence[float], first: int) -> float:

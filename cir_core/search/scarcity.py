@@ -28,8 +28,8 @@ def scarce(searcher: Searcher, composition: Composition | None, hits: Sequence[H
     """Requests that none of ``hits`` shows and fewer than ``FEWEST`` images of the gallery do. The gallery is read
     only for the former: a guided ranking puts what there is on the first page, unless other requests weigh more."""
     shown: dict[str, bool] = {}
-    for hit in hits:
-        for label, seen in ticks(composition, hit.parts):
+    for read in ticks(composition, (hit.parts for hit in hits)):
+        for label, seen in read:
             shown[label] = shown.get(label, False) or seen
     aspects: Sequence[Aspect] = (composition.part("aspects") or ()) if composition else ()
     counted = [Scarce(one.label, _count(searcher, one)) for one in aspects if not shown.get(one.label, True)]

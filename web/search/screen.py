@@ -156,8 +156,9 @@ class Screen:
             moves = ranking_moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
 
         def tiles(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-            return [results.tile(hit, gallery, version, caption_of(hit.image_id), ticks(turn.composition, hit.parts))
-                    for hit in hits]
+            read = ticks(turn.composition, (hit.parts for hit in hits))
+            return [results.tile(hit, gallery, version, caption_of(hit.image_id), seen)
+                    for hit, seen in zip(hits, read, strict=True)]
 
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,8 +35,12 @@ _BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need an
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
     """URL of an image, relative to the page. ``kind`` is ``thumb`` or ``full``."""
-    query = {"gallery": gallery, "image": image_id} | ({"v": version} if version else {})
-    return f"media/{kind}?{urlencode(query)}"
+    return f"media/{kind}?{_media_query(gallery, image_id, version)}"
+
+
+@lru_cache(4096)   # a page of results asks for 120
+def _media_query(gallery: str, image_id: str, version: str) -> str:
+    return urlencode({"gallery": gallery, "image": image_id} | ({"v": version} if version else {}))
 
 
 def picture(gallery: str, image_id: str, version: str, caption: str | None = None) -> Dict:
