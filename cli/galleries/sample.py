@@ -30,15 +30,23 @@ def build(
 @app.command("train-encoder")
 def train_encoder(
     folder: Annotated[Path, typer.Option("--out", help="Output folder of the model.")],
-    epochs: Annotated[int, typer.Option(min=17)] = 36,
+    epochs: Annotated[int | None, typer.Option(min=0, help="36; 8 with --from.")] = None,
     seed: Annotated[int, typer.Option()] = 7,
     threads: Annotated[int, typer.Option(min=1)] = 2,
     start: Annotated[Path | None, typer.Option(
-        "--from", exists=True, file_okay=False, help="Only the last stage, on the encoder in this folder.")] = None,
+        "--from", exists=True, file_okay=False,
+        help="Continue from the encoder in this folder: the image tower for --epochs, then the last "
+        "stage.")] = None,
 ) -> None:
     """Retrain the bundled encoder (hours on two cores; resumes where it stopped)."""
+    from cir_core.sample.training.recipe import TrainingRecipe
     from cir_core.sample.training.sample_encoder import train_sample_encoder
 
+    if epochs is None:
+        epochs = 8 if start else 36
+    if not start and epochs <= TrainingRecipe().image_epochs:
+        raise typer.BadParameter(f"A new encoder needs more than {TrainingRecipe().image_epochs} epochs.",
+                                 param_hint="--epochs")
     train_sample_encoder(
         folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads, start=start,
         progress=out.print)

@@ -9,6 +9,11 @@ from torch import Tensor, nn
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.training.sample_texts import PromptBook
 
+#: What a small part of the picture shows weighs more; 1 in the mean.
+_DETAILS = {"trim": 3.0, "neckline": 2.0, "second_colour": 2.0, "pattern": 1.5}
+_WEIGHTS = torch.tensor([_DETAILS.get(group.key, 1.0) for group in GROUPS])
+_WEIGHTS = _WEIGHTS / _WEIGHTS.mean()
+
 
 class Helpers(nn.Module):
     """Training-only modules: the other losses' inverse temperatures, and linear heads.
@@ -25,10 +30,10 @@ class Helpers(nn.Module):
         self.heads = nn.Linear(dim, sum(len(group.keys) for group in GROUPS))
 
     def reading(self, image: Tensor, codes: Tensor) -> Tensor:
-        """Mean cross entropy of the heads. ``image`` is ``[n, dim]``, *not* normalised."""
+        """Weighted mean cross entropy of the heads. ``image`` is ``[n, dim]``, *not* normalised."""
         parts = self.heads(image).split([len(group.keys) for group in GROUPS], dim=1)
         each = [F.cross_entropy(part, codes[:, g]) for g, part in enumerate(parts)]
-        return torch.stack(each).mean()
+        return (_WEIGHTS * torch.stack(each)).mean()
 
 
 def contrastive(image: Tensor, text: Tensor, scale: Tensor) -> Tensor:
@@ -61,5 +66,5 @@ def naming(image: Tensor, prompts: Tensor, book: PromptBook, codes: Tensor, scal
     for group, (start, n_values) in book.spans.items():
         offset = start + (codes[:, 0] * n_values if group else torch.zeros_like(codes[:, 0]))
         columns = offset[:, None] + torch.arange(n_values)
-        total = total + F.cross_entropy(logits.gather(1, columns), codes[:, group])
+        total = total + _WEIGHTS[group] * F.cross_entropy(logits.gather(1, columns), codes[:, group])
     return total / len(book.spans)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,8 @@ def train_sample_encoder(
     ``cache`` holds the rendered images and ``state.pt``, from which an interrupted training
     resumes (delete it to start afresh). Evaluation starts after the epochs of
     the image tower alone; from then on ``out`` loads as ``local-dir:<out>``.
-    The last stage (:mod:`.alignment`) follows; with ``start``, the folder of an encoder, it is the only one.
+    The last stage (:mod:`.alignment`) follows. With ``start``, the folder of an encoder, training continues from it:
+    ``epochs`` of the image tower alone with its texts held fixed, which may be 0, and the last stage.
     """
     torch.set_num_threads(threads)
     garments = catalogue() if garments is None else garments
@@ -48,9 +50,13 @@ def train_sample_encoder(
     images = rendered(train, cache, size=IMAGE_SIZE, takes=recipe.takes)
     val_images = rendered(val, cache, size=IMAGE_SIZE)[0]
     images = np.array(images)  # into memory once; batches pick rows at random
-    if start is None:
-        _epochs(out, TrainingRun(cache, train, recipe, epochs, seed), images, val, val_images, progress)
-    align(start or out, out, train, images, val, val_images, recipe=alignment, seed=seed, progress=progress)
+    if start is not None:
+        recipe = replace(recipe, image_epochs=0, locked_epochs=epochs)
+    if epochs:
+        run = TrainingRun(cache, train, recipe, epochs, seed, start)
+        _epochs(out, run, images, val, val_images, progress)
+    first = start if start is not None and not epochs else out
+    align(first, out, train, images, val, val_images, recipe=alignment, seed=seed, progress=progress)
     return out
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 from PIL import Image
+from safetensors.torch import load_file
 from torch import Tensor
 
 from cir_core.sample.atelier.captions import full_caption
@@ -25,6 +26,7 @@ from cir_core.sample.training.recipe import TrainingRecipe, learning_rate
 from cir_core.sample.training.sample_data import Pixels, attribute_codes, batches
 from cir_core.sample.training.sample_model import (
     VOCABULARY_FILE,
+    WEIGHTS_FILE,
     ModelInTraining,
     load_tokenizer,
     new_model,
@@ -40,14 +42,18 @@ class TrainingRun:
     """State of one training run: model, optimiser, moving average of the weights."""
 
     def __init__(
-        self, cache: Path, train: Sequence[Garment], recipe: TrainingRecipe, epochs: int, seed: int
+        self, cache: Path, train: Sequence[Garment], recipe: TrainingRecipe, epochs: int, seed: int,
+        start: Path | None = None,
     ) -> None:
         self.cache, self.train, self.recipe = cache, train, recipe
         self.epochs, self.seed = epochs, seed
         self.epoch, self.step, self.best = 0, 0, -1.0
         self.codes = attribute_codes(train)
         self.vocabulary = cache / VOCABULARY_FILE
-        if not self.vocabulary.is_file():
+        if start is not None:
+            cache.mkdir(parents=True, exist_ok=True)
+            self.vocabulary.write_bytes((start / VOCABULARY_FILE).read_bytes())
+        elif not self.vocabulary.is_file():
             rng = random.Random(seed)
             texts = [
                 full_caption(rng.choice(train).attributes, rng)
@@ -58,6 +64,8 @@ class TrainingRun:
         self.tokenizer = load_tokenizer(self.vocabulary)
         torch.manual_seed(seed)
         self.model = new_model(self.tokenizer.vocab_size).to(memory_format=torch.channels_last)
+        if start is not None:
+            self.model.load_state_dict(load_file(str(start / WEIGHTS_FILE)))
         self.helpers = losses.Helpers(self.model.text_projection.shape[1])
         named = [*self.model.named_parameters(), *self.helpers.named_parameters()]
         self.optimiser = torch.optim.AdamW(

@@ -197,6 +197,23 @@ def test_training_exports_and_resumes(
     assert "R@1" not in said[0] and "R@1" in said[1]  # the first was for the image tower alone
 
 
+def test_training_continues_from_an_encoder_with_its_texts_fixed(
+    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+) -> None:
+    torch.manual_seed(4)
+    start, cache = tmp_path / "start", tmp_path / "cache"
+    export(start, new_model(load_tokenizer(vocabulary).vocab_size).state_dict(), vocabulary)
+    train = [garment for garment in garments if garment.split == "train"]
+    recipe = sample_encoder.TrainingRecipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
+    run = TrainingRun(cache, train, recipe, 1, 1, start)
+    before = load_file(start / WEIGHTS_FILE)
+    run.one_epoch(np.array(rendered(train, tmp_path, size=IMAGE_SIZE, processes=1)))
+    moved = {name for name in before if not torch.equal(before[name].half(), run.average[name].half())}
+    assert "visual.trunk.classifier.weight" in moved and "visual.trunk.patch_embed.proj.weight" in moved
+    assert not [name for name in moved if not name.startswith("visual.") and name != "logit_scale"]
+    assert (cache / VOCABULARY_FILE).read_bytes() == vocabulary.read_bytes()
+
+
 def test_alignment_moves_texts_and_projection_and_no_more(
     tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
 ) -> None:
