@@ -23,12 +23,25 @@ function draw() {
   const [name, large, image, mini] = [$(".cq-refname"), $(".cq-framebtn"), $(".cq-framebtn img"), $("img.cq-mini")];
   if (name) name.textContent = name.title = picture.name;
   if (large) large.dataset.large = picture.full;
-  if (image && image.getAttribute("src") !== picture.full) image.setAttribute("src", picture.full);
+  if (image) exchange(image, picture);
   image?.setAttribute("alt", picture.alt);
   if (mini) mini.setAttribute("src", picture.thumb);
   const line = $("[data-from]");
   line?.replaceChildren(...(tile && other ? [`Rank ${tile.dataset.rank} of these results. `,
     h("button", { class: "cq-link", type: "button", "data-from-before": true, text: "Use the earlier one" })] : []));
+}
+
+/** @type {(image: HTMLElement, picture: Shown) => void} The thumbnail, which is there already, until the large picture is. */
+function exchange(image, picture) {
+  if ((image.dataset.coming ?? image.getAttribute("src")) === picture.full) return;
+  image.dataset.coming = picture.full;
+  image.setAttribute("src", picture.thumb);
+  const large = new Image();
+  const put = () => {
+    if (image.dataset.coming === picture.full) image.setAttribute("src", picture.full);
+  };
+  large.src = picture.full;
+  large.decode().then(put, put);
 }
 onSelect(draw);
 onMarks(draw);
