@@ -47,10 +47,10 @@ ASKED = "asked: "
 class Guidance:
     """Weights beside the merged text's 1. Tuned on the sample gallery's train and val splits (docs/methods.md)."""
 
-    asked: Weight = 0.8
-    kept: Weight = 0.05
+    asked: Weight = 1.6
+    kept: Weight = 0.1
     picture: Weight = 0.3
-    temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.02   # τ
+    temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.025   # τ
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cir_core.garments.lexicon import CATEGORY, GROUPS, Group
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.phrases import phrase
@@ -35,7 +37,8 @@ def _other_category(wanted: Wanted) -> str | None:
 
 
 def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
-    asked = group.key in wanted.edited or group.key in wanted.gone
+    # What went because something else came, such as the second colour with the pattern, is neither asked nor kept.
+    asked = group.key in wanted.edited or (group.key in wanted.gone and group.key not in wanted.slots)
     if not asked and group.key not in wanted.kept:
         return None
     fitting = [value for value in group.keys
@@ -50,6 +53,12 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
         label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
     return AspectAnswer(
         name=group.key.replace("_", " "), label=label, asked=asked,
-        wanted=tuple(prompts(group.key, value, category)[0] for value in fitting),
-        others=tuple(prompts(group.key, value, category)[0] for value in others),
+        wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
+
+
+def _captions(group: Group, values: Sequence[str], category: str) -> tuple[str, ...]:
+    """Lengths are named in each category's words: a tunic is a long top, and nearer to a knee-length dress than to a
+    long one."""
+    categories = CATEGORY.keys if group.key == "length" else (category,)
+    return tuple(prompts(group.key, value, one)[0] for one in categories for value in values)

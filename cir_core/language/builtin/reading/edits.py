@@ -138,6 +138,8 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
     if value and current is not None and current != value:
         if group == "pattern" and {value, current} == {"stripes", "pinstripes"}:
             value = current  # stripes are stripes, whichever way they go
+        elif (group, value, current) == ("sleeves", "sleeveless", "straps"):
+            pass  # so is a garment with straps
         else:
             missing = _phrase(group, value)
             return [] if group == "category" else [f"nothing to remove: '{missing}' is not in the description"]
