@@ -25,7 +25,7 @@ _HELD_OUT = 500      # images whose own distances are the measure
 _COMMON = 0.98       # of the variance lies in directions that are not looked at
 _NEAR = 40           # the neighbour that counts
 _USUAL = 0.99        # of the held-out images have a smaller distance
-_MARGIN = 1.1        # new images of the gallery's kind are farther away than its variants are from one another
+_MARGIN = 1.15       # new images of the gallery's kind are farther away than its variants are from one another
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Wanted:
         if edits and all(edit.operation == "step" for edit in edits):
             return _past(edits[-1], old, wanted) if group in self.gone else frozenset()
         if group == "sleeves" and old != wanted:
-            if any(edit.operation == "sleeved" or (edit.operation, edit.value) == ("drop", "sleeveless") for edit in edits):
+            if any((edit.operation, edit.value) in (("sleeved", ""), ("drop", "sleeveless")) for edit in edits):
                 return frozenset({"short", "elbow", "long"}) if wanted == "short" else frozenset()
             if wanted == "sleeveless" and all(edit.operation == "drop" and edit.value != "straps" for edit in edits):
                 return frozenset({"straps"})
