@@ -21,6 +21,7 @@ from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, r
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
+from cir_core.images.regions import checked_region, cut_out
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
@@ -91,6 +92,15 @@ class SearchService:
         del image
         self._store.add_upload(reference_id, width, height, name)
         return reference_id
+
+    def cut_out(self, gallery: str, image_id: str, region: object, *, patience: float = PATIENCE) -> str:
+        """Store ``region`` of a gallery image or an upload as an upload; returns its id. Raises ``SearchError`` for a
+        region that cannot be used (see :mod:`cir_core.images.regions`), ``UnknownImage``, ``ImageUnreadable``,
+        ``DecodingBusy``."""
+        box, path = checked_region(region), self.image_path(gallery, image_id)
+        part = cut_out(path, box, max_megapixels=self._uploads.max_megapixels, patience=patience)
+        # Another person's upload may have the same pixels: its name is not repeated here.
+        return self.add_upload(part, f"cut from {'an uploaded picture' if is_upload(image_id) else image_id}")
 
     def usual(self, gallery: str) -> Usual:
         """What searches of ``gallery`` begin with if nobody names a method."""
