@@ -11,6 +11,9 @@ const LEAST = 16; // pixels on a side; the server says so, too
 const HELP = "Drag a rectangle, or use the arrow keys to move it and Shift with the arrow keys to resize it.";
 
 const picture = h("img", { alt: "", draggable: "false" });
+picture.addEventListener("load", () => { // the stage has the picture's shape: fractions of one are those of the other
+  stage.style.setProperty("--ratio", String(picture.naturalWidth / picture.naturalHeight || 1));
+});
 const box = h("div", { class: "cq-cutbox" }, ...["nw", "ne", "sw", "se"].map((corner) => h("i", { "data-corner": corner })));
 const stage = h("div", { class: "cq-cutstage", tabindex: 0, role: "application", "aria-label": "Region to cut out", "aria-describedby": "cq-cut-help" }, picture, box);
 const where = h("p", { class: "cq-quiet", role: "status" });
@@ -148,7 +151,7 @@ async function take() {
       return tellIn(wrong, "A search is still running. Try again when it is done.");
     }
     light.close();
-    say("The region is now the reference.");
+    say("The region is now a reference picture.");
   } catch {
     tellIn(wrong, "The server does not answer. Check that it is running and try again.");
   } finally {
