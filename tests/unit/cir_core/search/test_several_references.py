@@ -255,7 +255,7 @@ def test_an_upload_has_a_part_in_it_and_says_where_it_was_cut_from(service):
     three = service.run_turn(session.session_id, "red", parent_id=two.turn_id, reference_id="r1g1b1")
     assert three.composition.cuts == ()
     [record] = session_to_circled(service.session(session.session_id))
-    assert [turn["query_img_id"] for turn in record["turns"]] == ["r0g3b0", "r0g3b0", "r1g1b1"]
+    assert [turn["reference_image_id"] for turn in record["turns"]] == ["r0g3b0", "r0g3b0", "r1g1b1"]
     first, _, last = record["cirque"]["turns"]
     assert first["further_references"] == [upload]
     assert first["cut_out"] == [{"image_id": upload, "from": "r0g0b3", "region": [0.1, 0.1, 0.5, 0.5]}]
