@@ -8,6 +8,7 @@ so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,23 @@ _BEFORE_IT = frozenset({"as before", "from before", "like before"})   # no image
 _DESCRIBED = frozenset({"picture", "image", "photo", "result", "option", "reference"})
 
 
+_ORDINAL = "first|second|third|fourth|1st|2nd|3rd|4th"
+_PART = "colours?|colors?|sleeves|neckline|neck|collar|pattern|print|length|fit|trim"
+_SPELLINGS = (   # of several reference pictures
+    (re.compile(rf"\b(of|from) the ({_ORDINAL})(?= (?:and|but|with)\b| ?[,.;]| ?$)", re.I), r"\1 the \2 picture"),
+    (re.compile(rf"\bthe ({_ORDINAL}) (picture|image|photo|one)[’']s ({_PART})\b", re.I), r"the \3 of the \1 \2"),
+    (re.compile(rf"\b(?:the )?same ({_PART}) (?:as|of|like) the ({_ORDINAL}) (picture|image|photo|one)\b", re.I),
+     r"the \1 of the \2 \3"),
+)
+
+
+def _spelled_out(text: str) -> str:
+    """"The sleeves from the first", "the first picture's sleeves" as "the sleeves of the first picture"."""
+    for pattern, spelling in _SPELLINGS:
+        text = pattern.sub(spelling, text)
+    return text
+
+
 @dataclass(frozen=True)
 class Pointed:
     """``text`` without what points; it is the text as it was where nothing does, or where that is unclear. Back at an
@@ -46,7 +64,7 @@ class Pointed:
 
 def follow(text: str, scene: Scene) -> Pointed:
     """The reference and the text that ``text`` means in ``scene``. Never fails."""
-    items, _ = read(text)
+    items, _ = read(_spelled_out(text) if scene.further else text)
     if not any(item.kind == "pointer" and item.text not in _BEFORE_IT for item in items):
         return Pointed(text, scene.reference_id)
     reader = _Reader(items, scene)

@@ -114,8 +114,8 @@ def run_search(
     settings = _method(services, (method or "").strip(), session)
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count, at = _whole(k), _folds_at(fold)
-    for one in also:
-        service.image_path(session.gallery if session else gallery, one)
+    for further in also:
+        service.image_path(session.gallery if session else gallery, further)
     if image:
         services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)

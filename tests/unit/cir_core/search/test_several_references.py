@@ -164,6 +164,11 @@ LATER = Scene((EARLIER,), "red", FIRST.captions, further=("blue",))
     ("with the sleeves of the first one", "with short sleeves", "sleeves of picture 1: with short sleeves"),
     ("the collar of the third image", "with a collar", "collar of picture 3: with a collar"),
     ("the sleeves of the last picture", "with long sleeves", "sleeves of picture 3: with long sleeves"),
+    ("the color of picture 2", "in blue", "colour of picture 2: in blue"),
+    ("the colour from the second picture and the sleeves from the first", "in blue, and with short sleeves",
+     "sleeves of picture 1: with short sleeves"),
+    ("the second picture's colour, longer", "in blue, longer", "colour of picture 2: in blue"),
+    ("the same colour as the second picture", "in blue", "colour of picture 2: in blue"),
 ])
 def test_an_attribute_of_one_of_them(text, rest, note):
     found = follow(text, FIRST)
