@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from cir_core.errors import CirqueError, SearchError
 from cir_core.images.decode_budget import PATIENCE
 from web.http.decoding_threads import in_decoding_thread
+from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_bodies import json_object
 from web.http.visitor import visitor_of
@@ -25,11 +26,11 @@ def region_routes(services: Services) -> APIRouter:
         ``{"problem"}``. ``region``: left, top, width and height, as fractions of the picture."""
         try:
             person = visitor_of(request).name
-            asked = await json_object(request)
-            gallery, image_id = asked.get("gallery"), asked.get("image")
+            asked = checked_fields(await json_object(request), ("gallery", "image", "region"))
+            gallery, image_id = asked["gallery"], asked["image"]
             if not isinstance(gallery, str) or not isinstance(image_id, str):
                 raise SearchError("Give a gallery, the id of an image, and a region.")
-            work = partial(_cut, services, person, gallery, image_id, asked.get("region"))
+            work = partial(_cut, services, person, gallery, image_id, asked["region"])
             return JSONResponse({"reference_id": await in_decoding_thread(work, PATIENCE)},
                                 headers={"Cache-Control": "no-store"})
         except CirqueError as error:
