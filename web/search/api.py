@@ -114,6 +114,7 @@ def run_search(
     settings = _method(services, (method or "").strip(), session)
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count, at = _whole(k), _folds_at(fold)
+    check_further("" if image else reference_id or "", also)
     for further in also:
         service.image_path(session.gallery if session else gallery, further)
     if image:
