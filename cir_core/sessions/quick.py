@@ -27,8 +27,11 @@ from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
 from cir_core.methods.declared import all_methods, find_method
 from cir_core.methods.references import join
+from cir_core.search.pointing import follow
+from cir_core.search.scene import Scene
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
+from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import Hit, MethodSettings, Vector
 
@@ -107,12 +110,25 @@ class Search:
         if not reference:
             raise SearchError("There is no reference. Give an image id, a file or an image.")
         known = join([self._reference(one, place) for place, one in enumerate(reference, start=1)])
+        known, text, said = self._pointed(known, text) if known.joined else (known, text, ())
         found = self.searcher.turn(known, text, self.method, previous=previous, k=k)
+        if said:
+            own = [note for note in found.notes if not note.startswith("not understood")]
+            found = replace(found, notes=(*said, *own))
         if self._why and previous is None:
             found = replace(found, notes=(self._why, *found.notes))
         before, features = (previous.references, previous.features) if previous else ((), ())
         further = (*(previous.further if previous else ()), *known.image_ids[1:])
         return Step(found, (*before, known.image_id), (*features, found.composition.base), further, self)
+
+    def _pointed(self, known: Reference, text: str) -> tuple[Reference, str, tuple[str, ...]]:
+        """Reference and text where ``text`` speaks of one of several ("the colour of the second picture"); notes."""
+        parts = {one.image_id: one for one in known.parts}
+        scene = Scene((), known.image_id, lambda ids: [self.searcher.said_of(parts[one]).caption for one in ids],
+                      further=known.image_ids[1:])
+        pointed = follow(clean_text(text, required=False), scene)
+        chosen = known if pointed.further is None else parts[pointed.reference_id or known.image_id]
+        return chosen, pointed.text, pointed.notes
 
     def _reference(self, reference: Given, place: int) -> Reference:
         if isinstance(reference, str):

@@ -14,6 +14,7 @@ from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.merge import merge
 from cir_core.language.several import captions_in, one_caption
+from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.references import join
 from cir_core.search.pointing import follow
@@ -284,6 +285,12 @@ def test_in_a_few_lines(searcher):
     assert first.found.excluded_ids == ("r0g3b0", "r3g0b0")
     second = first.refine("r1g1b1", "red")
     assert set(second.found.excluded_ids) == {"r0g3b0", "r3g0b0", "r1g1b1"}
+    searcher.said_of = lambda reference, watch=None: CaptionAnswer(
+        caption={"r3g0b0": RED, "r0g0b3": BLUE}[reference.image_id])
+    taken = search.start(["r3g0b0", "r0g0b3"], "the sleeves of the second picture")
+    assert taken.notes[0] == "sleeves of picture 2: with long sleeves" and len(taken.found.excluded_ids) == 2
+    alone = search.start(["r3g0b0", "r0g0b3"], "like the second picture but longer")
+    assert alone.found.excluded_ids == ("r0g0b3",) and alone.found.composition.further == ()
     with pytest.raises(SearchError, match="no reference"):
         search.start([], "red")
     with pytest.raises(SearchError, match="already one"):
