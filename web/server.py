@@ -55,6 +55,7 @@ from web.search.audit_routes import audit_routes
 from web.search.export import export_routes
 from web.search.live_routes import live_routes
 from web.search.media import media_routes
+from web.search.region_routes import region_routes
 from web.search.suggestion_routes import suggestion_routes
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
@@ -85,7 +86,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         health_routes(settings, services.database, doors, services.meter, warming),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services),
-        suggestion_routes(services), study_routes(services),
+        suggestion_routes(services), region_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
         analysis_routes(services), log_routes(services), weights_routes(services),
     )

@@ -25,8 +25,9 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
     panel has the first results of the turn, as many as in an audit; later ones replace reference and target.
 
     The target is the session's target once it is revealed; else the image that was chosen as the reference of a
-    later turn from here, or marked as more like it. Turns without any of these or without a text, repeated turns,
-    and sessions without any query are left out and counted in the notes. Raises ``StudyError`` if no query is left.
+    later turn from here, or marked as more like it. Turns without any of these or without a text, with several
+    references, repeated turns, and sessions without any query are left out and counted in the notes. Raises
+    ``StudyError`` if no query is left.
     """
     queries: list[StudyQuery] = []
     left_out: Counter[tuple[str, str]] = Counter()   # by singular and plural
@@ -40,6 +41,8 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
             wanted, how = _wanted(session, turn)
             if not turn.modification_text.strip():
                 left_out["turn has no text", "turns have no text"] += 1
+            elif turn.further:
+                left_out["turn has several references", "turns have several references"] += 1
             elif not wanted:
                 left_out["turn has no known target", "turns have no known target"] += 1
             elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in asked:

@@ -15,6 +15,7 @@ from typing import Literal
 from cachetools import LRUCache
 
 from cir_core.audit.records import CUTOFF
+from cir_core.errors import SearchError
 from cir_core.methods.references import Reference
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.service import SearchService
@@ -109,10 +110,13 @@ class LiveAudits:
         self._lock = threading.Lock()
 
     def of(self, session_id: str, turn_id: str) -> tuple[SearchSession, LiveAudit]:
-        """Raises ``UnknownSession``, and ``SearchError`` if the gallery has changed since."""
+        """Raises ``UnknownSession``, and ``SearchError`` if the gallery has changed since or the turn has several
+        references."""
         session = self._service.session(session_id)
         path = self._service.going_on(session.gallery, session_id, turn_id)
         turn = path[-1]
+        if turn.further:
+            raise SearchError("The audit compares a text with one reference picture; this turn has several.")
         target_id = session.target_id if session.target_live or session.target_revealed else None
         key = turn_id, target_id
         with self._lock:

@@ -22,6 +22,7 @@ from cir_core.methods.fusion import blend
 from cir_core.methods.parameters import Label, Section, declare
 from cir_core.methods.references import Reference
 from cir_core.methods.timings import StageTimer
+from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Matrix, Vector
@@ -107,8 +108,14 @@ def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encod
             f"The encoder {quoted(encoder.name)} does not compose image and text by itself. Choose another method, or "
             "index the gallery with a composing encoder (docs/galleries.md)."
         )
+    parts = [reference.parts for reference in references]
     with stages("compose"):
-        return encoder.encode_composed([_pixels(reference) for reference in references], texts)
+        found = encoder.encode_composed([_pixels(one) for several in parts for one in several],
+                                        [text for text, several in zip(texts, parts, strict=True) for _ in several])
+    if len(found) == len(references):
+        return found
+    rows = iter(found)   # each picture with the text, then the mean, as of the pictures alone
+    return np.stack([unit(np.sum([next(rows) for _ in several], axis=0)) for several in parts])
 
 
 def _pixels(reference: Reference) -> Image.Image:

@@ -82,16 +82,16 @@ def update_query(
 
 
 def wanted_and_unwanted(
-    picked: str, marks: Marks, seen: Sequence[str]
+    picked: Sequence[str], marks: Marks, seen: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids of the positive and the negative images of eq. 9.
 
-    Wanted are the picked one and those marked "more like this". Without any mark "less like
+    Wanted are the ``picked`` ones (one, in the paper) and those marked "more like this". Without any mark "less like
     this" the paper's rule applies: all others that were ``seen`` (the best K) are negative.
     With one, only the marked images are: marking one result as wrong says nothing about the
     others.
     """
-    wanted = tuple(dict.fromkeys((picked, *marks.more_like)))
+    wanted = tuple(dict.fromkeys((*picked, *marks.more_like)))
     if marks.less_like:
         return wanted, tuple(dict.fromkeys(marks.less_like))
     return wanted, tuple(image_id for image_id in seen if image_id not in wanted)

@@ -5,21 +5,72 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from cir_core.errors import SearchError
 from cir_core.gallery.gallery import Gallery
+from cir_core.images.montage import side_by_side
 from cir_core.language.tasks import Picture
+from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Composition, Marks
 from cir_core.types.records import Exclude, Hit, Turn, Vector
 
+MOST_FURTHER = 3   # references of a turn beside the first
+
 
 @dataclass(frozen=True)
 class Reference:
-    """``features`` is its unit vector; ``picture`` decodes pixels on demand."""
+    """``features`` is its unit vector; ``picture`` decodes pixels on demand.
+
+    Several images may be one reference (see :func:`join`): ``image_id`` is that of the first, ``joined`` are all.
+    """
 
     image_id: str
     features: Vector = field(compare=False, repr=False)
     picture: Picture = Picture()
+    joined: tuple[Reference, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Reference, ...]:
+        """The images it consists of; itself if it is one."""
+        return self.joined or (self,)
+
+    @property
+    def image_ids(self) -> tuple[str, ...]:
+        return tuple(part.image_id for part in self.parts)
+
+
+def join(references: Sequence[Reference]) -> Reference:
+    """One reference of 1 to 4: its vector is the normalised mean of theirs, its picture shows them side by side.
+
+    Raises ``SearchError``: too many, one twice, vectors that cancel out.
+    """
+    first = references[0]
+    check_further(first.image_id, [one.image_id for one in references[1:]])
+    if len(references) == 1:
+        return first
+    total = np.sum(np.stack([one.features for one in references]), axis=0)
+    if not np.any(total):
+        raise SearchError("The vectors of these pictures cancel out. Remove one of them.")
+    features = unit(total)
+    pictures = [one.picture for one in references]
+    loads = [picture.load for picture in pictures if picture.load is not None]
+    digest = "+".join(picture.digest for picture in pictures) if all(one.digest for one in pictures) else ""
+    shown = Picture(None, digest, features,
+                    (lambda: side_by_side([load() for load in loads])) if len(loads) == len(pictures) else None)
+    return Reference(first.image_id, features, shown, tuple(references))
+
+
+def check_further(reference_id: str, further: Sequence[str]) -> None:
+    """Raises ``SearchError`` for too many references beside ``reference_id``, or one that is there twice."""
+    if len(further) > MOST_FURTHER:
+        raise SearchError(f"A search takes at most {MOST_FURTHER + 1} reference pictures; there are "
+                          f"{len(further) + 1}. Remove some.")
+    ids = (reference_id, *further)
+    twice = next((image_id for place, image_id in enumerate(ids) if image_id in ids[:place]), None)
+    if twice is not None:
+        raise SearchError(f"{quoted(twice)} is already one of the reference pictures. Choose a different one.")
 
 
 @dataclass(frozen=True)
@@ -32,6 +83,7 @@ class Previous:
     references: tuple[str, ...]         # of all turns so far, oldest first
     features: tuple[Vector, ...] = ()   # f_1 … f_L; empty if turns have none
     composition: Composition | None = None   # of the last turn whose requests hold
+    further: tuple[str, ...] = ()       # references beside the first, of all turns
 
     @classmethod
     def after(cls, earlier: Previous | None, vector: Vector, hits: tuple[Hit, ...], references: tuple[str, ...],
@@ -51,12 +103,13 @@ class Previous:
             # A turn stored before methods were recorded is represented by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
             holding[-1].composition if holding else None,
+            tuple(image_id for turn in path for image_id in turn.further),
         )
 
 
 def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
     """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for an unknown one."""
-    both = set(marks.less_like) & {reference.image_id, *marks.more_like}
+    both = set(marks.less_like) & {*reference.image_ids, *marks.more_like}
     if both:
         raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Take one mark away.")
     for image_id in (*marks.more_like, *marks.less_like):
@@ -69,7 +122,7 @@ def excluded_ids(
     """The gallery images excluded from the results."""
     if exclude == "none":
         return ()
-    ids = [reference.image_id]
+    ids = list(reference.image_ids)
     if exclude == "history" and previous is not None:
-        ids = [*previous.references, *ids]
+        ids = [*previous.references, *previous.further, *ids]
     return tuple(dict.fromkeys(image_id for image_id in ids if image_id in gallery))

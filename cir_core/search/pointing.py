@@ -8,6 +8,7 @@ so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,23 @@ _BEFORE_IT = frozenset({"as before", "from before", "like before"})   # no image
 _DESCRIBED = frozenset({"picture", "image", "photo", "result", "option", "reference"})
 
 
+_ORDINAL = "first|second|third|fourth|1st|2nd|3rd|4th"
+_PART = "colours?|colors?|sleeves|neckline|neck|collar|pattern|print|length|fit|trim"
+_SPELLINGS = (   # of several reference pictures
+    (re.compile(rf"\b(of|from) the ({_ORDINAL})(?= (?:and|but|with)\b| ?[,.;]| ?$)", re.I), r"\1 the \2 picture"),
+    (re.compile(rf"\bthe ({_ORDINAL}) (picture|image|photo|one)[’']s ({_PART})\b", re.I), r"the \3 of the \1 \2"),
+    (re.compile(rf"\b(?:the )?same ({_PART}) (?:as|of|like) the ({_ORDINAL}) (picture|image|photo|one)\b", re.I),
+     r"the \1 of the \2 \3"),
+)
+
+
+def _spelled_out(text: str) -> str:
+    """"The sleeves from the first", "the first picture's sleeves" as "the sleeves of the first picture"."""
+    for pattern, spelling in _SPELLINGS:
+        text = pattern.sub(spelling, text)
+    return text
+
+
 @dataclass(frozen=True)
 class Pointed:
     """``text`` without what points; it is the text as it was where nothing does, or where that is unclear. Back at an
@@ -37,6 +55,7 @@ class Pointed:
     reference_id: str | None
     notes: tuple[str, ...] = ()
     held: int | None = None
+    further: tuple[str, ...] | None = None   # references beside it, where the words choose the reference
 
     @property
     def unclear(self) -> bool:
@@ -45,7 +64,7 @@ class Pointed:
 
 def follow(text: str, scene: Scene) -> Pointed:
     """The reference and the text that ``text`` means in ``scene``. Never fails."""
-    items, _ = read(text)
+    items, _ = read(_spelled_out(text) if scene.further else text)
     if not any(item.kind == "pointer" and item.text not in _BEFORE_IT for item in items):
         return Pointed(text, scene.reference_id)
     reader = _Reader(items, scene)
@@ -53,11 +72,11 @@ def follow(text: str, scene: Scene) -> Pointed:
         reader.run()
     except Unclear as problem:
         return Pointed(text, scene.reference_id, (f"not understood: {problem.words} ({problem.reason})",))
-    image_id, notes, held = scene.reference_id, list(reader.notes), None
+    image_id, notes, held, further = scene.reference_id, list(reader.notes), None, None
     if reader.chosen is not None:
-        image_id, held = reader.chosen.image_id, reader.chosen.held
+        image_id, held, further = reader.chosen.image_id, reader.chosen.held, reader.chosen.further
         notes.insert(0, "reference: " + reader.chosen.name.replace("the reference of", "that of"))
-    return Pointed(reader.rest() or _WHOLE, image_id, tuple(notes), held)
+    return Pointed(reader.rest() or _WHOLE, image_id, tuple(notes), held, further)
 
 
 class _Reader:
@@ -174,11 +193,17 @@ class _Reader:
         for place, item in enumerate(self.items[1:], start=1):
             if item.kind == "part" and self.items[place - 1].text == "this" and self.said[place]:
                 here = Found(self.scene.reference_id or "", "the present reference")
-                self.said[place] = self._taken(item, here, "this")
+                said = self._taken(item, here, "this")
+                others = (Found(one, here.name) for one in self.scene.further)
+                if any(self._taken(item, other, "this", note=False) != said for other in others):
+                    raise Unclear(f"this {item.text}", "the reference pictures differ in it: say of which one")
+                self.said[place] = said
                 self._clear(self._start(place), place)
 
-    def _taken(self, item: ReadItem, found: Found, words: str) -> str:
+    def _taken(self, item: ReadItem, found: Found, words: str, *, note: bool = True) -> str:
         """An attribute of ``found`` as a request."""
+        if found.further:
+            raise Unclear(f"{item.text} of {words}", f"{found.name} is several pictures: say what it should be like")
         group = item.sense.group or item.sense.pairs[0][0]
         slots = parse_caption(self.scene.caption(found.image_id)).slots
         value, asked = slots.get(group, NONE), item.value_of(group)
@@ -187,7 +212,8 @@ class _Reader:
         if value == NONE:
             raise Unclear(f"{item.text} of {words}", f"the caption of {found.name} says nothing about it")
         text = request(group, value, slots.get("category", "dress"))
-        self.notes.append(f"{item.text} of {found.name}: {text}")
+        if note:
+            self.notes.append(f"{item.text} of {found.name}: {text}")
         return text
 
     def _clear(self, start: int, end: int) -> None:

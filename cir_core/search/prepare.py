@@ -56,8 +56,9 @@ def apply_history(
     if method.history != "feedback":
         return aggregate(previous.features, base.vector, how=method.history, decay=method.decay, latest_name=name)
     seen = [hit.image_id for hit in previous.hits[: method.feedback_depth]]
-    wanted, unwanted = wanted_and_unwanted(reference.image_id, marks, seen)
-    picked = np.concatenate([reference.features[None], features_of(wanted[1:])])
+    wanted, unwanted = wanted_and_unwanted(reference.image_ids, marks, seen)
+    given = np.stack([part.features for part in reference.parts])
+    picked = np.concatenate([given, features_of(wanted[len(given):])])
     return update_query(
         previous.vector, picked, features_of(unwanted), base.vector,
         alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=name,

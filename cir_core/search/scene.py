@@ -36,25 +36,32 @@ class Found:
     image_id: str
     name: str   # "result 2"
     held: int | None = None
+    further: tuple[str, ...] = ()   # references beside it
 
 
 @dataclass(frozen=True)
 class Scene:
     """``turns`` of the branch, in order: the results of the last are on the screen, in rows of ``columns`` (0:
-    unknown). ``captions`` are those of images, "" where there is none."""
+    unknown). ``captions`` are those of images, "" where there is none. With ``further`` references "the second
+    picture" is one of these."""
 
     turns: Sequence[Turn]
     reference_id: str | None
     captions: Callable[[Sequence[str]], Sequence[str]]
     columns: int = 0
+    further: tuple[str, ...] = ()   # references beside ``reference_id``
 
     @property
     def hits(self) -> Sequence[Hit]:
         return self.turns[-1].hits if self.turns else ()
 
     def caption(self, image_id: str) -> str:
-        known = next((turn.caption for turn in self.turns if turn.reference_id == image_id and turn.caption), "")
-        return known or next(iter(self.captions([image_id])), "")
+        return self._said_before(image_id) or next(iter(self.captions([image_id])), "")
+
+    def _said_before(self, image_id: str) -> str:
+        """The caption in a turn of which it was the one reference."""
+        return next((turn.caption for turn in self.turns
+                     if turn.reference_id == image_id and turn.caption and not turn.further), "")
 
     def named(self, words: Sequence[str], *, back: bool = False, part: bool = False) -> Found:
         """The image that ``words`` name: "second one". After "back to" it is one of earlier turns, and so is a picture
@@ -67,6 +74,8 @@ class Scene:
             return self._previous(said)
         if words[0] == "original":
             return self._reference(1, said)
+        if self.further and not back and (given := self._given(words[0], number, noun, said, part)):
+            return given
         if (side := _SIDES.get(said) or _SIDES.get(" ".join(words[:-1]))) and noun != "row":
             return self._side(side, said)
         of_turn = noun in _TURNS or (noun in _PICTURES and (part or back)) or (back and noun not in _RESULTS)
@@ -108,8 +117,7 @@ class Scene:
         wanted = [edit for edit in edits.edits if edit.operation == "set"]
         if not (wanted or edits.unused) or any(edit.operation != "set" for edit in edits.edits):
             raise Unclear(words, "say what it shows, for example “back to the striped one”")
-        captions = [next((turn.caption for turn in self.turns if turn.reference_id == one and turn.caption), "")
-                    for one in image_ids]
+        captions = [self._said_before(one) for one in image_ids]
         missing = [one for one, caption in zip(image_ids, captions, strict=True) if not caption]
         stored = dict(zip(missing, self.captions(missing) or [""] * len(missing), strict=True)) if missing else {}
         shows = []
@@ -119,6 +127,21 @@ class Scene:
             shows.append(bool(caption) and all(word in caption.lower() for word in edits.unused) and all(
                 {edit.value, *edit.either} & {slots.get(edit.group), *_second(edit.group, slots)} for edit in wanted))
         return shows
+
+    def _given(self, first: str, number: int, noun: str, said: str, part: bool) -> Found | None:
+        """One of several references: "the second picture"; "the second one", too, where that cannot be a result."""
+        known = [image_id for image_id in (self.reference_id, *self.further) if image_id]
+        place = len(known) if first == "last" else number
+        if not place or noun in _RESULTS or noun == "row" or noun == "turn":
+            return None
+        if noun not in (*_PICTURES, "reference"):
+            if self.hits and part:
+                raise Unclear(said, f"say “picture {place}” or “result {place}”")
+            if self.hits:
+                return None
+        if place > len(known):
+            raise Unclear(said, f"there are {len(known)} reference pictures")
+        return Found(known[place - 1], f"picture {place}")
 
     def _result(self, number: int, said: str) -> Found:
         if not self.hits:
@@ -149,7 +172,7 @@ class Scene:
 
 
 def _reference_of(turn: Turn) -> Found:
-    return Found(turn.reference_id, f"the reference of turn {turn.number}", turn.number - 1)
+    return Found(turn.reference_id, f"the reference of turn {turn.number}", turn.number - 1, turn.further)
 
 
 def _result_of(turn: Turn, hit: Hit, last: bool) -> Found:

@@ -19,6 +19,8 @@ from cir_core.errors import LanguageModelError, SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
+from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
 from cir_core.methods.feedback import ComposedQuery
@@ -158,8 +160,8 @@ class Searcher:
         _check_k(k)
         made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
-        looks = method.base != "text-only" and reference.image_id not in self.gallery
-        unlike = (UNLIKE,) if looks and self._far.is_far(reference.features) else ()
+        own = [one for one in reference.parts if one.image_id not in self.gallery] if method.base != "text-only" else []
+        unlike = (UNLIKE,) if any(self._far.is_far(one.features) for one in own) else ()
         return TurnResult(
             made.caption, made.merged, (*unlike, *made.notes), made.query.vector, ranked.hits, made.excluded,
             ranked.target_rank, made.stages.milliseconds, made.composition,
@@ -220,7 +222,8 @@ class Searcher:
             query, parts, more = step.refine(query, settings, turn)
             kept, notes = {**kept, **parts}, [*notes, *more]
         composition = Composition(
-            base.vector, tuple(start.terms.items()), marks=marks, usage=stages.watch.usage).with_parts(kept)
+            base.vector, tuple(start.terms.items()), marks=marks, usage=stages.watch.usage,
+            further=reference.image_ids[1:]).with_parts(kept)
         return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages)
 
     def adjust(
@@ -248,11 +251,21 @@ class Searcher:
         return not self.language.sees and bool(step_tasks(method, self.domain))
 
     def caption(self, reference: Reference, method: MethodSettings, stages: StageTimer) -> CaptionAnswer | None:
-        """Caption of the reference; None if ``method`` needs none. Raises ``LanguageModelError``."""
-        if not self.needs_caption(method):
+        """Caption of the reference, of several images those of all as one text; None if ``method`` needs none. Raises
+        ``LanguageModelError``."""
+        # Of several pictures a model that sees has to know what they share, too.
+        if not (self.needs_caption(method) or (reference.joined and step_tasks(method, self.domain))):
             return None
         with stages("caption"):
-            return self._captioner.caption(reference.image_id, reference.picture, stages.watch)
+            return self.said_of(reference, stages.watch)
+
+    def said_of(self, reference: Reference, watch: Observer | None = None) -> CaptionAnswer:
+        """The language model's caption of a reference (see :meth:`caption`). Raises ``LanguageModelError``."""
+        answers = [self._captioner.caption(one.image_id, one.picture, watch) for one in reference.parts]
+        if len(answers) == 1:
+            return answers[0]
+        return CaptionAnswer(caption=one_caption([answer.caption for answer in answers]),
+                             notes=tuple(dict.fromkeys(note for answer in answers for note in answer.notes)))
 
     def _rank(
         self, query: ComposedQuery, composition: Composition, k: int, excluded: Sequence[str],

@@ -36,7 +36,7 @@ class ComparisonService:
         return self._store.comparison(comparison_id)
 
     def run(
-        self, gallery: str, reference_id: str, text: str, methods: Sequence[Method], *,
+        self, gallery: str, reference_id: str, text: str, methods: Sequence[Method], *, further: Sequence[str] = (),
         session_id: str | None = None, parent_id: str | None = None, marks: Marks = Marks(),
         exclude: Exclude = "reference", blind: bool = False, seed: int | None = None,
         watch: TurnObserver | None = None, column_done: Callable[[], None] = lambda: None,
@@ -48,15 +48,18 @@ class ComparisonService:
         with its problem, and so is one that the user's stop prevented.
 
         Raises:
-            SearchError: fewer than two methods or more than six, a repeated one, an empty text, a turn that
-            cannot be continued from.
+            SearchError: fewer than two methods or more than six, a repeated one, an empty text, ``further`` references
+            beside the first, a turn that cannot be continued from.
             Stopped: stopped by the user before any result.
         """
         text = clean_text(text, required=any(method.settings.base != "image-only" for method in methods))
         _check(methods)
         searcher = self._search.searcher(gallery)
         path = self._search.going_on(gallery, session_id, parent_id)
-        pointed = self._search.pointed(searcher, path, reference_id, text)
+        pointed = self._search.pointed(searcher, path, reference_id, text, further=further)
+        if further if pointed.further is None else pointed.further:
+            raise SearchError("Methods are compared from one reference picture, and several are given. Remove the "
+                              "added ones, then compare.")
         reference_id = pointed.reference_id or reference_id
         reference, _ = self._search.reference(searcher, reference_id)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed

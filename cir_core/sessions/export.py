@@ -13,8 +13,8 @@ from cir_core.types.records import SearchSession, Turn
 def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict[str, Any]:
     """Export one branch as one record of a CIRCLED ``{subset}.json`` array.
 
-    The fields of the published schema come first, with their published meaning; cirque's
-    own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
+    The fields of the published schema come first, with their published meaning: of several references the first.
+    cirque's own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
     whose name begins with "circo" get CIRCO's twelve-digit ids in the former and keep their own in the latter.
     """
     path = session.path_to(tip.turn_id)
@@ -33,7 +33,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             "protocol": card_to_dict(session.protocol),
             "turns": [
                 {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
-                 **_edited(turn),
+                 **_edited(turn), **_references(turn),
                  "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
                  "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
                  "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
@@ -47,6 +47,14 @@ def _edited(turn: Turn) -> dict[str, Any]:
     """Caption and query as they were before the user edited one of them."""
     made = turn.composition
     return {"edited": asdict(made.edited)} if made and made.edited else {}
+
+
+def _references(turn: Turn) -> dict[str, Any]:
+    """References beside the first, and what cut-out ones were cut from."""
+    cuts = turn.composition.cuts if turn.composition else ()
+    return ({"further_references": list(turn.further)} if turn.further else {}) | (
+        {"cut_out": [{"image_id": cut.image_id, "from": cut.source_id, "region": list(cut.region)} for cut in cuts]}
+        if cuts else {})
 
 
 def session_to_circled(session: SearchSession, turn_id: str | None = None, *, first: int = 0) -> list[dict[str, Any]]:

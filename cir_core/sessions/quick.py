@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PIL import Image
 
 from cir_core.encoders import load_encoder
+from cir_core.errors import SearchError
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.images.load import for_encoder, process_image
 from cir_core.images.pixels import to_rgb
@@ -24,10 +26,17 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
 from cir_core.methods.declared import all_methods, find_method
+from cir_core.methods.references import join
+from cir_core.search.pointing import follow
+from cir_core.search.scene import Scene
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
+from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import Hit, MethodSettings, Vector
+
+Given = str | Path | Image.Image
+"""A reference: an image id of the gallery, a file or an image."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Step:
     found: TurnResult
     references: tuple[str, ...]
     features: tuple[Vector, ...]  # each turn's own vector, for methods that aggregate them
+    further: tuple[str, ...]      # references beside the first, of all turns
     _search: Search = field(repr=False)
 
     @property
@@ -63,10 +73,10 @@ class Step:
             lambda depth: search.searcher.adjust(self.found, search.method, Adjustment(), k=depth).hits,
             search.searcher.features_of, k, similarity)
 
-    def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
-        """Continue with ``pick`` (an image id, a file or an image) as the new reference."""
+    def refine(self, pick: Given | Sequence[Given], text: str, *, k: int = 60) -> Step:
+        """Continue with ``pick`` (an image id, a file or an image, or several of them) as the new reference."""
         previous = Previous(self.found.vector, self.found.hits, self.references, self.features,
-                            self.found.composition)
+                            self.found.composition, self.further)
         return self._search._turn(pick, text, k, previous)
 
 
@@ -88,19 +98,39 @@ class Search:
         Raises ``UnknownImage``, ``LanguageModelError``."""
         return self.searcher.describe(image_id)
 
-    def start(self, reference: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
-        """First turn. ``reference`` is an image id of the gallery, a file or an image."""
+    def start(self, reference: Given | Sequence[Given], text: str, *, k: int = 60) -> Step:
+        """First turn. ``reference`` is an image id of the gallery, a file or an image, or a list of up to 4 of them:
+        then their mean vector and what their captions share is the reference. Raises ``SearchError``, e.g. for an image
+        that is given twice."""
         return self._turn(reference, text, k, None)
 
-    def _turn(self, reference: str | Path | Image.Image, text: str, k: int, previous: Previous | None) -> Step:
-        known = self._reference(reference)
+    def _turn(self, reference: Given | Sequence[Given], text: str, k: int, previous: Previous | None) -> Step:
+        if isinstance(reference, str | Path | Image.Image):
+            reference = [reference]
+        if not reference:
+            raise SearchError("There is no reference. Give an image id, a file or an image.")
+        known = join([self._reference(one, place) for place, one in enumerate(reference, start=1)])
+        known, text, said = self._pointed(known, text) if known.joined else (known, text, ())
         found = self.searcher.turn(known, text, self.method, previous=previous, k=k)
+        if said:
+            own = [note for note in found.notes if not note.startswith("not understood")]
+            found = replace(found, notes=(*said, *own))
         if self._why and previous is None:
             found = replace(found, notes=(self._why, *found.notes))
         before, features = (previous.references, previous.features) if previous else ((), ())
-        return Step(found, (*before, known.image_id), (*features, found.composition.base), self)
+        further = (*(previous.further if previous else ()), *known.image_ids[1:])
+        return Step(found, (*before, known.image_id), (*features, found.composition.base), further, self)
 
-    def _reference(self, reference: str | Path | Image.Image) -> Reference:
+    def _pointed(self, known: Reference, text: str) -> tuple[Reference, str, tuple[str, ...]]:
+        """Reference and text where ``text`` speaks of one of several ("the colour of the second picture"); notes."""
+        parts = {one.image_id: one for one in known.parts}
+        scene = Scene((), known.image_id, lambda ids: [self.searcher.said_of(parts[one]).caption for one in ids],
+                      further=known.image_ids[1:])
+        pointed = follow(clean_text(text, required=False), scene)
+        chosen = known if pointed.further is None else parts[pointed.reference_id or known.image_id]
+        return chosen, pointed.text, pointed.notes
+
+    def _reference(self, reference: Given, place: int) -> Reference:
         if isinstance(reference, str):
             return self.searcher.gallery_reference(reference)
         if isinstance(reference, Path):
@@ -108,7 +138,8 @@ class Search:
         else:
             image = for_encoder(to_rgb(reference))
         features = self.searcher.encoder.encode_images([image])[0]
-        return Reference("own image", features, Picture(features=features, load=lambda: image))
+        name = "own image" if place == 1 else f"own image {place}"
+        return Reference(name, features, Picture(features=features, load=lambda: image))
 
 
 def open_search(

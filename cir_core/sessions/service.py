@@ -16,14 +16,16 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import SearchError, UnknownSession
+from cir_core.errors import LanguageModelError, SearchError, UnknownSession
 from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
+from cir_core.images.regions import checked_region, cut_out
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
+from cir_core.methods.references import check_further, join
 from cir_core.methods.steps import ranked_with
 from cir_core.search.pointing import Pointed, follow
 from cir_core.search.protocol import differences, with_method, with_models, with_stand_ins
@@ -36,7 +38,7 @@ from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
-from cir_core.types.composition import Adjustment, Marks, Wording
+from cir_core.types.composition import Adjustment, Cut, Marks, Wording
 from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
 
@@ -91,6 +93,15 @@ class SearchService:
         self._store.add_upload(reference_id, width, height, name)
         return reference_id
 
+    def cut_out(self, gallery: str, image_id: str, region: object, *, patience: float = PATIENCE) -> str:
+        """Store ``region`` of a gallery image or an upload as an upload; returns its id. Raises ``SearchError`` for a
+        region that cannot be used (see :mod:`cir_core.images.regions`), ``UnknownImage``, ``ImageUnreadable``,
+        ``DecodingBusy``."""
+        box, path = checked_region(region), self.image_path(gallery, image_id)
+        part = cut_out(path, box, max_megapixels=self._uploads.max_megapixels, patience=patience)
+        # Another person's upload may have the same pixels: its name is not repeated here.
+        return self.add_upload(part, f"cut from {'an uploaded picture' if is_upload(image_id) else image_id}")
+
     def usual(self, gallery: str) -> Usual:
         """What searches of ``gallery`` begin with if nobody names a method."""
         return self._pool.searcher(gallery).usual
@@ -124,31 +135,35 @@ class SearchService:
         return self._store.name_branch(session_id, branch_id, name)
 
     def run_turn(
-        self, session_id: str, text: str, *, reference_id: str | None = None,
-        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
+        self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
+        cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
         watch: TurnObserver | None = None,
     ) -> Turn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
-        ``reference_id`` is a gallery image or an upload; by default the parent's reference is used again. ``marks``
-        refer to the parent's results, and so may the text ("like the second one"), which then chooses the reference;
-        they are shown in rows of ``columns`` (0: unknown). The turn is committed on return.
+        ``reference_id`` is a gallery image or an upload, ``further`` are up to 3 more that are the reference together
+        with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
+        ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
+        reference; they are shown in rows of ``columns`` (0: unknown). The turn is committed on return.
         """
         began = perf_counter()
         session = self._store.session(session_id)
         path = session.path_to(parent_id) if parent_id else ()
         if parent_id and not path:
             raise SearchError("That turn is not part of this session. Reload the page.")
-        reference_id = reference_id or (path[-1].reference_id if path else None)
+        if reference_id is None and path:
+            reference_id, further = path[-1].reference_id, further or path[-1].further
         if reference_id is None:
             raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
+        check_further(reference_id, further)
 
         searcher = self._pool.searcher(session.gallery)
         self._check_unchanged(session, searcher)
         method = _going_on(session.method, path)
-        pointed = self.pointed(searcher, path, reference_id, text, columns)
+        pointed = self.pointed(searcher, path, reference_id, text, columns, further)
         reference_id = pointed.reference_id or reference_id
-        reference, encode_ms = self.reference(searcher, reference_id)
+        further = further if pointed.further is None else pointed.further
+        reference, encode_ms = self.references(searcher, (reference_id, *further))
         found = searcher.turn(
             reference, pointed.text, method, previous=Previous.of(path, pointed.held), marks=marks, k=k,
             # Searches after the end are not part of the attempt: they get no rank.
@@ -162,22 +177,32 @@ class SearchService:
         found = replace(found, notes=(*differences(session.protocol, now), *pointed.notes, *own))
         if pointed.text != text:
             found = replace(found, composition=replace(found.composition, read_as=pointed.text))
+        before = (cut for turn in reversed(path) if turn.composition for cut in turn.composition.cuts)
+        if known := _cuts_of(reference.image_ids, (*cuts, *before)):
+            found = replace(found, composition=replace(found.composition, cuts=known))
         card = with_models(with_method(session.protocol, method), now)
         digest = with_stand_ins(card, found.composition.usage.stand_ins).digest
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def pointed(
-        self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0
+        self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0,
+        further: Sequence[str] = (),
     ) -> Pointed:
-        """``text`` with the results and turns of ``path`` that it points at looked up."""
+        """``text`` with the results and turns of ``path``, and the references, that it points at looked up."""
         def captions(image_ids: Sequence[str]) -> Sequence[str]:
             if len(image_ids) == 1 and is_upload(image_ids[0]):
-                return ("",)
+                return (self._said_of_upload(searcher, image_ids[0]) if further else "",)
             known = [image_id for image_id in image_ids if image_id in searcher.gallery]
             found = dict(zip(known, searcher.stored_captions(known), strict=False))
             return [found.get(image_id, "") for image_id in image_ids]
 
-        return follow(clean_text(text, required=False), Scene(path, reference_id, captions, columns))
+        return follow(clean_text(text, required=False), Scene(path, reference_id, captions, columns, tuple(further)))
+
+    def _said_of_upload(self, searcher: Searcher, reference_id: str) -> str:
+        try:
+            return searcher.said_of(self.reference(searcher, reference_id)[0]).caption
+        except LanguageModelError:
+            return ""
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
         """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one. Raises
@@ -209,7 +234,7 @@ class SearchService:
         session, turn = self._turn(session_id, turn_id)
         searcher = self._pool.searcher(session.gallery)
         found = self.adjusted(session_id, turn_id, before, 1)
-        reference, _ = self.reference(searcher, turn.reference_id)
+        reference, _ = self.references(searcher, (turn.reference_id, *turn.further))
         wording, parts, usage = reworded(
             searcher, found, reference, found.composition.read_as or turn.modification_text, session.method,
             number=turn.number, caption=caption, query=query, watch=watch)
@@ -283,6 +308,12 @@ class SearchService:
         # The id is a hash of the pixels, so it also identifies the content for caches.
         return Reference(reference_id, features, Picture(None, reference_id, features, lambda: image)), took
 
+    def references(self, searcher: Searcher, image_ids: Sequence[str]) -> tuple[Reference, float]:
+        """One or several images as reference, and the time to encode uploads. Raises as
+        :func:`cir_core.methods.references.join` does."""
+        found = [self.reference(searcher, image_id) for image_id in image_ids]
+        return join([reference for reference, _ in found]), sum(took for _, took in found)
+
     # --- find a target -------------------------------------------------------------
 
     def deal(self, gallery: str, seed: int | None = None) -> Challenge:
@@ -317,6 +348,12 @@ class SearchService:
             [turn.target_rank for turn in attempt(session) if turn.target_rank is not None]
             for session in self._store.finished_target_sessions(session_ids)
         ])
+
+
+def _cuts_of(image_ids: Sequence[str], known: Sequence[Cut]) -> tuple[Cut, ...]:
+    """Of each of ``image_ids`` that was cut out, the first in ``known`` that says so."""
+    found = {cut.image_id: cut for cut in reversed(known)}
+    return tuple(found[image_id] for image_id in image_ids if image_id in found)
 
 
 def _going_on(method: MethodSettings, path: Sequence[Turn]) -> MethodSettings:

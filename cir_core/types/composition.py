@@ -83,6 +83,16 @@ class Wording:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """An uploaded reference that was cut out of ``source_id``. ``region`` is left, top, width and height as fractions
+    of the source's width and height."""
+
+    image_id: str
+    source_id: str
+    region: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
 class Composition(StepParts):
     """Everything between the person's words and the turn's ``vector``. ``terms`` sum up to v_0, the query before any
     reflection. ``base`` is this turn's own vector f_l, before history: later turns aggregate it."""
@@ -96,6 +106,8 @@ class Composition(StepParts):
     usage: Usage = Usage()
     edited: Wording | None = None           # as they were before the user edited one of them
     read_as: str = ""                       # the modification text without references to results; "" if it has none
+    further: tuple[str, ...] = ()           # references beside the turn's first, in the order given
+    cuts: tuple[Cut, ...] = ()              # those of the references that were cut out of another image
     step_parts: Parts = ()                  # what further kinds of steps keep
 
 

@@ -88,6 +88,11 @@ class Turn:
     created_at: datetime
     composition: Composition | None = None  # None in turns stored before it was recorded
 
+    @property
+    def further(self) -> tuple[str, ...]:
+        """References beside ``reference_id``."""
+        return self.composition.further if self.composition else ()
+
     def rank_of(self, image_id: str) -> int | None:
         return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)
 

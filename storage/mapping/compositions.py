@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 from cir_core.methods.steps import STEPS
-from cir_core.types.composition import Composition, Marks, Usage, Wording
+from cir_core.types.composition import Composition, Cut, Marks, Usage, Wording
 from cir_core.types.parts import tuples
 from cir_core.types.vectors import Vector
 from storage.mapping.records import Values
@@ -33,6 +33,8 @@ def pack_composition(composition: Composition | None) -> Values:
             "usage": asdict(composition.usage),
             **({"edited": asdict(composition.edited)} if composition.edited else {}),
             **({"read_as": composition.read_as} if composition.read_as else {}),
+            **({"further": list(composition.further)} if composition.further else {}),
+            **({"cuts": [asdict(cut) for cut in composition.cuts]} if composition.cuts else {}),
         },
         "composition_vectors": pack_vectors(list(vectors_of(composition))),
     }
@@ -54,6 +56,8 @@ def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -
         usage=Usage(**tuples(content["usage"])),
         edited=Wording(**content["edited"]) if content.get("edited") else None,
         read_as=content.get("read_as", ""),
+        further=tuple(content.get("further", ())),
+        cuts=tuple(Cut(**tuples(cut)) for cut in content.get("cuts", ())),
     ).with_parts({name: _record(value, kind, vectors) for name, kind, value in kept})
 
 

@@ -13,7 +13,7 @@ from tests.fakes.encoder import FakeEncoder
 NAME = "colours"
 
 
-def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None = None) -> Gallery:
+def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None = None, edge: int = 8) -> Gallery:
     """steps³ images; the name of one is its colour, e.g. ``r3g0b1``."""
     folder = tmp_path / "photos"
     folder.mkdir()
@@ -21,7 +21,7 @@ def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None =
     for i, r in enumerate(levels):
         for j, g in enumerate(levels):
             for k, b in enumerate(levels):
-                Image.new("RGB", (8, 8), (r, g, b)).save(folder / f"r{i}g{j}b{k}.png")
+                Image.new("RGB", (edge, edge), (r, g, b)).save(folder / f"r{i}g{j}b{k}.png")
     home = tmp_path / "home"
     index_folder(folder, name=NAME, encoder=encoder or FakeEncoder(), home=home)
     return open_gallery(NAME, home=home)

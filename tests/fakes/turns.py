@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage, Wording
+from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
 from cir_core.types.ids import new_id
 from cir_core.types.records import (
     Branch,
@@ -79,7 +79,8 @@ def a_composition(*, dim: int = 64, seed: int = 0, **changes: Any) -> Compositio
         "constraints": Constraints(("legs",), ("arms",), ("cushion",), ("a red chair",), ("a blue chair",), True),
         "soft_filter": SoftFilter(0.6, "penalty"),
         "usage": Usage(2, 1, 930, 61, 0.1 + 0.2, ("small/1", "large/2"), ("small/1",)),
-        "edited": Wording("a blue chair", "a red chair"), "read_as": "in red", **changes})
+        "edited": Wording("a blue chair", "a red chair"), "read_as": "in red", "further": ("image-00008",),
+        "cuts": (Cut("image-00007", "image-00001", (0.1, 0.2, 0.5, 0.25)),), **changes})
 
 
 def vectors_of(composition: Composition) -> list[Vector | None]:

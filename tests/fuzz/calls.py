@@ -75,7 +75,9 @@ def known_good(known: Mapping[str, Sequence[Any]]) -> dict[str, st.SearchStrateg
         "select": spoilt_json(_SELECT, [["sample"], [1]]).map(json.dumps), "rules": st.one_of(
             spoilt_json({"speed": 3}), st.sampled_from(["", "fast", "fast,alike"])),
         "content": st.one_of(st.just(_CSV.decode()), texts), "position": st.sampled_from(["0", "3", "99999999"]),
-        "more": st.lists(st.sampled_from(list(known["image"])), max_size=3), "attempt": st.integers(0, 2),
+        "more": st.lists(st.sampled_from(list(known["image"])), max_size=3),
+        "also": st.lists(st.sampled_from(list(known["image"])), max_size=3),
+        "region": st.lists(st.floats(0, 1), min_size=4, max_size=4), "attempt": st.integers(0, 2),
     }
 
 

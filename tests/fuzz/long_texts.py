@@ -118,7 +118,8 @@ def _of_route(served: Served, route: Route, known: Mapping[str, Sequence[Any]]) 
 def _of_call(
     served: Served, name: str, parameters: Sequence[str], known: Mapping[str, Sequence[Any]],
 ) -> list[Field]:
-    values = {"image": None, "more": [], "less": [], "k": 5, "seconds": 1, "number": 0, "attempt": 0, "answer": {}}
+    values = {"image": None, "more": [], "less": [], "also": [], "k": 5, "seconds": 1, "number": 0, "attempt": 0,
+              "answer": {}}
     usual = [values[one] if one in values else _usual(known, one) for one in parameters]
     queued = name == "search"
 

@@ -51,6 +51,22 @@ def test_two_turns_of_one_session(client: Client, some_id: str) -> None:
     assert len(third["hits"]) == 10  # the default; the reference is that of the turn before
 
 
+def test_several_references(client: Client, app: App, some_id: str) -> None:
+    found = httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=60).json()["images"]
+    also = [one["id"] for one in found if one["id"] != some_id][:2]
+    first = client.predict(reference=some_id, text="in red", k=5, also=also, api_name="/search")
+    assert not {some_id, *also} & {hit["image_id"] for hit in first["hits"]}
+    taken = client.predict(reference=some_id, text="the colour of the second picture", also=also, api_name="/search")
+    assert any(note.startswith("colour of picture 2: in ") for note in taken["notes"])
+    [record] = httpx.get(f"{app.url}/export/{first['session_id']}.json", timeout=60).json()
+    assert record["turns"][0]["reference_image_id"] == some_id
+    assert record["cirque"]["turns"][0]["further_references"] == also
+    for wrong, sentence in (([some_id], "already one of the reference pictures"), (["nothing-like-it"], "No image"),
+                            ([*also, "a", "b"], "at most 4 reference pictures"), ("one", "must be a list")):
+        with pytest.raises(AppError, match=sentence):
+            client.predict(reference=some_id, text="in red", also=wrong, api_name="/search")
+
+
 def test_with_an_image(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "mine.jpg"
     Image.new("RGB", (200, 260), (30, 60, 160)).save(path)

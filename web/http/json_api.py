@@ -104,7 +104,7 @@ def post_endpoint(
 
     async def endpoint(request: Request) -> Response:
         try:
-            fields = _checked(await json_object(request, most_bytes), required, optional)
+            fields = checked_fields(await json_object(request, most_bytes), required, optional)
         except TooLarge:
             return refused(IncompleteJudgement(too_long))
         except CirqueError as error:
@@ -195,7 +195,8 @@ def _answered(work: Callable[[], object]) -> Response | Deferred:
         return refused(error)
 
 
-def _checked(found: Fields, required: Collection[str], optional: Collection[str]) -> Fields:
+def checked_fields(found: Fields, required: Collection[str], optional: Collection[str] = ()) -> Fields:
+    """``found``, which has all ``required`` fields and none that is unknown. Raises ``CirqueError``."""
     if missing := [name for name in required if name not in found]:
         raise CirqueError(f"Missing in this call: {', '.join(missing)}. Reload the page.")
     if unknown := sorted(found.keys() - {*required, *optional}):

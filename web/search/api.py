@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from annotation.accounts.account_names import LOCAL
 from cir_core.errors import CirqueError, SearchError
 from cir_core.index.near_duplicates import check_fold, folded_page
 from cir_core.methods.declared import find_method, usual_method
+from cir_core.methods.references import check_further
 from cir_core.search.searcher import clean_text
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Marks, Usage
@@ -22,7 +23,7 @@ from web.http.call_answers import ADDED_LATER, FoundImage, ModelUsage, SearchAns
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
 from web.http.visitor import require
-from web.search.actions.adjust import marks_of
+from web.search.actions.adjust import listed_ids, marks_of
 from web.search.events import ENCODER
 from web.search.presenters.results import media_url
 from web.services import Services
@@ -34,7 +35,7 @@ def wire_api(services: Services) -> None:
     def search(
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
         method: str = "", more: list[str] | None = None, less: list[str] | None = None, fold: float = 0,
-        request: gr.Request | None = None,
+        also: list[str] | None = None, request: gr.Request | None = None,
     ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
 
@@ -56,6 +57,8 @@ def wire_api(services: Services) -> None:
             less: Ids of earlier results of this session that are not what is wanted; at most 50.
             fold: Cosine from which near-duplicates fold under the best of them, from 0.5 to 1, e.g. 0.95. Each of the k
                 hits then has a list "similar" of further hits, and ranks have gaps. 0 folds nothing.
+            also: Ids of up to 3 more images that are the reference together with the first one: their mean vector and
+                what their captions share. The text may speak of one of them: "the colour of the second picture".
 
         Returns:
             The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
@@ -68,7 +71,7 @@ def wire_api(services: Services) -> None:
             marks = marks_of({"more": more or [], "less": less or []})
             with services.runs.of(LiveWatch()):
                 return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name,
-                                  fold)
+                                  fold, listed_ids(also, "also"))
         except CirqueError as error:
             raise gr.Error(public_message(error), print_exception=False) from error
 
@@ -83,6 +86,7 @@ def wire_api(services: Services) -> None:
         gr.JSON([], label="More like these ids", visible=False),
         gr.JSON([], label="Less like these ids", visible=False),
         gr.Number(0, label="Fold from this similarity", visible=False, elem_classes=[ADDED_LATER]),
+        gr.JSON([], label="Further reference ids", visible=False, elem_classes=[ADDED_LATER]),
     ]
     gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
 
@@ -95,12 +99,13 @@ def check_search(services: Services, person: str, given: Mapping[str, Any]) -> N
     clean_text(given["text"], required=settings.base != "image-only")
     _whole(given["k"])
     _folds_at(given["fold"])
+    check_further("", listed_ids(given["also"], "also"))
     services.quota.check_pictures(person)
 
 
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
-    method: str = "", marks: Marks = Marks(), person: str = LOCAL, fold: float = 0,
+    method: str = "", marks: Marks = Marks(), person: str = LOCAL, fold: float = 0, also: Sequence[str] = (),
 ) -> SearchAnswer:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
@@ -109,6 +114,9 @@ def run_search(
     settings = _method(services, (method or "").strip(), session)
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count, at = _whole(k), _folds_at(fold)
+    check_further("" if image else reference_id or "", also)
+    for further in also:
+        service.image_path(session.gallery if session else gallery, further)
     if image:
         services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)
@@ -116,13 +124,14 @@ def run_search(
         service.image_path(session.gallery if session else gallery, reference_id)
     elif session is None or session.latest is None:
         raise SearchError("Give a reference: the id of a gallery image, or an image.")
+    check_further(reference_id or "", also)
     if marks and (session is None or session.latest is None):
         raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
     if session is None:
         session = service.start(gallery, method=settings if (method or "").strip() else None)
     parent = session.latest
     turn = service.run_turn(
-        session.session_id, text, reference_id=reference_id,
+        session.session_id, text, reference_id=reference_id, further=also,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count,
     )
     version = service.gallery(session.gallery).digest[:8]

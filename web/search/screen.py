@@ -10,6 +10,7 @@ from typing import Any
 from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.methods.guidance import ticks
+from cir_core.methods.references import MOST_FURTHER
 from cir_core.search.projection import Projections
 from cir_core.search.scarcity import scarce
 from cir_core.types.records import Hit, SearchSession, Turn
@@ -105,9 +106,9 @@ class Screen:
         turn = session.turn(view.turn_id or "") if session else None
         side_by_side = view.compare is not None or view.comparison_id is not None
         target = self._target(session, view, version)
-        reference = None
-        if view.reference_id:
-            reference = results.picture(view.gallery, view.reference_id, version, caption_of(view.reference_id))
+        cuts = ((turn.composition.cuts if turn and turn.composition else ()) + view.cuts)
+        references = [results.reference_picture(view.gallery, image_id, version, cuts, caption_of(image_id))
+                      for image_id in ((view.reference_id, *view.further) if view.reference_id else ())]
 
         def shown_results() -> str:
             seen = None
@@ -120,7 +121,8 @@ class Screen:
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(
-                "search/rail.html", view=view, reference=reference, target=target, turn=turn,
+                "search/rail.html", view=view, references=references, target=target, turn=turn,
+                most=MOST_FURTHER,
                 upload_mb=self._settings.max_upload_mb,
                 method=methods.method_line(view.method, self._services.methods),
                 language_model=searcher.language.name, base=view.method.base,

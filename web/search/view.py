@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from cir_core.index.near_duplicates import FOLD_AT
 from cir_core.methods.declared import usual_method
-from cir_core.types.composition import Adjustment
+from cir_core.types.composition import Adjustment, Cut
 from cir_core.types.records import MethodSettings
 
 DEFAULT_K = 60
@@ -31,6 +31,8 @@ class UiState:
     turn_id: str | None = None
     branch_id: str | None = None
     reference_id: str | None = None
+    further: tuple[str, ...] = ()            # references beside it, for the next search
+    cuts: tuple[Cut, ...] = ()               # what this tab cut out, newest last
     target_live: bool = False
     compare: tuple[str, str] | None = None   # two branch ids, side by side
     adjustment: Adjustment = Adjustment()    # what the person changed of the shown turn, not kept yet

@@ -28,13 +28,13 @@ export function act(name, data = {}) {
     if ($(".cq-live")) toast("Still searching. Esc stops and keeps the results so far.");
     return false;
   }
-  const { turn, reference, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
+  const { turn, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
   const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
   pending = { name, turn, since: performance.now() };
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_beat: shownBeat, ...data });
+  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;

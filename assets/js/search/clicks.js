@@ -8,6 +8,7 @@ import { $ } from "./page.js";
 import { pick, play } from "./picker.js";
 import { ask } from "./query.js";
 import { browse } from "./reference.js";
+import { cutOut } from "./region.js";
 import { found, refine } from "./results/selection.js";
 
 const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights });
@@ -20,7 +21,8 @@ const CLICKS = {
   "button[data-drawer]": ({ drawer }, button) => openDrawer(drawer, button),
   "[data-large]": ({ large, caption }) => enlarge([{ name: caption || "", large }]),
   "[data-picker]": ({ picker }) => pick(picker),
-  "[data-upload]": browse,
+  "[data-upload]": () => browse(),
+  "[data-region]": (_, button) => cutOut(button),
   "[data-instead]": ({ instead: text }) => act("search", { text, instead: true }),
   "[data-chip]": ({ chip }) => ask(chip),
   "[data-found]": () => found(),

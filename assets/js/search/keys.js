@@ -9,12 +9,12 @@ import { queryField } from "./query.js";
 import { toggleSimilar } from "./results/folds.js";
 import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
-import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
+import { addReference, found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
 setKeys([
   ["/", "Go to the text"], ["Enter", "Search (in the text field), enlarge (on a result)"], ["Shift Enter", "New line in the text"],
   ["← ↑ → ↓", "Move between results, on the map to the nearest in that direction"], ["Space", "Select a result"], ["o", "Enlarge the selected result, or close it"],
-  ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"], ["s", "Show or hide similar results that are folded"],
+  ["r", "Refine from the selected result"], ["a", "Add the selected result to the reference"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"], ["s", "Show or hide similar results that are folded"],
   ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
   ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste an image as reference"], ["Esc", "Stop a search, leave the text field, close a dialog"],
   ["Delete", "Remove the focused chip; Enter edits it"],
@@ -25,7 +25,7 @@ const back = () => $(".cq-turns") && act("back");
 /** @type {Record<string, () => unknown>} */
 const DOES = {
   "/": () => queryField()?.focus(),
-  r: () => refine(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
+  r: () => refine(), a: () => addReference(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
   z: back, u: back,
   "+": () => mark("more"), "=": () => mark("more"), "-": () => mark("less"),
   s: () => toggleSimilar(),

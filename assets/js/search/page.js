@@ -5,5 +5,7 @@ export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 export const shown = () => $(".cq-state")?.dataset ?? {};
+/** @type {() => string[]} */
+export const further = () => JSON.parse(shown().further || "[]"); // references beside the first
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
 export const narrow = (/** @type {number} */ width) => window.matchMedia(`(max-width: ${width}px)`);

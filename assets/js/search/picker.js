@@ -2,27 +2,35 @@
 import { closer, dialog, h } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $, $$, shown } from "./page.js";
+import { browse } from "./reference.js";
+import { nextReference } from "./results/next.js";
 import { selected } from "./results/selection.js";
 
 // --- the gallery picker --------------------------------------------------------------------
 
-const PURPOSES = /** @type {Record<string, string>} */ ({ reference: "Pick a reference", target: "Pick a target" });
+const PURPOSES = /** @type {Record<string, string>} */ ({ reference: "Pick a reference", target: "Pick a target", add: "Add a picture" });
 const heading = h("h2", {});
 const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words", "aria-label": "Search the gallery by words",
   maxlength: 300, autocomplete: "off" });
 const answer = h("p", { class: "cq-quiet", role: "status" });
 const grid = h("div", { class: "cq-pickgrid", role: "group", "aria-label": "Gallery images" });
+const upload = h("button", { class: "cq-btn small", type: "button", text: "Upload a picture", onclick: () => { picker.close(); browse({ add: true }); } });
 const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
-  h("header", {}, heading, closer()), h("div", { class: "cq-find" }, field), answer, grid);
+  h("header", {}, heading, upload, closer()), h("div", { class: "cq-find" }, field), answer, grid);
 let purpose = "reference", timer = 0, asked = 0;
 
 export function pick(/** @type {string} */ why) {
   purpose = PURPOSES[why] ? why : "reference";
   heading.textContent = PURPOSES[purpose];
+  upload.hidden = purpose !== "add";
   field.value = "";
   picker.showModal();
   field.focus();
   find();
+}
+function take(/** @type {string} */ image) {
+  if (purpose === "add") act("add_reference", { image, reference: nextReference() });
+  else act(purpose, { image });
 }
 async function find() {
   const mine = ++asked;
@@ -34,7 +42,7 @@ async function find() {
     if (mine !== asked) return;
     answer.textContent = found.error || (field.value.trim() ? `Closest ${found.images.length}` : "Random images. Type to search.");
     grid.replaceChildren(.../** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).map((item) => h("button", {
-      class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); act(purpose, { image: item.id }); },
+      class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); take(item.id); },
     }, h("span", { class: "pic" }, h("img", { src: item.thumb, alt: "", loading: "lazy", width: 160, height: 160 })))));
   } catch {
     if (mine === asked) answer.textContent = "The server does not answer. Check that it is running and try again.";

@@ -2,14 +2,19 @@
 import { h, on, tellIn, toast } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $ } from "./page.js";
+import { nextReference } from "./results/next.js";
 
 const chooser = h("input", { type: "file", accept: "image/*,.heic,.heif,.avif", hidden: true, id: "cq-file",
   "aria-label": "Image to upload" });
 document.body.append(chooser);
-export const browse = () => chooser.click();
-chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0]); chooser.value = ""; });
+let adds = false;
+export function browse({ add = false } = {}) {
+  adds = add;
+  chooser.click();
+}
+chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0], { add: adds }); chooser.value = ""; });
 
-async function send(/** @type {File} */ file) {
+async function send(/** @type {File} */ file, { add = false } = {}) {
   const frame = $(".cq-frame");
   frame?.classList.add("cq-shimmer");
   complain("");
@@ -19,6 +24,7 @@ async function send(/** @type {File} */ file) {
     });
     const answer = await response.json();
     if (!response.ok) complain(answer.error || "The image was not accepted.");
+    else if (add) act("add_reference", { image: answer.reference_id, reference: nextReference() });
     else act("reference", { image: answer.reference_id });
   } catch {
     complain("The upload was interrupted. Check the connection and try again.");

@@ -15,7 +15,7 @@ from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 def aspects(caption: str, modification_text: str) -> AspectsAnswer:
     """Groups that the text mentions, and those it leaves with the value in ``caption``."""
     wanted = understand(caption, modification_text)
-    category = wanted.slots.get("category") or _other_category(wanted)
+    category = wanted.slots.get("category") or wanted.reference.kind or _other_category(wanted)
     found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
     return AspectsAnswer(
         aspects=tuple(one for one in found if one), notes=wanted.notes, unused=_unused(wanted),

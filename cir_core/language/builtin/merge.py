@@ -8,6 +8,7 @@ from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.reading.edits import Edits, apply_with_notes
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.remarks import AS_IT_IS, NOTHING
+from cir_core.language.several import captions_in
 from cir_core.language.tasks import MergeAnswer
 
 _ONLY_TEXT = "No caption of the reference: the query is the modification text only"
@@ -31,7 +32,8 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
         return MergeAnswer(query=caption, notes=(_ONLY_CAPTION,))
     known = parse_caption(caption)
     if not known.is_garment:
-        return MergeAnswer(query=f"{caption.rstrip('.')}, {modification_text}", notes=(_NOT_A_GARMENT,))
+        shown = ", ".join(one.rstrip(".") for one in captions_in(caption) or (caption,))
+        return MergeAnswer(query=f"{shown}, {modification_text}", notes=(_NOT_A_GARMENT,))
     edits = parse_edits(modification_text)
     slots, applied = apply_with_notes(known.slots, edits)
     extras, removed = _extras(known, edits)

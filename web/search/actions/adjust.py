@@ -19,18 +19,24 @@ MOST_MARKS = 50
 UNDO_KEPT = 50
 
 
-def marks_of(data: Data, reference_id: str | None = None) -> Marks:
-    """The marks a page sends along with a search, without the reference. Raises ``SearchError`` for what are none."""
-    more, less = (tuple(one for one in _ids(data.get(side), side) if one != reference_id) for side in ("more", "less"))
+def marks_of(data: Data, *references: str | None) -> Marks:
+    """The marks a page sends along with a search, without the references. Raises ``SearchError`` for what are none."""
+    more, less = (tuple(one for one in _ids(data.get(side), side) if one not in references)
+                  for side in ("more", "less"))
     return Marks(more, less)
 
 
-def _ids(value: object, name: str) -> tuple[str, ...]:
+def listed_ids(value: object, name: str) -> tuple[str, ...]:
+    """``value`` as a list of image ids; () for none. Raises ``SearchError``."""
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise SearchError(f"“{name}” must be a list of image ids.")
-    ids = tuple(dict.fromkeys(value))
+    return tuple(value)
+
+
+def _ids(value: object, name: str) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(listed_ids(value, name)))
     if len(ids) > MOST_MARKS:
         raise SearchError(f"{len(ids)} images are marked “{name} like this”; the limit is {MOST_MARKS}.")
     return ids

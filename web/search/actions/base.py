@@ -11,7 +11,6 @@ from dataclasses import replace
 from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
 from cir_core.search.searcher import clean_text
 from cir_core.sessions.service import SearchService
-from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
@@ -20,6 +19,7 @@ from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
 from web.search.actions.arrange import ARRANGING
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.actions.parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, starting, text_of
+from web.search.actions.references import REFERENCES, as_shown
 from web.search.actions.settings import apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.view import DEFAULT_K, UiState
@@ -48,9 +48,7 @@ def resume(service: SearchService, view: UiState, session_id: str, data: Data) -
     view = arrive(service, view, session_id, ())
     if view.session_id and (turn_id := text_of(data, "shown_turn")):
         view = open_turn(service, view, {"turn": turn_id})
-    if image_id := text_of(data, "shown_reference"):
-        view = set_reference(service, view, {"image": image_id})
-    return view
+    return as_shown(service, view, data)
 
 
 def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -65,7 +63,7 @@ def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
     if latest is None:
         return propose(service, view)
     return replace(view, turn_id=latest.turn_id, branch_id=latest.branch_id, reference_id=latest.reference_id,
-                   k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
+                   further=latest.further, k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
 
 
 def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -81,7 +79,7 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
-    marks = marks_of(data, view.reference_id) if view.turn_id else Marks()
+    marks = marks_of(data, view.reference_id, *view.further) if view.turn_id else Marks()
     reflection = view.method.reflection
     columns = data.get("columns")
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
@@ -95,7 +93,8 @@ def _before(service: SearchService, view: UiState) -> UiState:
     turn = session_of(service, view).turn(view.turn_id or "")
     if turn is None:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
-    return replace(view, turn_id=turn.parent_id, reference_id=turn.reference_id, adjustment=Adjustment(), undo=())
+    return replace(view, turn_id=turn.parent_id, reference_id=turn.reference_id, further=turn.further,
+                   adjustment=Adjustment(), undo=())
 
 
 def search(
@@ -110,8 +109,8 @@ def search(
     view, place = kept(service, view)
     try:
         turn = service.run_turn(
-            session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k,
-            columns=columns, watch=watch,
+            session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
+            parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, watch=watch,
         )
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
@@ -121,21 +120,8 @@ def search(
         return replace(view, problem=public_message(error))  # a second try must not keep the changes twice
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
-    return replace(shown(view, turn), reference_id=turn.reference_id)  # which the words may have chosen
-
-
-def set_reference(service: SearchService, view: UiState, data: Data) -> UiState:
-    image_id = text_of(data, "image")
-    service.image_path(view.gallery, image_id)
-    return replace(view, reference_id=image_id, compare=None)
-
-
-def surprise(service: SearchService, view: UiState, data: Data) -> UiState:
-    found = service.random_images(view.gallery, 2)
-    others = [image_id for image_id in found if image_id != view.reference_id] or found
-    if not others:
-        raise SearchError(f"Gallery {quoted(view.gallery)} is empty. Index some images first.")
-    return replace(view, reference_id=others[0])
+    # Which the words may have chosen.
+    return replace(shown(view, turn), reference_id=turn.reference_id, further=turn.further)
 
 
 # --- turns and branches ------------------------------------------------------------
@@ -148,7 +134,7 @@ def open_turn(service: SearchService, view: UiState, data: Data) -> UiState:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
     branch_id = text_of(data, "branch") or view.branch_id
     on_branch = {t.turn_id for t in _line(session, branch_id)}
-    return replace(leave(view, turn), reference_id=turn.reference_id,
+    return replace(leave(view, turn), reference_id=turn.reference_id, further=turn.further,
                    branch_id=branch_id if turn.turn_id in on_branch else turn.branch_id)
 
 
@@ -165,7 +151,7 @@ def open_branch(service: SearchService, view: UiState, data: Data) -> UiState:
     tip = session.tip_of(text_of(data, "branch"))
     if tip is None:
         raise UnknownSession("That branch is not part of this session. Reload the page.")
-    return replace(leave(view, tip), reference_id=tip.reference_id)
+    return replace(leave(view, tip), reference_id=tip.reference_id, further=tip.further)
 
 
 def name_branch(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -201,7 +187,7 @@ LONG: dict[str, Begin] = {"search": begin_search, "reword": begin_reword, **COLU
 """Actions that run in a thread and are watched meanwhile."""
 
 ACTIONS: dict[str, Action] = {
-    "reference": set_reference, "surprise": surprise, "new": new_session,
+    **REFERENCES, "new": new_session,
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,

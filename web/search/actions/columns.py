@@ -29,7 +29,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     watch = LiveWatch(text, total=len(methods), secret=blind)
     reference_id = view.reference_id
-    marks = Marks() if fresh_start else marks_of(data, reference_id)
+    marks = Marks() if fresh_start else marks_of(data, reference_id, *view.further)
     who = text_of(data, "who")[:64]
 
     def job() -> UiState:
@@ -38,7 +38,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
             # The methods go on from what the person sees, so it becomes a turn first.
             now = replace(keep(services.search, view, {}), notice="Your changes were kept as a new turn.")
         made = services.compare.run(
-            now.gallery, reference_id, text, methods, session_id=now.session_id,
+            now.gallery, reference_id, text, methods, further=now.further, session_id=now.session_id,
             parent_id=None if fresh_start else now.turn_id, marks=marks,
             exclude=now.method.exclude, blind=blind, watch=watch, column_done=watch.part_done,
         )

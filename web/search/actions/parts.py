@@ -68,8 +68,8 @@ def propose(service: SearchService, view: UiState) -> UiState:
         view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
-        return replace(view, wall=(), reference_id=None)
-    return replace(view, wall=wall[1:] or wall, reference_id=wall[0])
+        return replace(view, wall=(), reference_id=None, further=())
+    return replace(view, wall=wall[1:] or wall, reference_id=wall[0], further=())
 
 
 def fresh(view: UiState) -> UiState:
@@ -94,12 +94,13 @@ def leave(view: UiState, turn: Turn) -> UiState:
 
 
 def starting(service: SearchService, view: UiState, data: Data) -> UiState:
-    """``view`` with the reference that a search names: the result that is selected in the page."""
+    """``view`` with the reference that a search names: the result that is selected in the page, without the pictures
+    that were added to another one."""
     image_id = text_of(data, "reference")
-    if not image_id:
+    if not image_id or image_id == view.reference_id:
         return view
     service.image_path(view.gallery, image_id)
-    return replace(view, reference_id=image_id)
+    return replace(view, reference_id=image_id, further=())
 
 
 def session_of(service: SearchService, view: UiState) -> SearchSession:

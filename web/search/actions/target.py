@@ -27,7 +27,8 @@ def choose_target(service: SearchService, view: UiState, data: Data) -> UiState:
 def _aim(service: SearchService, view: UiState, target_id: str, reference_id: str) -> UiState:
     session = service.start(view.gallery, method=view.method, target_id=target_id, target_live=view.target_live)
     return replace(
-        fresh(view), session_id=session.session_id, reference_id=reference_id, mine=view.remember(session.session_id)
+        fresh(view), session_id=session.session_id, reference_id=reference_id, further=(),
+        mine=view.remember(session.session_id)
     )
 
 

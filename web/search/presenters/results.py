@@ -12,7 +12,7 @@ from cir_core.encoders.specs import BUNDLED
 from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import card_to_dict
 from cir_core.sessions.store import SessionSummary
-from cir_core.types.composition import Marks
+from cir_core.types.composition import Cut, Marks
 from cir_core.types.records import UPLOAD_PREFIX, EncoderIdentity, Hit, ProtocolCard, SearchSession, Turn
 from web.search.presenters.methods import method_rows, usage
 
@@ -53,6 +53,18 @@ def picture(gallery: str, image_id: str, version: str, caption: str | None = Non
     }
 
 
+def reference_picture(
+    gallery: str, image_id: str, version: str, cuts: Sequence[Cut] = (), caption: str | None = None
+) -> Dict:
+    """A reference; one that was cut out says of what."""
+    shown = picture(gallery, image_id, version, caption)
+    source = next((cut.source_id for cut in reversed(cuts) if cut.image_id == image_id), None)
+    if source is None:
+        return shown
+    name = f"cut from {'your picture' if source.startswith(UPLOAD_PREFIX) else source}"
+    return shown | {"name": name, "alt": name[0].upper() + name[1:]}
+
+
 def score_text(score: float) -> str:
     return f"{score:.3f}".replace("-", "−")
 
@@ -87,6 +99,7 @@ def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, ma
                 "id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
                 "merged": turn.merged_text, "current": turn.turn_id == turn_id, "later": turn.number > viewed,
                 "reference": picture(session.gallery, turn.reference_id, version),
+                "further": [picture(session.gallery, image_id, version) for image_id in turn.further],
                 "top": [picture(session.gallery, hit.image_id, version) for hit in turn.hits[:3]],
             }
             for turn in path
@@ -178,7 +191,8 @@ def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
     return {
         "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
         "notes": list(turn.notes), "timings": timings(turn), "digest": card.digest,
-        "rows": [*protocol_rows(card), *_edited(turn)], "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
+        "rows": [*protocol_rows(card), *_references(turn), *_edited(turn)], "card": card_to_dict(card),
+        "excluded": len(turn.excluded_ids),
         "number": turn.number, "base": session.method.base, "session": session.session_id, "turn": turn.turn_id,
         "target_shown": "yes" if session.target_live or session.target_revealed else "",
         "rounds": [one.query for one in made.rounds if one.query] if made else [],
@@ -195,6 +209,19 @@ def _edited(turn: Turn) -> list[tuple[str, str]]:
         return []
     pairs = (("caption", turn.caption, before.caption), ("query", turn.merged_text, before.merged_text))
     return [("Edited by a person", " and ".join(name for name, now, then in pairs if now != then) or "nothing")]
+
+
+def _references(turn: Turn) -> list[tuple[str, str]]:
+    """How several references were used, and what cut-out ones were cut from."""
+    rows = []
+    if turn.further:
+        rows.append(("References", f"{1 + len(turn.further)} pictures: the mean of their vectors, and what their "
+                                   "captions share"))
+    for cut in turn.composition.cuts if turn.composition else ():
+        left, top, width, height = (round(100 * one) for one in cut.region)
+        source = "your picture" if cut.source_id.startswith(UPLOAD_PREFIX) else cut.source_id
+        rows.append(("Cut out", f"{width} × {height} % of {source}, {left} % from the left, {top} % from the top"))
+    return rows
 
 
 def _marks(marks: Marks, gallery: str, version: str) -> Dict | None:

@@ -1,7 +1,7 @@
 // "More like this" and "less like this": kept by turn in this tab, sent along with the next search.
 import { h, keptInTab, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
-import { $, $$, shown } from "../page.js";
+import { $, $$, further, shown } from "../page.js";
 import { allTiles, selected, tileOf } from "./selection.js";
 
 const KEPT = "cirque.marks";
@@ -19,6 +19,7 @@ const store = () => keptInTab.write(KEPT, [...byTurn].slice(-40).map(([turn, { m
 
 const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
+const given = (/** @type {string} */ image) => image === reference() || further().includes(image);
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
 export const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
@@ -29,7 +30,7 @@ export const marks = () => (counts() ? { more: [...own().more.keys()], less: [..
 function toggle(/** @type {Tile} */ tile, /** @type {Side} */ side) {
   const image = tile.dataset.image;
   if (!counts()) return toast("This method ignores marks.");
-  if (image === reference()) return toast("This is already the reference.");
+  if (given(image)) return toast("This is already the reference.");
   const sides = own();
   if (sides[side].has(image)) sides[side].delete(image);
   else if (sides[side].size >= MOST) return toast(`At most ${MOST} marks are allowed.`);
@@ -54,7 +55,7 @@ export function signs(/** @type {Tile} */ tile) {
   return h("span", { class: "cq-signpair", "data-for": tile.dataset.image },
     .../** @type {[Side, string[]][]} */ (Object.entries(SIGNS)).map(([side, [text, title]]) => h("button", {
       class: "cq-btn small", "data-sign": side, "aria-pressed": String(sign(tile.dataset.image) === side), "aria-label": title,
-      title: `${title} (${text})`, disabled: tile.dataset.image === reference(), text, onclick: () => toggle(tile, side),
+      title: `${title} (${text})`, disabled: given(tile.dataset.image), text, onclick: () => toggle(tile, side),
     })));
 }
 
@@ -81,7 +82,7 @@ on("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.prev
 function draw() {
   for (const tile of allTiles()) {
     const set = sign(tile.dataset.image);
-    const itself = tile.dataset.image === reference();
+    const itself = given(tile.dataset.image);
     for (const button of $$("[data-mark]", tile)) {
       button.setAttribute("aria-pressed", String(button.dataset.mark === set));
       button.hidden = itself;
@@ -120,8 +121,7 @@ onDraw(({ action, failed }) => {
   const marked = byTurn.get(before);
   if (action === "keep" && !failed && before !== turn() && marked && !byTurn.has(turn())) byTurn.set(turn(), marked);
   before = turn();
-  const image = reference();
-  if (sign(image)) {
+  for (const image of [reference(), ...further()].filter(sign)) {
     for (const side of Object.values(own())) side.delete(image);
     store();
   }

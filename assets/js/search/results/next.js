@@ -1,6 +1,6 @@
 // What the next words start from: the selected result, unless it is marked "less like this". The composer shows it.
 import { h, on } from "../../shared/common.js";
-import { $, shown } from "../page.js";
+import { $, $$, shown } from "../page.js";
 import { onMarks, sign } from "./marks.js";
 import { deselect, onSelect, selected } from "./selection.js";
 
@@ -26,9 +26,12 @@ function draw() {
   if (image) exchange(image, picture);
   image?.setAttribute("alt", picture.alt);
   if (mini) mini.setAttribute("src", picture.thumb);
+  const several = $$(".cq-further .cq-one"); // pictures that were added to the reference that the server knows
+  for (const one of several) one.hidden = other;
   const line = $("[data-from]");
-  line?.replaceChildren(...(tile && other ? [`Rank ${tile.dataset.rank} of these results. `,
-    h("button", { class: "cq-link", type: "button", "data-from-before": true, text: "Use the earlier one" })] : []));
+  line?.replaceChildren(...(tile && other ? [`Rank ${tile.dataset.rank} of these results${several.length ? ", alone" : ""}. `,
+    h("button", { class: "cq-link", type: "button", "data-from-before": true,
+      text: several.length ? `Use the earlier ${several.length + 1} pictures` : "Use the earlier one" })] : []));
 }
 
 /** @type {(image: HTMLElement, picture: Shown) => void} The thumbnail, which is there already, until the large picture is. */

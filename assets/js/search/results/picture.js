@@ -1,7 +1,7 @@
 // The selected result, large.
 import { closer, dialog, h, on } from "../../shared/common.js";
-import { $, targetOpen } from "../page.js";
-import { found, refine, select, tileOf, tiles } from "./selection.js";
+import { $, further, shown, targetOpen } from "../page.js";
+import { addReference, found, refine, select, tileOf, tiles } from "./selection.js";
 
 /** @type {Tile} */
 let tile;
@@ -11,9 +11,11 @@ const caption = h("p", { "aria-live": "polite" });
 const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, onclick: () => step(by) });
 const again = h("button", { class: "cq-btn primary", type: "button", onclick: () => { light.close(); refine(tile.dataset.image); } },
   "Refine from this ", h("kbd", { text: "r", "aria-hidden": "true" }));
+const add = h("button", { class: "cq-btn", type: "button", title: "The reference is then what its pictures share",
+  onclick: () => { light.close(); addReference(tile.dataset.image); } }, "Add to the reference ", h("kbd", { text: "a", "aria-hidden": "true" }));
 const hit = h("button", { class: "cq-btn", type: "button", text: "Found it", onclick: () => { light.close(); found(tile.dataset.image); } });
 const light = dialog({ class: "cq-light", "aria-label": "Picture" }, closer(), arrow("‹", "Previous result", -1),
-  h("figure", {}, picture, h("figcaption", {}, caption, h("div", { class: "cq-row" }, again, hit))), arrow("›", "Next result", 1));
+  h("figure", {}, picture, h("figcaption", {}, caption, h("div", { class: "cq-row" }, again, add, hit))), arrow("›", "Next result", 1));
 // A small picture is not blown up beyond twice its size: blur shows nothing more.
 picture.addEventListener("load", () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; });
 
@@ -23,6 +25,7 @@ export function enlargeTile(/** @type {Tile} */ which) {
   picture.alt = $(".sr", tile)?.textContent ?? "";
   caption.textContent = `Rank ${tile.dataset.rank} of ${tiles().length} · score ${tile.dataset.score}`;
   hit.hidden = !targetOpen();
+  add.hidden = [shown().reference, ...further()].includes(tile.dataset.image);
   if (!light.open) light.showModal();
   again.focus({ preventScroll: true });
 }
@@ -36,7 +39,7 @@ function step(/** @type {number} */ by) {
 light.addEventListener("close", () => tile.focus({ preventScroll: true }));
 light.addEventListener("keydown", (event) => {
   const does = { ArrowLeft: () => step(-1), ArrowUp: () => step(-1), ArrowRight: () => step(1), ArrowDown: () => step(1),
-    r: () => again.click(), f: () => hit.hidden || hit.click(), o: () => light.close() }[event.key];
+    r: () => again.click(), a: () => add.hidden || add.click(), f: () => hit.hidden || hit.click(), o: () => light.close() }[event.key];
   if (!does) return;
   event.preventDefault();
   does();

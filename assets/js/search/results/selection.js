@@ -14,7 +14,7 @@ export const onSelect = (/** @type {typeof followers[number]} */ callback) => fo
 const movers = /** @type {((key: string) => boolean)[]} */ ([]);
 export const onMove = (/** @type {typeof movers[number]} */ callback) => movers.push(callback); // true: moved, in a way of its own
 
-const EXPLICIT = ["reference", "surprise"]; // a reference that somebody chose, perhaps none of the results
+const EXPLICIT = ["reference", "surprise", "add_reference", "remove_reference", "cut"]; // a reference that somebody chose, perhaps none of the results
 let chosen = ""; // survives a new drawing of the same turn
 /** @type {(tile: Tile | undefined, how?: { focus?: boolean }) => void} */
 export function select(tile, { focus = false } = {}) {
@@ -64,7 +64,11 @@ export function move(/** @type {string} */ key) {
 
 export function refine(image = selected()?.dataset.image) {
   if (!image) return toast("Select a result first.");
-  act("reference", { image });
+  act("reference", { image, alone: Boolean(shown().turn) });
+}
+export function addReference(image = selected()?.dataset.image) {
+  if (!image) return toast("Select a result first.");
+  act("add_reference", { image });
 }
 export function found(image = selected()?.dataset.image) {
   if (!image) return toast("Select the result that is the target.");

@@ -332,6 +332,14 @@ def test_turns_that_cannot_be_judged_are_counted(tmp_path):
         read(a_session(a_turn("t3", "a", "red")))
 
 
+def test_a_turn_of_several_references_is_left_out_and_counted():
+    several = a_turn("t1", "a", "in blue")
+    several = replace(several, composition=replace(several.composition, further=("b",)))
+    found = read(a_session(several, a_turn("t2", "b", "in red"), target="c", shown=True))
+    assert [one.query_id for one in found.queries] == ["t2"]
+    assert found.notes == ("1 turn has several references: left out.",)
+
+
 # Samples ----------------------------------------------------------------------------------------
 
 

@@ -170,8 +170,8 @@ def test_references_to_results_are_named(text: str, words: str) -> None:
 
 
 SHOWN = tuple(Hit(f"result-{rank}", 1 - rank / 100, rank) for rank in range(1, 13))
-SEEN = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1]),
-        SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN))
+SEEN = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1], further=()),
+        SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN, further=()))
 
 
 @pytest.mark.parametrize(("text", "image_id", "wants"), [

@@ -63,15 +63,15 @@ def test_one_pick_without_marks_is_what_it_always_was(searcher, first):
 
 def test_what_counts_as_wanted_and_unwanted():
     seen = ("a", "b", "c", "d")
-    assert wanted_and_unwanted("a", Marks(), seen) == (("a",), ("b", "c", "d"))
-    assert wanted_and_unwanted("x", Marks(), seen) == (("x",), seen)
+    assert wanted_and_unwanted(("a",), Marks(), seen) == (("a",), ("b", "c", "d"))
+    assert wanted_and_unwanted(("x",), Marks(), seen) == (("x",), seen)
     # What is wanted, seen or not, does not count against at the same time.
-    assert wanted_and_unwanted("a", Marks(more_like=("c", "z")), seen) == (("a", "c", "z"), ("b", "d"))
+    assert wanted_and_unwanted(("a",), Marks(more_like=("c", "z")), seen) == (("a", "c", "z"), ("b", "d"))
     # A mark against takes the place of everything else that was seen.
-    assert wanted_and_unwanted("a", Marks(less_like=("d",)), seen) == (("a",), ("d",))
-    assert wanted_and_unwanted("a", Marks(("b",), ("z",)), seen) == (("a", "b"), ("z",))
+    assert wanted_and_unwanted(("a",), Marks(less_like=("d",)), seen) == (("a",), ("d",))
+    assert wanted_and_unwanted(("a",), Marks(("b",), ("z",)), seen) == (("a", "b"), ("z",))
     # Each image once, also where the picked one is marked too.
-    assert wanted_and_unwanted("a", Marks(("a", "b", "b"), ("c", "c")), seen) == (("a", "b"), ("c",))
+    assert wanted_and_unwanted(("a",), Marks(("a", "b", "b"), ("c", "c")), seen) == (("a", "b"), ("c",))
 
 
 def test_several_more_like_this_count_with_their_mean(searcher, first):

@@ -21,7 +21,8 @@ CAPTIONS = {"dress": DRESS, "shirt": SHIRT, "yellow": "a yellow plain top with a
 
 def turn(number, reference_id, images):
     hits = tuple(Hit(image_id, 1 - rank / 10, rank) for rank, image_id in enumerate(images, start=1))
-    return SimpleNamespace(number=number, reference_id=reference_id, caption=CAPTIONS[reference_id], hits=hits)
+    return SimpleNamespace(number=number, reference_id=reference_id, caption=CAPTIONS[reference_id], hits=hits,
+                           further=())
 
 
 def captions(image_ids):

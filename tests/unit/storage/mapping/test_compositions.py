@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from cir_core.errors import SearchError
-from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage, Wording
+from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
 from cir_core.types.records import Branch, SoftFilter
 from storage.checks import check_comparison, check_turn
 from storage.mapping.compositions import pack_composition, unpack_composition
@@ -36,7 +36,8 @@ COMPOSITION = st.builds(
     constraints=st.none() | st.builds(Constraints, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans()),
     soft_filter=st.none() | st.builds(SoftFilter, st.floats(0, 1), st.sampled_from(["both", "reward", "penalty"])),
     usage=st.builds(Usage, COUNT, COUNT, COUNT, COUNT, st.none() | SOME, TEXTS, TEXTS),
-    edited=st.none() | st.builds(Wording, TEXT, TEXT), read_as=TEXT)
+    edited=st.none() | st.builds(Wording, TEXT, TEXT), read_as=TEXT, further=TEXTS,
+    cuts=st.lists(st.builds(Cut, TEXT, TEXT, st.tuples(*[st.floats(0, 1)] * 4)), max_size=2).map(tuple))
 
 
 def through_json(composition):

@@ -158,3 +158,31 @@ def test_a_picture_that_is_kept_already_leaves_no_pixels_behind(tmp_path: Path) 
         assert not [image for image in images if image.size == (31, 17)]
     finally:
         gc.enable()
+
+
+def test_a_region_is_cut_on_the_server_and_counts_as_a_picture(served: Any) -> None:
+    ada, _ = served(uploads_per_day=3)
+    whole = ada.post("/media/upload", content=a_picture(200, edge=64)).json()["reference_id"]
+
+    def cut(**given: Any) -> httpx.Response:
+        return ada.post("/media/region", json={"gallery": "any", "image": whole, "region": [0, 0, 0.5, 1], **given})
+
+    made = cut()
+    assert made.status_code == 200 and made.headers["cache-control"] == "no-store"
+    part = ada.get("/media/full", params={"gallery": "any", "image": made.json()["reference_id"]})
+    assert Image.open(io.BytesIO(part.content)).size == (32, 64)
+    bad = cut(region=[0, 0, 0.1, 0.1])
+    assert bad.status_code == 400 and "at least 16 × 16" in bad.json()["problem"]
+    assert cut().status_code == 429
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"region": [0, 0, 2, 2]}, "beyond the picture"), ({"region": "all"}, "four numbers"),
+    ({"image": 7}, "Give a gallery"), ({"image": "upload:" + "0" * 32}, "no longer on the server"),
+    ({"image": "x", "gallery": "nosuch"}, "nosuch"),
+])
+def test_what_is_no_region_is_refused_with_a_sentence(served: Any, given: dict[str, Any], said: str) -> None:
+    ada, _ = served()
+    whole = ada.post("/media/upload", content=a_picture(200, edge=64)).json()["reference_id"]
+    refused = ada.post("/media/region", json={"gallery": "any", "image": whole, "region": [0, 0, 1, 1], **given})
+    assert refused.status_code == 400 and said in refused.json()["problem"]

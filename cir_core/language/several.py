@@ -1,0 +1,34 @@
+"""The captions of several reference images as one text, of which only what they share is meant to stay.
+
+A language model reads the text as it is; the built-in one takes it apart again with :func:`captions_in`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+BEGINNING = "what these pictures share:"
+_NUMBER = re.compile(r"\((\d)\) ")
+
+
+def one_caption(captions: Sequence[str]) -> str:
+    """``captions``, numbered from 1; a single one is left as it is. Empty ones are left out.
+
+    >>> one_caption(["a red dress", "a red shirt"])
+    'what these pictures share: (1) a red dress; (2) a red shirt'
+    """
+    if len(captions) == 1:
+        return captions[0]
+    numbered = [f"({number}) {caption.strip().rstrip('.;')}" for number, caption in enumerate(captions, start=1)
+                if caption.strip()]
+    return f"{BEGINNING} {'; '.join(numbered)}" if numbered else ""
+
+
+def captions_in(text: str) -> tuple[str, ...]:
+    """The inverse of :func:`one_caption`; () for a text that is not of that form."""
+    beginning, found, rest = text.strip().partition(BEGINNING)
+    if not found or beginning:
+        return ()
+    pieces = _NUMBER.split(rest)   # what is before (1), then number and caption in turn
+    return tuple(piece.strip().rstrip(";").strip() for piece in pieces[2::2])
