@@ -111,14 +111,14 @@ def figure(found: Sequence[tuple[Design, Sequence[Point]]]) -> dict[str, object]
         "x": [one.satisfaction for one in points], "y": [one.preservation for one in points],
         "line": {"width": 3.5 if not n else 1.5, "dash": ("solid", "dot", "dash")[n % 3]},
     } for n, (design, points) in enumerate(found)]
-    axis = {"range": [0, 1.02], "tickformat": ".0%", "gridcolor": "#ddd", "zeroline": False, "linecolor": "#888"}
+    axis = {"tickformat": ".0%", "gridcolor": "#ddd", "zeroline": False, "linecolor": "#888"}
     return {"data": traces, "layout": {
         "width": 980, "height": 560, "font": {"family": "sans-serif", "size": 13}, "margin": {"t": 24, "r": 24},
         "paper_bgcolor": "#fff", "plot_bgcolor": "#fff", "colorway": [
             "#b3261e", "#e08a00", "#7a5195", "#2f6f4f", "#1f77b4", "#555555", "#17a2a2", "#8c6d31", "#d1495b",
             "#3b528b"],
-        "xaxis": axis | {"title": {"text": "satisfaction@5: does what was asked"}},
-        "yaxis": axis | {"title": {"text": "preservation@5: keeps the rest"}}}}
+        "xaxis": axis | {"range": [0, 1.02], "title": {"text": "satisfaction@5: does what was asked"}},
+        "yaxis": axis | {"range": [0.4, 1.02], "title": {"text": "preservation@5: keeps the rest"}}}}
 
 
 def write_svg(drawing: dict[str, object], path: Path) -> None:

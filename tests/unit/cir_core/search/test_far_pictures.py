@@ -56,13 +56,13 @@ def test_of_a_small_gallery_or_one_image_many_times_nothing_is_said(clouds):
 
 
 @pytest.mark.slow
-def test_pictures_without_a_garment_are_recognised_in_a_fifth_of_the_sample_gallery(tmp_path):
+def test_pictures_without_a_garment_are_recognised_in_a_small_gallery_of_single_garments(tmp_path):
     encoder = load_encoder("atelier", device="cpu")
-    paths = build_atelier(tmp_path / "drawn", limit=1200)
+    paths = build_atelier(tmp_path / "drawn", splits=("val",), limit=500)
     index_folder(paths.folder, name="atelier", encoder=encoder, home=tmp_path, manifest=paths.manifest)
-    found = recognised(np.asarray(open_gallery("atelier", home=tmp_path).features), encoder, seed=201, garments=100)
-    assert found.pictures == 40 and found.far >= 33, found
-    assert found.garments == 100 and found.wrong <= 3, found
+    found = recognised(np.asarray(open_gallery("atelier", home=tmp_path).features), encoder, seed=201, garments=60)
+    assert found.pictures == 40 and found.far >= 36, found
+    assert found.garments == 60 and found.wrong <= 1, found
 
 
 class TestTurns:
