@@ -24,22 +24,25 @@ def aspects(caption: str, modification_text: str) -> AspectsAnswer:
 
 
 def _unused(wanted: Wanted) -> tuple[str, ...]:
-    """Words that were left, and those to be removed that the reference does not have."""
+    """Words that were left, another kind of thing, and what is to be removed that the reference does not have."""
     there = {word for extra in wanted.reference.extras for word in extra.split()}
     missing = (words for words in wanted.edits.unwanted if not there & set(words.split()))
-    return tuple(dict.fromkeys((*wanted.edits.unused, *missing)))
+    return tuple(dict.fromkeys((*wanted.edits.unused, *filter(None, [wanted.edits.noun]), *missing)))
 
 
 def _other_category(wanted: Wanted) -> str | None:
-    """A category to speak of where only the reference's was rejected: "no dress"."""
-    unwanted = "category" in wanted.gone and not wanted.noun
+    """A category to speak of where only the reference's was rejected ("no dress"), or a thing is asked for that is
+    none of them ("a blue jumper")."""
+    if wanted.noun:
+        return wanted.reference.slots.get("category")
+    unwanted = "category" in wanted.gone
     return next((key for key in CATEGORY.keys if wanted.accepts("category", key)), None) if unwanted else None
 
 
 def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     # What went because something else came, such as the second colour with the pattern, is neither asked nor kept.
     asked = group.key in wanted.edited or (group.key in wanted.gone and group.key not in wanted.slots)
-    if not asked and group.key not in wanted.kept:
+    if (not asked and group.key not in wanted.kept) or (group is CATEGORY and wanted.noun):
         return None
     fitting = [value for value in group.keys
                if (wanted.accepts(group.key, value) if asked else value == wanted.slots[group.key])]

@@ -256,3 +256,29 @@ def test_a_vague_wish_has_concrete_choices(caption: str, text: str, choice: str)
 def test_other_texts_have_no_choices(text: str) -> None:
     assert aspects(DRESS, text).choices == ()
     assert aspects("a brown dog", "more formal").choices == ()
+
+
+@pytest.mark.parametrize(("text", "noun", "asked"), [
+    ("a hoodie instead of this", "hoodie", []), ("make it a skirt", "skirt", []),
+    ("a blue jumper", "jumper", ["blue"])])
+def test_a_kind_of_garment_that_is_not_known_is_said_and_the_rest_is_done(text, noun, asked):
+    found = aspects(SHIRT, text)
+    assert found.unused == (noun,) and [one.label for one in found.aspects if one.asked] == asked
+
+
+def test_what_goes_with_a_pattern_is_neither_asked_nor_kept():
+    found = aspects("a red plain shirt with short sleeves, a v-neck and grey contrast trim", "I'd prefer stripes")
+    assert [one.label for one in found.aspects if one.asked] == ["striped"]
+    assert "second colour" not in [one.name for one in found.aspects]
+
+
+def test_lengths_are_compared_in_the_words_of_every_category():
+    length, = (one for one in aspects(DRESS, "knee-length please").aspects if one.asked)
+    assert {"a knee-length dress", "a regular length top"} <= set(length.wanted)
+    assert {"a tunic length top", "a short dress"} <= set(length.others)
+
+
+def test_straps_are_no_sleeves():
+    found = aspects("a pink dress with thin straps", "it should not be sleeveless")
+    sleeves, = (one for one in found.aspects if one.asked)
+    assert sleeves.wanted == tuple(f"a dress with {one} sleeves" for one in ("short", "three-quarter", "long"))
