@@ -1,8 +1,8 @@
 """Construct one multi-turn session from a single-turn query: CIRCLED, section 4.
 
 Turn 1 searches with the query itself (CIReVL). While no target is among the best K, a simulated person who knows the
-target picks one of the K images and says what is still different; eq. 9 moves the query. A session ends at its first hit,
-so the constructing method hits at the last turn and at no earlier one.
+target picks one of the K images and says what is still different; eq. 9 moves the query. A session ends at its first
+hit, so the constructing method hits at the last turn and at no earlier one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cir_core.construct.difference import ask_difference, tidy_instruction
-from cir_core.construct.settings import ConstructionSettings
+from cir_core.construct.sessions.difference import ask_difference, tidy_instruction
+from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SearchError, Stopped
 from cir_core.evaluation.method_runs import refuse_failures
@@ -43,8 +43,8 @@ class Repeat:
 
 @dataclass(frozen=True)
 class ConstructedTurn:
-    """``caption`` is that of the reference; ``ranks`` of the targets over the subset's gallery, those that are not in it
-    left out; ``digest`` the SHA-256 of the reference's file. ``closest`` is None for turn 1."""
+    """``caption`` is that of the reference; ``ranks`` of the targets over the subset's gallery, without those that
+    are not in it; ``digest`` the SHA-256 of the reference's file. ``closest`` is None for turn 1."""
 
     reference_id: str
     text: str
@@ -111,6 +111,10 @@ class SessionBuilder:
             wanted = best if self._settings.difference_target == "best" else ranked_ids[0]
             text, more = self._say(picked, wanted, [turn.text for turn in turns], watch)
             closest, notes = self._closest([turn.text for turn in turns], text), (*notes, *more)
+
+    def difference(self, reference_id: str, target_id: str) -> str:
+        """What the language model says of the difference between two images. Raises ``LanguageModelError``."""
+        return self._say(reference_id, target_id, (), QueryWatch())[0]
 
     def _check(self, query: BenchmarkQuery, ranked_ids: Sequence[str]) -> None:
         if not query.target_ids:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted, quoted
@@ -49,8 +49,9 @@ def subset_name(benchmark: Benchmark, pool: str) -> str:
 def subsets_of(benchmark: Benchmark, gallery: Gallery, *, fold_duplicates: bool = False) -> Subsets:
     """One subset for each pool of ``benchmark``, over the images that ``gallery`` holds.
 
-    ``fold_duplicates`` keeps the first of byte-identical images over the whole data set, as the release does: ids of the
-    others vanish from every pool, targets included. Raises ``GalleryError`` if the gallery has none of the images.
+    ``fold_duplicates`` keeps the first of byte-identical images over the whole data set, as the release does: the ids
+    of the others vanish from every pool, targets included. Raises ``GalleryError`` if the gallery has none of the
+    images.
     """
     gone = _copies(benchmark, gallery) if fold_duplicates else frozenset()
     members: dict[str, list[int]] = {name: [] for name in benchmark.pools}
@@ -90,7 +91,3 @@ def _every_image(pools: Mapping[str, Sequence[str] | None], gallery: Gallery) ->
     for ids in pools.values():
         yield from (image_id for image_id in (gallery.ids if ids is None else ids) if image_id in gallery)
 
-
-def first_queries(benchmark: Benchmark, subset: Subset, limit: int | None) -> list[tuple[int, BenchmarkQuery]]:
-    """The first ``limit`` queries of a subset (None: all) with their positions in the benchmark."""
-    return [(position, benchmark.queries[position]) for position in subset.positions[:limit]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cir_core.construct.session import DIGITS, ConstructedSession, ConstructedTurn
+from cir_core.construct.sessions.builder import DIGITS, ConstructedSession, ConstructedTurn
 from cir_core.datasets.readers.circled import released_id
 
 _MISSING = -1

@@ -81,9 +81,11 @@ def changed_settings(before: dict[str, Any], now: dict[str, Any], under: str = "
     """"key was a, is b" for each leaf of two cards that differs, except the version of cirque."""
     found = []
     for key in dict.fromkeys((*before, *now)):
+        if key in ("version", "method"):    # the method follows from the settings
+            continue
         old, new, name = before.get(key), now.get(key), f"{under}{key}".replace("_", " ")
         if isinstance(old, dict) and isinstance(new, dict):
             found += changed_settings(old, new, f"{under}{key}.")
-        elif old != new and key not in ("version", "method"):
+        elif old != new:
             found.append(f"{name} was {old}, is {new}")
     return found
