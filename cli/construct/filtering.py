@@ -15,6 +15,7 @@ from cli.console import open_encoder, out, progress_bar
 from cli.construct.tables import counts_table
 
 _LISTED = 10
+_SHORT = ("success", "multi", "text", "rank", "redund.", "repeat")   # the stages, in 80 columns
 
 
 def filter_sessions(
@@ -44,7 +45,7 @@ def filter_sessions(
         typer.echo(json.dumps([asdict(one) for one in report.subsets], indent=1))
         return
     rows = {one.subset: [one.sessions, *(-one.removed[stage] for stage in STAGES), one.kept] for one in report.subsets}
-    out.print(counts_table("subset", ("sessions", *STAGES, "kept"), rows))
+    out.print(counts_table("subset", ("sessions", *_SHORT, "kept"), rows))
     for path in report.outputs:
         out.print(f"Wrote {path} and raw/{path.name}", soft_wrap=True)
     if explain:

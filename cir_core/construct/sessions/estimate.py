@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from cir_core.construct.sessions.run import Construction
 from cir_core.construct.sessions.spending import Budget, SessionWatch, Spending
 from cir_core.construct.sessions.subsets import Subset
 from cir_core.datasets.records import BenchmarkQuery
-from cir_core.errors import CirqueError, LanguageModelError, SettingsError, UnsupportedTask
+from cir_core.errors import CirqueError, SettingsError, UnsupportedTask
 from cir_core.language.base import LanguageModel
 from cir_core.language.openai.form import in_words
 from cir_core.language.prompts import load
@@ -135,18 +136,20 @@ def _tried(
     step = max(1, len(queries) // _TRIAL)
     trial = queries[::step][:_TRIAL]
     seconds = 0.0
-    for name, query in trial:
+    for number, (name, query) in enumerate((*trial[:1], *trial)):   # the first one loads what all of them use
         began = time.perf_counter()
-        try:
+        with contextlib.suppress(CirqueError):
             builders[name].build(query, SessionWatch(spending))
-        except LanguageModelError:
-            pass
-        except CirqueError:
+        if not number:
+            spending.answers.clear()
             continue
         seconds += time.perf_counter() - began
     share = len(queries) / max(1, len(trial))
-    roles = {name: RoleEstimate(number * share, round(number * share), 0, 0)
-             for name, number in sorted(spending.answers.items())}
+    images = sum(len(subset.image_ids) for subset in subsets)
+    expected = {name: number * share for name, number in sorted(spending.answers.items())}
+    if "caption" in expected:
+        expected["caption"] = min(expected["caption"], images)      # each is captioned once
+    roles = {name: RoleEstimate(number, round(number), 0, 0) for name, number in expected.items()}
     return Estimate(len(queries), roles, None, seconds * share,
                     f"a trial of {counted(len(trial), 'session')} with the built-in model, which costs nothing")
 
