@@ -64,7 +64,7 @@ def wording_table(found: Description) -> ReportTable:
                  for one in found.wordings)
     return ReportTable("wording", "Language of the texts", columns, rows,
                        "The type-token ratio falls with the number of words: compare sets of similar size. "
-                       f"Parts of speech: {parts_note(found)}.")
+                       f"{parts_note(found)}")
 
 
 def terms_table(found: Description) -> ReportTable:
@@ -82,7 +82,7 @@ def terms_table(found: Description) -> ReportTable:
 
 def parts_note(found: Description) -> str:
     tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
-    return f"by {tagger}" if tagger else HOW_TO_INSTALL
+    return f"Parts of speech by {tagger}." if tagger else HOW_TO_INSTALL
 
 
 def page(found: Description, subject: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cir_core.construct.describe.words import Term
 from cir_core.reports.records import Figure
 
-_WIDTH, _HEIGHT = 330, 360      # pixels: a narrow screen; on a wider one words move apart
+_WIDTH, _HEIGHT = 330, 280      # pixels: a narrow screen; on a wider one words move apart
 _LARGEST, _SMALLEST = 34, 11    # pixels of letters
 _LETTER, _LINE = 0.62, 1.25     # width and height of a letter, in its size
 _MOST = 45
