@@ -22,7 +22,8 @@ def filter_sessions(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help="A construction's folder, or a raw file of sessions.")],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the filtered sessions.")],
     epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose; more drop the session.")] = EPSILON,
-    tau: Annotated[float, typer.Option(min=-1, max=1, help="Cosine with an earlier text that drops a session.")] = TAU,
+    tau: Annotated[float, typer.Option(
+        min=-1, max=2, help="Cosine with an earlier text that drops a session; above 1 none is dropped.")] = TAU,
     missing: Annotated[MissingRank, typer.Option(
         help="Rank of a target outside the gallery: last, or minus-one as in the released code.")] = "last",
     encoder: Annotated[str | None, typer.Option(
