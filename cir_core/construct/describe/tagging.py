@@ -12,7 +12,8 @@ from cir_core.errors import EncoderUnavailable
 from cir_core.support.texts import quoted
 
 SUGGESTED = "vblagoje/bert-english-uncased-finetuned-pos"
-HOW_TO_INSTALL = f"Parts of speech are not counted. Name a tagger, for example --tagger {SUGGESTED} (a download of 440 MB)."
+HOW_TO_INSTALL = ("Parts of speech are not counted. Name a tagger, for example --tagger "
+                  f"{SUGGESTED} (a download of 440 MB).")
 _CATEGORIES = {"NOUN": "noun", "PROPN": "noun", "VERB": "verb", "ADJ": "adjective"}     # Universal Dependencies
 _PENN = {"NN": "noun", "VB": "verb", "JJ": "adjective"}                                  # Penn Treebank, by beginning
 _BATCH = 64

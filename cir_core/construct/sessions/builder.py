@@ -97,17 +97,16 @@ class SessionBuilder:
         turns: list[ConstructedTurn] = []
         while True:
             made = self._compose(picked, text, previous, watch)
-            [found] = rank_composed(self._searcher, [made], [ranked_ids], [()], self._settings.k)
-            ranks = dict(zip(ranked_ids, found.ranks, strict=True))
-            turns.append(ConstructedTurn(picked, text, caption or made.caption, made.merged, found.hits, ranks,
+            hits, ranks = self._ranked(made, ranked_ids)
+            turns.append(ConstructedTurn(picked, text, caption or made.caption, made.merged, hits, ranks,
                                          self._digest(picked), closest, (*notes, *made.notes)))
-            success = min(found.ranks) <= self._settings.k
+            success = min(ranks.values()) <= self._settings.k
             if success or len(turns) == self._settings.total_turns:
                 return ConstructedSession(query, success, tuple(turns))
             best = min(ranked_ids, key=lambda target: ranks[target])  # the first of equals, though ranks never are
             picked, caption, notes = self._pick(turns, best, watch)
             references = tuple(turn.reference_id for turn in turns)
-            previous = Previous.after(previous, made.query.vector, found.hits, references, made.composition)
+            previous = Previous.after(previous, made.query.vector, hits, references, made.composition)
             wanted = best if self._settings.difference_target == "best" else ranked_ids[0]
             text, more = self._say(picked, wanted, [turn.text for turn in turns], watch)
             closest, notes = self._closest([turn.text for turn in turns], text), (*notes, *more)
@@ -130,6 +129,14 @@ class SessionBuilder:
         made = self._searcher.compose(reference, text, self._settings.method, previous=previous, watch=watch)
         refuse_failures(watch)
         return made
+
+    def _ranked(self, made: Composed, targets: Sequence[str]) -> tuple[tuple[Hit, ...], dict[str, int]]:
+        """The best K, and the ranks of ``targets``, from one product of the gallery."""
+        if len(targets) > 1:
+            [found] = rank_composed(self._searcher, [made], [targets], [()], self._settings.k)
+            return found.hits, dict(zip(targets, found.ranks, strict=True))
+        hits, rank = self._searcher.index.search_and_rank(made.query.vector, self._settings.k, (), targets[0])
+        return tuple(hits), {targets[0]: rank}
 
     def _pick(
         self, turns: Sequence[ConstructedTurn], target: str, watch: QueryWatch
