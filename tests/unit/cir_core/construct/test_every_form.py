@@ -35,7 +35,11 @@ def fashioniq(root):
 
 def cirr(root):
     ids = files.CIRR_NAMES[:27]
-    records = [files.cirr_record(n, a, b, TEXT) for n, (a, b) in enumerate(FAR)]
+    def image_set(a, b):
+        others = [n for n in range(6) if n not in (a, b)][:4]
+        return {"id": 1, "members": [ids[n] for n in (a, b, *others)], "reference_rank": 0}
+
+    records = [files.cirr_record(n, a, b, TEXT, img_set=image_set(a, b)) for n, (a, b) in enumerate(FAR)]
     return files.cirr(root, records, names=ids), ids
 
 
@@ -75,7 +79,7 @@ def mbeir(root):
     ("fashioniq", fashioniq, "separate", ["fashioniq_dress_val", "fashioniq_shirt_val"], 40),
     ("fashioniq", fashioniq, "joined", ["fashioniq_dress_val", "fashioniq_shirt_val"], 20),
     ("fashioniq", fashioniq, "first", ["fashioniq_dress_val", "fashioniq_shirt_val"], 20),
-    ("cirr", cirr, None, ["cirr_val"], 20), ("circo", circo, None, ["circo_val"], 6),
+    ("cirr", cirr, None, ["cirr_val"], 20), ("circo", circo, None, ["circo_val"], 20),
     ("lasco", lasco, None, ["lasco_val"], 20), ("mbeir", mbeir, None, ["cirr_test"], 20),
 ])
 def test_a_data_set_becomes_a_benchmark(kind, written, mode, subsets, per_subset, tmp_path):
