@@ -98,9 +98,10 @@ def estimate(
 
 
 def check_language(construction: Construction, queries: Sequence[tuple[str, BenchmarkQuery]]) -> None:
-    """Raises ``SettingsError`` if the built-in model is to describe differences between images that it cannot tell:
-    before anything begins, not at every session."""
+    """Raises ``SettingsError`` if the built-in model is to caption or compare images that it cannot: before anything
+    begins, not at every session."""
     if not is_builtin(construction.language):
+        _check_captioner(construction, queries)
         return
     if construction.domain not in GARMENTS:
         raise SettingsError(f"The built-in language model tells differences between garments only, and these images "
@@ -118,6 +119,19 @@ def check_language(construction: Construction, queries: Sequence[tuple[str, Benc
             return
     if problem:
         raise SettingsError(problem)
+
+
+def _check_captioner(construction: Construction, queries: Sequence[tuple[str, BenchmarkQuery]]) -> None:
+    """A model that sees nothing leaves captions to the built-in one."""
+    if construction.domain in GARMENTS or not answering(construction.language, "caption").name.startswith("built-in/"):
+        return
+    gallery = construction.gallery
+    shown = [query.reference_id for _, query in queries if query.reference_id in gallery]
+    if any(not gallery.caption_of(image_id) for image_id in shown):
+        raise SettingsError(f"{construction.language.name} sees no images, and the built-in language model, which "
+                            f"captions in its place, knows garments only; these images show '{construction.domain}'. "
+                            "Connect a model that sees (CIRQUE_LLM_SEES), a captioner (CIRQUE_CAPTIONER), or put "
+                            "captions into the gallery's manifest.")
 
 
 def is_builtin(language: LanguageModel) -> bool:

@@ -122,6 +122,6 @@ def _spent(usage: Usage, seconds: float) -> dict[str, Any]:
 
 def _usage(line: Mapping[str, Any]) -> Usage:
     known = {one.name for one in fields(Usage)}
-    given = {key: tuple(value) if isinstance(value, list) else value
-             for key, value in line.get("usage", {}).items() if key in known}
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
+                             for key, value in line.get("usage", {}).items() if key in known}
     return Usage(**given)

@@ -32,12 +32,12 @@ class Budget:
 
 class Spending:
     """Usage so far, by role and in all. Thread-safe. Once the budget is reached or :meth:`stop` is called, sessions end
-    before their next request."""
+    before their next request; what was sent is waited for, as it is paid for, until :meth:`abandon` is called."""
 
     def __init__(self, budget: Budget, before: Usage = Usage()) -> None:
         self._budget, self._before = budget, before
         self._lock = threading.Lock()
-        self._stop = threading.Event()
+        self._stop, self._abandoned = threading.Event(), threading.Event()
         self.usage = Usage()
         self.answers: dict[str, int] = {}       # by role, cached ones included
         self.by_role: dict[str, Usage] = {}
@@ -52,6 +52,15 @@ class Spending:
     @property
     def stopped(self) -> bool:
         return self._stop.is_set()
+
+    @property
+    def abandoned(self) -> bool:
+        return self._abandoned.is_set()
+
+    def abandon(self) -> None:
+        """Stop, and do not wait for requests under way."""
+        self.stop()
+        self._abandoned.set()
 
     def stop(self, reason: str = "") -> None:
         self.reason = self.reason or reason
@@ -71,7 +80,7 @@ class Spending:
 
 
 class SessionWatch(QueryWatch):
-    """Watches one session: its usage counts towards the construction's, whose stop is its own."""
+    """Watches one session: its usage counts towards the construction's, whose end is its own."""
 
     def __init__(self, spending: Spending) -> None:
         super().__init__()
@@ -83,7 +92,7 @@ class SessionWatch(QueryWatch):
 
     @property
     def stopped(self) -> bool:
-        return self._spending.stopped
+        return self._spending.abandoned
 
 
 class CountedAnswers(Wrapper):

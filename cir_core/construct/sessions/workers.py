@@ -13,7 +13,7 @@ from cir_core.construct.sessions.journal import Finished
 from cir_core.construct.sessions.raw_records import raw_result
 from cir_core.construct.sessions.spending import SessionWatch, Spending
 from cir_core.datasets.records import BenchmarkQuery
-from cir_core.errors import CirqueError, LanguageModelError, Stopped, TryLater, UnknownImage
+from cir_core.errors import CirqueError, LanguageModelError, LanguageModelUnavailable, Stopped, TryLater, UnknownImage
 from cir_core.evaluation.method_runs import ENDS_A_RUN
 from cir_core.types.composition import Usage
 
@@ -60,8 +60,10 @@ class Workers:
                     waiting.add(pool.submit(self._build, *item))
                 while waiting:
                     self._collect(waiting)
-            except BaseException:
+            except BaseException as error:
                 self._spending.stop()
+                if isinstance(error, KeyboardInterrupt | LanguageModelUnavailable):
+                    self._spending.abandon()    # a person waits, or the server does not answer
                 for future in waiting:
                     future.cancel()
                 for future in wait(waiting).done:

@@ -194,6 +194,10 @@ def test_a_stopped_construction_asks_nothing(gallery):
     with pytest.raises(Stopped, match="3 requests were sent"):
         builder.build(FAR, SessionWatch(spending))
     assert len(language.asked) == 3
+    # What was sent is paid for, and waited for; unless the run is abandoned.
+    assert spending.stopped and not SessionWatch(spending).stopped
+    spending.abandon()
+    assert SessionWatch(spending).stopped
 
 
 def test_copies_of_an_image_are_one_image(tmp_path):
