@@ -35,7 +35,7 @@ def publish_vectors(home: Path, name: str, size: int, encoder: Encoder, seed: in
     features.flush()
     ids = [f"v{row:07d}" for row in range(size)]
     images_path(folder, generation).write_text(json.dumps({
-        "id": ids, "path": ids, "caption": None, "sha256": "0" * 64 * size,
+        "id": ids, "path": ids, "caption": None, "sha256": "".join(f"{row:064x}" for row in range(size)),
         "size": [0] * size, "mtime_ns": [0] * size, "width": [1] * size, "height": [1] * size,
     }))
     write_header(folder, Header(

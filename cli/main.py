@@ -10,6 +10,7 @@ import typer
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from cli.admin import db, log, methods, models, serving, sessions, users
+from cli.construct import construct
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
 from cli.studies import report, studies
@@ -26,6 +27,7 @@ app.add_typer(galleries.app, name="galleries")
 app.command("methods")(methods.list_methods)
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(audit.audit)
+app.add_typer(construct.app, name="construct")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(sample.app, name="sample")
 app.add_typer(encoders.app, name="encoders")

@@ -109,7 +109,7 @@ ROOMS = {
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
                  "gallery datasets language", "encoders images garments", "settings reports", "support", "types",
                  "errors version"),
-    "cli": ("main", "admin studies", "evaluate", "galleries tables", "console"),
+    "cli": ("main", "admin studies construct", "evaluate", "galleries tables", "console"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 

@@ -1,1 +1,1 @@
-"""Data sets constructed from a gallery, offline."""
+"""Multi-turn benchmarks constructed from a data set and a gallery (CIRCLED): sessions, filters, statistics."""

@@ -56,7 +56,7 @@ def check(
     """Check a local copy: count its content, list every fault and missing image."""
     from cir_core.registry.checking import check as check_files
 
-    report = check_files(kind, _path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
+    report = check_files(kind, dataset_path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
                          caption_mode=caption_mode)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
@@ -86,7 +86,7 @@ def index(
     from cir_core.registry.kinds import read_benchmark
 
     settings = get_settings()
-    path = _path(kind, path)
+    path = dataset_path(kind, path)
     if images is None:
         if kind != "sample":
             raise DatasetError("Say where the images are: --images and the folder that they lie under.")
@@ -120,7 +120,7 @@ def convert(
     """Convert a data set to another form, or rewrite it in its own."""
     from cir_core.registry.converting import convert as converted
 
-    result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
+    result = converted(kind, dataset_path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
     print_notes(result.notes, soft_wrap=False)
     for written in result.written:
         out.print(f"Wrote {written}", soft_wrap=True)
@@ -140,7 +140,7 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
             "would empty it. Give this data set's gallery another name: --name NAME.")
 
 
-def _path(kind: str, path: Path | None) -> Path:
+def dataset_path(kind: str, path: Path | None) -> Path:
     from cir_core.registry.kinds import find_kind
     from cir_core.sample.gallery import sample_folder
 

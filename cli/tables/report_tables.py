@@ -37,7 +37,7 @@ def print_report(whole: WholeReport) -> None:
             print_grid(_headlines(section.headlines))
         for table in section.tables:
             out.print()
-            _print_table(table)
+            print_table(table)
 
 
 def print_scores(study: str, scores: Sequence[MetricScores], sets: int) -> None:
@@ -63,7 +63,8 @@ def _headlines(headlines: Sequence[Headline]) -> Grid:
     ) for one in headlines), prose=frozenset({4}))
 
 
-def _print_table(table: ReportTable) -> None:
+def print_table(table: ReportTable) -> None:
+    """Print a table with its title and note, as wide as the terminal."""
     say(table.title)
     if not table.rows:
         say(table.empty or "Nothing.")

@@ -52,9 +52,9 @@ def refusal(status: int, message: str, param: str | None = None, code: str | Non
 
 class ChatServer:
     """Use as ``with ChatServer(replies) as server``. ``replies`` are used in turn, or a
-    function makes one for each request; the last one is used again and again."""
+    function makes one for each request; the last one is used again and again. ``port`` 0 is any that is free."""
 
-    def __init__(self, replies: Iterable[Reply] | Callable[[dict[str, Any]], Reply]) -> None:
+    def __init__(self, replies: Iterable[Reply] | Callable[[dict[str, Any]], Reply], port: int = 0) -> None:
         self.play(replies)
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -64,7 +64,7 @@ class ChatServer:
         self._lock = threading.Lock()
         self.closing = threading.Event()
         self.hung_up = threading.Event()      # a client did not wait for its answer
-        self._http = _Server(("127.0.0.1", 0), _handler(self))
+        self._http = _Server(("127.0.0.1", port), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
 
     def play(self, replies: Iterable[Reply] | Callable[[dict[str, Any]], Reply]) -> None:
@@ -74,6 +74,10 @@ class ChatServer:
     @property
     def in_flight(self) -> int:
         return self._now
+
+    @property
+    def port(self) -> int:
+        return self._http.server_port
 
     @property
     def url(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -116,16 +116,23 @@ def read_sessions(path: Path, faults: ValidationIssues = RAISE) -> CircledSessio
 
 
 def write_sessions(path: Path, sessions: Iterable[CircledSession]) -> None:
-    """The public format: an array of records by :func:`public_record`."""
-    records = [public_record(session) for session in sessions]
-    write_atomically(path, json.dumps(records, indent=2, ensure_ascii=False).encode())
+    """The public format: an array of records by :func:`public_record`, written as they come."""
+    def lines() -> Iterator[bytes]:
+        between = b"[\n"
+        for session in sessions:
+            text = json.dumps(public_record(session), indent=2, ensure_ascii=False)
+            yield between + b"  " + text.replace("\n", "\n  ").encode()
+            between = b",\n"
+        yield b"[]" if between.startswith(b"[") else b"\n]"
+
+    write_atomically(path, lines())
 
 
 def public_record(session: CircledSession) -> dict[str, Any]:
     """One session in the public format, with CIRCO's twelve-digit image ids."""
 
     def name(image_id: str) -> str:
-        return image_id.zfill(_DIGITS) if _of_coco(session.subset) and image_id.isdecimal() else image_id
+        return released_id(session.subset, image_id)
 
     return {
         "session_id": session.session_id,
@@ -137,6 +144,11 @@ def public_record(session: CircledSession) -> dict[str, Any]:
             for number, turn in enumerate(session.turns, 1)
         ],
     }
+
+
+def released_id(subset: str, image_id: str) -> str:
+    """An image's id as in CIRCLED's files: those of CIRCO have twelve digits."""
+    return image_id.zfill(_DIGITS) if _of_coco(subset) and image_id.isdecimal() else image_id
 
 
 def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
@@ -174,16 +186,29 @@ def _from_raw(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Publ
     if not isinstance(name, str) or not name:
         faults.add(path, "key 'dataset_name'", "it is missing", _KIND)
         return
-    subset = "circo_val" if name == "circo" else name
+    subset = subset_of_raw(name)
     for number, raw in read_records(path, _Raw, faults, key="results"):
-        turns = [_Turn(turn=1, reference_image_id=raw.reference_image_id, relative_caption=raw.original_query)]
-        turns += [
-            _Turn(turn=turn.turn + 1, reference_image_id=turn.selected_image, relative_caption=turn.relative_caption)
-            for turn in raw.turns if turn.turn >= 1 and turn.selected_image and turn.relative_caption
-        ]
-        session = _Public(session_id=f"{subset}_{number:04d}", subset=subset,
-                          ground_truth_ids=raw.ground_truth_ids, turns=turns)
-        yield number, session, raw.success
+        yield number, _public(raw, subset, number), raw.success
+
+
+def subset_of_raw(dataset_name: str) -> str:
+    """The subset that a raw file's ``dataset_name`` means: the release calls one of them differently there."""
+    return "circo_val" if dataset_name == "circo" else dataset_name
+
+
+def session_of_raw(result: Mapping[str, Any], subset: str, number: int) -> CircledSession:
+    """One valid member of a raw file's ``results`` as the ``number``-th session (from 0) of ``subset``."""
+    return _session(_public(_Raw.model_validate(result), subset, number), Counter())
+
+
+def _public(raw: _Raw, subset: str, number: int) -> _Public:
+    turns = [_Turn(turn=1, reference_image_id=raw.reference_image_id, relative_caption=raw.original_query)]
+    turns += [
+        _Turn(turn=turn.turn + 1, reference_image_id=turn.selected_image, relative_caption=turn.relative_caption)
+        for turn in raw.turns if turn.turn >= 1 and turn.selected_image and turn.relative_caption
+    ]
+    return _Public(session_id=f"{subset}_{number:04d}", subset=subset, ground_truth_ids=raw.ground_truth_ids,
+                   turns=turns)
 
 
 def _problem(record: _Public, sessions: dict[str, CircledSession]) -> str:

@@ -11,6 +11,10 @@ from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
 from cir_core.types.vectors import TextEncoder
 
+_QUOTES = "\"'“”‘’«»`"
+_LABELS = ("relative caption:", "caption:", "result:", "instruction:", "output:", "answer:", "modification:")
+_OPENINGS = ("the image shows ", "the second image shows ", "the target image shows ", "this image shows ")
+
 
 def ask_difference(
     language: LanguageModel, encoder_texts: TextEncoder, task: DifferenceTask, *, tau: float = TAU,
@@ -39,6 +43,18 @@ def ask_difference(
                 f"kept after {tries} attempts, though as close as {cosine:.3f} (limit {tau:g}) to what was said "
                 f"before: {closest}",
             )
+
+
+def tidy_instruction(text: str) -> str:
+    """A model's instruction without what the release removes: quotes around it, a label such as "Caption:", an opening
+    such as "the image shows"; the first letter becomes a capital. White space is folded."""
+    text = " ".join(text.split()).strip(_QUOTES).strip()
+    for beginnings in (_LABELS, _OPENINGS):
+        for beginning in beginnings:
+            if text.casefold().startswith(beginning) and len(text) > len(beginning):
+                text = text[len(beginning):].strip().strip(_QUOTES).strip()
+                break
+    return text[:1].upper() + text[1:]
 
 
 def _closest(encoder_texts: TextEncoder, instruction: str, said: Sequence[str]) -> tuple[float, str]:

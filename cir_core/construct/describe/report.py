@@ -1,0 +1,128 @@
+"""Statistics of a set of sessions as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cir_core.construct.describe.sets import SizeRow, SubsetSessions, size_rows
+from cir_core.construct.describe.tagging import HOW_TO_INSTALL
+from cir_core.construct.describe.word_cloud import word_cloud
+from cir_core.construct.describe.words import Tagger, Wording, wordings
+from cir_core.reports.figures import OKABE_ITO, bars
+from cir_core.reports.page import html_page
+from cir_core.reports.records import Figure, ReportColumn, ReportTable, Section
+from cir_core.support.texts import counted
+
+_TERMS = 20
+
+
+@dataclass(frozen=True)
+class Description:
+    sizes: tuple[SizeRow, ...]
+    wordings: tuple[Wording, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def longest(self) -> int:
+        return max((turns for row in self.sizes for turns in row.by_turns), default=0)
+
+    def as_json(self) -> dict[str, Any]:
+        """``parts`` is null where no tagger was given."""
+        return {"sizes": [asdict(row) | {"mean_turns": row.mean_turns} for row in self.sizes],
+                "wordings": [asdict(one) for one in self.wordings], "notes": list(self.notes)}
+
+
+def describe_sessions(
+    subsets: Sequence[SubsetSessions], notes: Sequence[str] = (), tagger: Tagger | None = None
+) -> Description:
+    return Description(tuple(size_rows(subsets)), tuple(wordings(subsets, tagger)), tuple(notes))
+
+
+def size_table(found: Description) -> ReportTable:
+    """Tables 1 and 4 of the paper."""
+    turns = range(1, found.longest + 1)
+    columns = (ReportColumn("subset", "subset", "text"), ReportColumn("category", "category", "text"),
+               ReportColumn("sessions", "sessions", "count"), ReportColumn("images", "images named", "count"),
+               ReportColumn("gallery", "gallery", "count"), ReportColumn("mean_turns", "turns, mean", "number"),
+               *(ReportColumn(f"turns_{n}", counted(n, "turn"), "count") for n in turns))
+    rows = tuple((row.name, row.category, row.sessions, row.images, row.gallery, row.mean_turns,
+                  *(row.by_turns.get(n, 0) for n in turns)) for row in found.sizes)
+    return ReportTable("sizes", "Sessions by number of turns", columns, rows,
+                       "Gallery: images that are ranked; files of the public form do not say.", "No sessions.")
+
+
+def wording_table(found: Description) -> ReportTable:
+    """Table 2 of the paper."""
+    columns = (ReportColumn("name", "texts", "text"), ReportColumn("texts", "number", "count"),
+               ReportColumn("mean_words", "words, mean", "number"), ReportColumn("types", "different words", "count"),
+               ReportColumn("ttr", "type-token ratio", "number"), ReportColumn("noun", "nouns", "share"),
+               ReportColumn("verb", "verbs", "share"), ReportColumn("adjective", "adjectives", "share"))
+    rows = tuple((one.name, one.texts, one.mean_words, one.types, one.type_token_ratio,
+                  *((one.parts.noun, one.parts.verb, one.parts.adjective) if one.parts else (None, None, None)))
+                 for one in found.wordings)
+    return ReportTable("wording", "Language of the texts", columns, rows,
+                       "The type-token ratio falls with the number of words: compare sets of similar size. "
+                       f"{parts_note(found)}")
+
+
+def terms_table(found: Description) -> ReportTable:
+    """The most frequent terms of the original captions and of the generated texts, side by side."""
+    groups = found.wordings[:2]
+    columns = tuple(column for number, one in enumerate(groups) for column in (
+        ReportColumn(f"term_{number}", one.name, "text"), ReportColumn(f"count_{number}", "count", "count"),
+        ReportColumn(f"share_{number}", "of texts", "share")))
+    deepest = max((min(_TERMS, len(one.terms)) for one in groups), default=0)
+    rows = tuple(tuple(cell for one in groups for cell in (
+        (one.terms[n].term, one.terms[n].count, one.terms[n].share) if n < len(one.terms) else ("", None, None)))
+        for n in range(deepest))
+    return ReportTable("terms", "Most frequent terms", columns, rows, "Without English stop words.", "No words.")
+
+
+def parts_note(found: Description) -> str:
+    tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
+    return f"Parts of speech by {tagger}." if tagger else HOW_TO_INSTALL
+
+
+def page(found: Description, subject: str) -> str:
+    """Everything as one HTML page that needs no network."""
+    total = found.sizes[-1] if found.sizes else None
+    facts = f"{counted(total.sessions, 'session')}, {counted(total.turns, 'turn')}" if total else "No sessions"
+    return html_page(subject, "Statistics of multi-turn sessions", facts, [
+        Section("sessions", "Sessions", " ".join(("Sessions by their number of turns.", *found.notes)), (),
+                (_turn_figure(found),), (size_table(found),)),
+        Section("language", "Language", "The captions of the data set (turn 1) beside the texts of later turns.", (),
+                (_length_figure(found),), (wording_table(found),)),
+        Section("terms", "Terms", "The words that are used most.", (), tuple(
+            word_cloud(f"cloud-{number}", f"Words of the {one.name}", one.terms)
+            for number, one in enumerate(found.wordings[:2])), (terms_table(found),)),
+    ])
+
+
+def _turn_figure(found: Description) -> Figure:
+    total = found.sizes[-1].by_turns if found.sizes else {}
+    labels = [str(n) for n in range(1, found.longest + 1)]
+    counts = [total.get(n, 0) for n in range(1, found.longest + 1)]
+    said = ", ".join(f"{label}: {n:,}" for label, n in zip(labels, counts, strict=True))
+    alt = f"Sessions by number of turns: {said}"
+    return bars("turns", "Sessions by number of turns", alt, labels, counts, axis="sessions", across="turns")
+
+
+def _length_figure(found: Description) -> Figure:
+    groups = [one for one in found.wordings[:2] if one.texts]
+    grid = {"gridcolor": "rgba(128,128,128,0.25)", "automargin": True}
+    means = "; ".join(f"{one.name}: {one.mean_words:.1f} words on average" for one in groups)
+    return Figure("lengths", "Words of a text", f"Distribution of the number of words. {means}.", {
+        "data": [{
+            "type": "bar", "name": one.name, "x": list(one.lengths),
+            "y": [count / one.texts for count in one.lengths.values()], "opacity": 0.7,
+            "marker": {"color": OKABE_ITO[number]},
+            "hovertemplate": "%{x} words: %{y:.1%}<extra>" + one.name + "</extra>",
+        } for number, one in enumerate(groups)],
+        "layout": {"height": 320, "barmode": "overlay", "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+                   "xaxis": {"title": {"text": "words"}, **grid}, "yaxis": {"tickformat": ".0%", **grid,
+                                                                           "title": {"text": "texts"}},
+                   "showlegend": True,
+                   "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}},
+    })

@@ -1,0 +1,1 @@
+"""Sessions from single-turn queries."""

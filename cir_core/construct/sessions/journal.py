@@ -1,0 +1,127 @@
+"""Journal of a construction: one line for each finished session, on disk before it counts as finished.
+
+    DIR/journal.jsonl   the construction's card, then a line for each session, failure, or spending of an unfinished one
+
+A kill at any moment loses the sessions in flight, whose answers are in the language model's cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from cir_core.construct.sessions.settings import ConstructionCard, changed_settings
+from cir_core.errors import DatasetError
+from cir_core.support.json_lines import Lines, read_heading, whole_lines
+from cir_core.types.composition import Usage
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A session as a raw record, or why there is none."""
+
+    position: int                       # of its query in the benchmark
+    result: Mapping[str, Any] | None
+    failure: str = ""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+
+class Tally:
+    """What the lines of a journal add up to. ``offsets``: position of each query that is over to its line."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[int, int] = {}       # the sessions stay on disk
+        self.failed: set[int] = set()
+        self.usage, self.seconds, self.sessions = Usage(), 0.0, 0
+
+    def add(self, offset: int, line: Mapping[str, Any]) -> None:
+        self.usage += _usage(line)
+        if "at" not in line:
+            return
+        self.offsets[line["at"]] = offset       # of several, the last counts: a failure may be tried again
+        self.seconds, self.sessions = self.seconds + line["seconds"], self.sessions + 1
+        (self.failed.add if "failure" in line else self.failed.discard)(line["at"])
+
+
+class ConstructionJournal:
+    """One process at a time; :meth:`put` and :meth:`spend` from one thread."""
+
+    def __init__(self, path: Path, card: ConstructionCard) -> None:
+        """Continue the journal of ``card`` at ``path``, or start one. Raises ``DatasetError`` for another card's."""
+        check_card(path, card)
+        self.card = read_card(path) or json.loads(json.dumps(card.as_json()))
+        self._lines = Lines(path, {"format": FORMAT, "card": self.card})
+        self.tally = Tally()
+        for offset, line in self._lines:
+            self.tally.add(offset, line)
+
+    def put(self, finished: Finished) -> None:
+        """Once this returns, the session survives a killed process."""
+        line: dict[str, Any] = {"at": finished.position, **_spent(finished.usage, finished.seconds)}
+        line |= {"failure": finished.failure} if finished.result is None else {"result": finished.result}
+        self.tally.add(self._lines.append(line), line)
+
+    def spend(self, usage: Usage) -> None:
+        """Count what a session cost that was not finished."""
+        if usage != Usage():
+            line = _spent(usage, 0.0)
+            self.tally.add(self._lines.append(line), line)
+
+    def read(self, position: int) -> Finished:
+        line = self._lines.read(self.tally.offsets[position])
+        return Finished(position, line.get("result"), line.get("failure", ""), _usage(line), line["seconds"])
+
+    def close(self) -> None:
+        self._lines.close()
+
+
+def tally_of(path: Path) -> Tally:
+    """Of the journal at ``path``, which another process may be writing; empty if there is none."""
+    tally, lines = Tally(), whole_lines(path)
+    next(lines, None)
+    for offset, _, line in lines:
+        tally.add(offset, line)
+    return tally
+
+
+def check_card(path: Path, card: ConstructionCard, *, resume: bool = True) -> None:
+    """Raises ``DatasetError`` if the journal at ``path`` has sessions of other settings, or any without ``resume``."""
+    known = read_card(path)
+    if known is None:
+        return
+    if not resume:
+        raise DatasetError(f"{path.parent} holds sessions already. Add --resume to go on with them, or name another "
+                           "folder with --out.")
+    if changed := changed_settings(known, json.loads(json.dumps(card.as_json()))):
+        raise DatasetError(f"The sessions in {path.parent} were begun with other settings: {'; '.join(changed)}. Give "
+                           "the same ones to go on, or name another folder with --out.")
+
+
+def read_card(path: Path) -> dict[str, Any] | None:
+    """The card of the journal at ``path``; None if there is none. Raises ``DatasetError`` for a journal that cannot be
+    read: it may have cost money, so it is not overwritten."""
+    heading = read_heading(path)
+    if heading is None and (not path.exists() or path.stat().st_size == 0):
+        return None
+    if heading is None or heading.get("format") != FORMAT or not isinstance(heading.get("card"), dict):
+        raise DatasetError(f"{path} is damaged or of another version of cirque. Move it away to keep it, or name "
+                           "another folder with --out.")
+    card: dict[str, Any] = heading["card"]
+    return card
+
+
+def _spent(usage: Usage, seconds: float) -> dict[str, Any]:
+    return {"usage": {key: value for key, value in asdict(usage).items() if value}, "seconds": round(seconds, 3)}
+
+
+def _usage(line: Mapping[str, Any]) -> Usage:
+    known = {one.name for one in fields(Usage)}
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
+                             for key, value in line.get("usage", {}).items() if key in known}
+    return Usage(**given)

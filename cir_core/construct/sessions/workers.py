@@ -1,0 +1,123 @@
+"""Construct sessions a few at a time; a failing one fails alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from cir_core.construct.sessions.builder import ConstructedSession, SessionBuilder
+from cir_core.construct.sessions.journal import Finished
+from cir_core.construct.sessions.raw_records import raw_result
+from cir_core.construct.sessions.spending import SessionWatch, Spending
+from cir_core.datasets.records import BenchmarkQuery
+from cir_core.errors import CirqueError, LanguageModelError, LanguageModelUnavailable, Stopped, TryLater, UnknownImage
+from cir_core.evaluation.method_runs import ENDS_A_RUN
+from cir_core.types.composition import Usage
+
+Work = tuple[int, str, SessionBuilder, BenchmarkQuery]
+"""Position of a query, its subset's name and builder, the query."""
+
+PATIENCE = 20
+"""Sessions in a row that a language model may fail at before the run ends."""
+_WAITS = 30     # for images of too many megapixels at one time
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """A session that is finished; or that is not, with the error that ends the run (None: the run was stopped)."""
+
+    finished: Finished | None
+    usage: Usage
+    error: CirqueError | None = None
+    failed_at_model: bool = False
+
+
+class Workers:
+    """``put`` receives every finished session, ``spend`` the usage of an unfinished one; both from the calling
+    thread."""
+
+    def __init__(self, spending: Spending, put: Callable[[Finished], None], spend: Callable[[Usage], None]) -> None:
+        self._spending, self._put, self._spend = spending, put, spend
+        self._in_a_row = 0
+
+    def run(self, work: Iterable[Work], workers: int) -> None:
+        """Returns when all of ``work`` is done, or when the spending is stopped.
+
+        Raises what ends a run (:data:`~cir_core.evaluation.method_runs.ENDS_A_RUN`), and ``LanguageModelError`` once
+        ``PATIENCE`` sessions in a row failed at the language model. However it ends, finished sessions are put.
+        """
+        waiting: set[Future[_Outcome]] = set()
+        with ThreadPoolExecutor(workers, thread_name_prefix="session") as pool:
+            try:
+                for item in work:
+                    if self._spending.stopped:
+                        break
+                    if len(waiting) >= 2 * workers:
+                        self._collect(waiting)
+                    waiting.add(pool.submit(self._build, *item))
+                while waiting:
+                    self._collect(waiting)
+            except BaseException as error:
+                self._spending.stop()
+                if isinstance(error, KeyboardInterrupt | LanguageModelUnavailable):
+                    self._spending.abandon()    # a person waits, or the server does not answer
+                for future in waiting:
+                    future.cancel()
+                for future in wait(waiting).done:
+                    if not future.cancelled() and future.exception() is None:
+                        self._keep(future.result())
+                raise
+
+    def _collect(self, waiting: set[Future[_Outcome]]) -> None:
+        """Wait for one or more of ``waiting`` and remove it, once it is kept. Raises what ends the run."""
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            waiting.discard(future)
+            outcome = future.result()
+            self._keep(outcome)
+            if outcome.error is not None:
+                raise outcome.error
+            self._in_a_row = self._in_a_row + 1 if outcome.failed_at_model else 0
+            if self._in_a_row == PATIENCE and outcome.finished:
+                raise LanguageModelError(f"{PATIENCE} sessions in a row failed at the language model, the last one: "
+                                         f"{outcome.finished.failure} Connect another model (docs/language-models.md), "
+                                         "then go on with --resume --retry-failed.")
+
+    def _keep(self, outcome: _Outcome) -> None:
+        if outcome.finished is not None:
+            self._put(outcome.finished)
+        else:
+            self._spend(outcome.usage)
+
+    def _build(self, position: int, subset: str, builder: SessionBuilder, query: BenchmarkQuery) -> _Outcome:
+        watch, began = SessionWatch(self._spending), time.perf_counter()
+
+        def finished(result: dict[str, Any] | None, failure: str = "") -> Finished:
+            return Finished(position, result, failure, watch.usage, time.perf_counter() - began)
+
+        try:
+            session = _patiently(lambda: builder.build(query, watch))
+            return _Outcome(finished(raw_result(session, subset)), watch.usage)
+        except Stopped:
+            return _Outcome(None, watch.usage)
+        except UnknownImage as error:   # concerns this query alone, unlike other errors of galleries
+            return _Outcome(finished(None, str(error)), watch.usage)
+        except ENDS_A_RUN as error:
+            self._spending.stop()       # at once: otherwise this thread would begin the next session
+            return _Outcome(None, watch.usage, error)
+        except LanguageModelError as error:
+            return _Outcome(finished(None, str(error)), watch.usage, failed_at_model=True)
+        except CirqueError as error:
+            return _Outcome(finished(None, str(error)), watch.usage)
+
+
+def _patiently(build: Callable[[], ConstructedSession]) -> ConstructedSession:
+    """``build``, again after a refusal that is only temporary: too many large images are being decoded."""
+    for _ in range(_WAITS):
+        try:
+            return build()
+        except TryLater as error:
+            time.sleep(error.seconds)
+    return build()

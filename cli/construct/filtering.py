@@ -1,0 +1,58 @@
+"""``cirque construct filter``: keep the sessions that make a benchmark."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cir_core.construct.filtering.stages import STAGES, FilterSettings, MissingRank
+from cir_core.evaluation.metrics.consistency import EPSILON, TAU
+from cli.console import open_encoder, out, progress_bar
+from cli.construct.tables import counts_table
+
+_LISTED = 10
+_SHORT = ("success", "multi", "text", "rank", "redund.", "repeat")   # the stages, in 80 columns
+
+
+def filter_sessions(
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="A construction's folder, or a raw file of sessions.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the filtered sessions.")],
+    epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose; more drop the session.")] = EPSILON,
+    tau: Annotated[float, typer.Option(
+        min=-1, max=2, help="Cosine with an earlier text that drops a session; above 1 none is dropped.")] = TAU,
+    missing: Annotated[MissingRank, typer.Option(
+        help="Rank of a target outside the gallery: last, or minus-one as in the released code.")] = "last",
+    encoder: Annotated[str | None, typer.Option(
+        "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
+    explain: Annotated[bool, typer.Option(
+        "--explain", help="Write every dropped session with its stage and number to dropped.jsonl.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+) -> None:
+    """Filter constructed sessions as CIRCLED does, and write the public and the raw form."""
+    from cir_core.construct.filtering.files import filter_sessions as filtered
+    from cir_core.construct.filtering.files import raw_files
+    from cir_core.support.json_lines import whole_lines
+
+    raws = raw_files(raw)
+    with progress_bar("Filtering") as progress:
+        report = filtered(
+            raws, folder, FilterSettings(epsilon, tau, missing), encoder=open_encoder(encoder) if encoder else None,
+            explain=explain, progress=lambda done: progress(done, 0))
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in report.subsets], indent=1))
+        return
+    rows = {one.subset: [one.sessions, *(-one.removed[stage] for stage in STAGES), one.kept] for one in report.subsets}
+    out.print(counts_table("subset", ("sessions", *_SHORT, "kept"), rows))
+    for path in report.outputs:
+        out.print(f"Wrote {path} and raw/{path.name}", soft_wrap=True)
+    if explain:
+        for number, (_, _, line) in enumerate(whole_lines(folder / "dropped.jsonl")):
+            if number == _LISTED:
+                out.print("  ...")
+                break
+            out.print(f"  {line['subset']} {line['query_id']}, {line['stage']}: {line['why']}", soft_wrap=True)
+        out.print(f"Every dropped session: {folder / 'dropped.jsonl'}", soft_wrap=True)

@@ -1,0 +1,180 @@
+"""``cirque construct sessions``: a session from each single-turn query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from cir_core.construct.sessions.settings import (
+    ConstructionSettings,
+    DifferenceTarget,
+    History,
+    Selection,
+    TurnCount,
+)
+from cir_core.datasets.records import CaptionMode
+from cir_core.errors import EncoderUnavailable, LanguageModelError, SettingsError
+from cir_core.settings import get_settings
+from cli.console import ModelChoice, bars, err, open_encoder, print_notes
+from cli.construct.tables import print_estimate, print_report
+from cli.evaluate.method_options import DomainOption, language_model
+from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
+
+if TYPE_CHECKING:
+    from cir_core.construct.sessions.run import Construction, Progress
+    from cir_core.datasets.records import Benchmark
+    from cir_core.encoders.base import Encoder
+    from cir_core.types.composition import Usage
+
+_SEPARATE = ("fashioniq", "sample")     # CIRCLED makes a query of each of their captions
+_DEFAULT = ConstructionSettings()
+
+
+def sessions(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A benchmark of `cirque datasets list`.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of its images.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the sessions.")],
+    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Its file or folder.")] = None,
+    subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each subset.")] = None,
+    max_turns: Annotated[int, typer.Option(min=1, help="Turns of a session at most.")] = _DEFAULT.max_turns,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sessions in the folder.")] = False,
+    retry_failed: Annotated[bool, typer.Option(
+        "--retry-failed", help="With --resume: try failed sessions again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+    workers: Annotated[int | None, typer.Option(
+        min=1, max=64, help="Sessions at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None,
+    model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
+        ModelChoice.settings),
+    domain: DomainOption = None,
+    split: SplitOption = None,
+    caption_mode: CaptionOption = None,
+    pool: PoolOption = None,
+    select_encoder: Annotated[str | None, typer.Option(
+        help="Encoder of the captions compared to pick an image (default: the gallery's).")] = None,
+    diversity_encoder: Annotated[str | None, typer.Option(
+        help="Encoder that tells repeated texts (default: the gallery's; the paper's: ViT-B-32/openai).")] = None,
+    fold_duplicates: Annotated[bool, typer.Option(
+        "--fold-duplicates", help="Keep one of byte-identical images, as in the release.")] = False,
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Images shown; a target among them ends a session.")]
+    = _DEFAULT.k,
+    tau: Annotated[float, typer.Option(min=0, max=1, help="A text this close to an earlier one is requested again.")]
+    = _DEFAULT.tau,
+    attempts: Annotated[int, typer.Option(min=1, max=10, help="Requests for a text at most.")] = _DEFAULT.attempts,
+    count_turns: Annotated[TurnCount, typer.Option(
+        help="What --max-turns counts: all (paper), or those after-first (code).")] = _DEFAULT.count_turns,
+    history: Annotated[History, typer.Option(
+        help="Texts a new one must differ from: all (paper), or the generated ones (code).")] = _DEFAULT.history,
+    difference_target: Annotated[DifferenceTarget, typer.Option(
+        help="Of several targets the texts describe: the best-ranked (paper), or the first (code).")]
+    = _DEFAULT.difference_target,
+    select_by: Annotated[Selection, typer.Option(
+        help="Compare images by their caption's vector (paper and code) or by the image's.")] = _DEFAULT.select_by,
+    alpha: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the picked image.")] = _DEFAULT.alpha,
+    beta: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: away from the others.")] = _DEFAULT.beta,
+    gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
+) -> None:
+    """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
+    from cir_core.construct.sessions.journal import check_card
+    from cir_core.construct.sessions.run import Construction, construct_sessions
+    from cir_core.construct.sessions.spending import Budget
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.registry.kinds import domain_of
+
+    settings = get_settings()
+    if budget is not None and (settings.llm_prompt_price is None or settings.llm_completion_price is None):
+        raise SettingsError("--budget needs prices. Set CIRQUE_LLM_PROMPT_PRICE and CIRQUE_LLM_COMPLETION_PRICE (per "
+                            "million tokens), or limit the requests with --max-calls.")
+    benchmark = _benchmark(dataset, path, split, caption_mode, pool)
+    found = open_gallery(gallery, home=settings.home)
+    encoder = open_encoder(found.encoder.spec)
+    chosen = ConstructionSettings(
+        max_turns, count_turns, history, difference_target, select_by, k, tau, attempts, fold_duplicates, alpha, beta,
+        gamma)
+    with ExitStack() as stack:
+        language = stack.enter_context(language_model(model, encoder))
+        construction = Construction(
+            benchmark, found, encoder, language, chosen, selecting=_another(select_encoder, encoder),
+            diversity=_another(diversity_encoder, encoder),
+            domain=domain or domain_of(benchmark) or settings.domain)
+        at_a_time = workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency)
+        check_card(folder / "journal.jsonl", construction.card, resume=resume)
+        print_notes((*benchmark.notes, *construction.subsets.notes))
+        _estimate(construction, folder, tuple(subset or ()), limit, at_a_time, resume)
+        if dry_run:
+            return
+        progress = stack.enter_context(_bar())
+        try:
+            report = construct_sessions(
+                construction, folder, subsets=tuple(subset or ()), limit=limit, workers=at_a_time,
+                budget=Budget(budget, max_calls), resume=resume, retry_failed=retry_failed, progress=progress)
+        except KeyboardInterrupt:
+            err.print(f"\nStopped. Finished sessions are kept in {folder}: add --resume to go on.", soft_wrap=True)
+            raise typer.Exit(1) from None
+        except (LanguageModelError, EncoderUnavailable) as error:
+            raise type(error)(f"{error} Finished sessions are kept in {folder}: --resume goes on with them.") from error
+    print_report(report, folder)
+    if not report.outputs:
+        raise typer.Exit(1)
+
+
+def _benchmark(
+    dataset: str, path: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None
+) -> Benchmark:
+    from cir_core.evaluation.evaluators.checks import refuse_hidden
+    from cir_core.registry.kinds import read_benchmark
+
+    mode: CaptionMode | None = caption_mode or ("separate" if dataset in _SEPARATE else None)
+    benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=mode, pool=pool)
+    refuse_hidden(benchmark)
+    return benchmark
+
+
+def _another(spec: str | None, encoder: Encoder) -> Encoder | None:
+    return None if spec is None or spec == encoder.identity.spec else open_encoder(spec)
+
+
+def _estimate(
+    construction: Construction, folder: Path, subsets: tuple[str, ...], limit: int | None, workers: int, resume: bool
+) -> None:
+    """Print what is ahead. Raises ``SettingsError`` for a language model that cannot do it at all."""
+    from cir_core.construct.sessions.estimate import Prices, check_language, estimate
+    from cir_core.construct.sessions.journal import tally_of
+
+    settings = get_settings()
+    before = tally_of(folder / "journal.jsonl") if resume else None
+    chosen = construction.subsets.chosen(subsets)
+    places = [(one.name, position) for one in chosen for position in one.positions[:limit]]
+    left = [(name, construction.benchmark.queries[at]) for name, at in places
+            if before is None or at not in before.offsets]
+    check_language(construction, left)
+    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
+    print_estimate(estimate(construction, chosen, left, workers=workers, prices=prices, before=before), construction)
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed * 60:.0f}/min" if task.speed else "")
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """Sessions done, rate, time left, and what was asked so far. Silent without a terminal."""
+    with bars(_Rate(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+              TextColumn("{task.fields[asked]}")) as bar:
+        task = bar.add_task("Constructing", total=None, asked="")
+
+        def update(done: int, total: int, usage: Usage) -> None:
+            cost = f", cost {usage.cost:.2f}" if usage.cost is not None else ""
+            asked = f"{usage.calls:,} requests{cost}" if usage.calls else ""
+            bar.update(task, completed=done, total=total, asked=asked)
+
+        yield update

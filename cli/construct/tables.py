@@ -1,0 +1,93 @@
+"""Tables of ``cirque construct``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from cir_core.support.texts import counted
+from cli.console import out, print_notes
+
+if TYPE_CHECKING:
+    from cir_core.construct.sessions.estimate import Estimate
+    from cir_core.construct.sessions.run import Construction, ConstructionReport
+
+_LISTED = 10
+
+
+def print_estimate(found: Estimate, construction: Construction) -> None:
+    """What is ahead, before it begins."""
+    out.print(f"{counted(found.sessions, 'session')} to construct with {construction.language.name}, encoder "
+              f"{construction.encoder.name}, domain {construction.domain}.", soft_wrap=True)
+    if not found.sessions:
+        return
+    table = _table("estimate", "requests", "at most", "prompt tokens", "answer tokens")
+    for name, role in found.roles.items():
+        table.add_row(name, f"{role.calls:,.0f}", f"{role.most:,}", _number(role.prompt_tokens),
+                      _number(role.completion_tokens))
+    out.print(table)
+    cost = "" if found.cost is None else f", cost {found.cost:,.2f}"
+    out.print(f"About {duration(found.seconds)}{cost}; basis: {found.basis}.", soft_wrap=True)
+
+
+def print_report(report: ConstructionReport, folder: Path) -> None:
+    """What was constructed, what failed and why, what it cost."""
+    table = _table("subset", "queries", "sessions", "found the target", "failed")
+    for name, one in report.counts.items():
+        table.add_row(name, f"{one.queries:,}", f"{one.sessions:,}", f"{one.successes:,}", f"{one.failures:,}")
+    out.print(table)
+    usage = report.usage
+    answers = ", ".join(f"{number:,} {role}" for role, number in report.answers.items())
+    out.print(f"{duration(report.seconds)}; answers in this run: {answers or 'none'}.", soft_wrap=True)
+    if usage.calls or usage.cached:
+        cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
+        out.print(f"All runs: {usage.calls:,} requests, {usage.cached:,} answers from the cache, "
+                  f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} answer tokens{cost}.",
+                  soft_wrap=True)
+    for failure in report.failures[:_LISTED]:
+        out.print(f"  {failure['subset']} {failure['query_id']}: {failure['reason']}", soft_wrap=True)
+    if len(report.failures) > _LISTED:
+        out.print(f"  ... and {len(report.failures) - _LISTED:,} more in {folder / 'failures.json'}", soft_wrap=True)
+    if report.failures:
+        out.print("--resume --retry-failed tries these queries again.")
+    print_notes(report.notes)
+    if not report.outputs:
+        why = report.stopped or "stopped"
+        out.print(f"Stopped after {report.done:,} of {report.total:,} sessions: {why}. They are kept in {folder}: add "
+                  "--resume to go on, with a larger limit.", soft_wrap=True)
+        return
+    for path in report.outputs.values():
+        out.print(f"Wrote {path}", soft_wrap=True)
+    out.print(f"Filter them: cirque construct filter {folder} --out FOLDER", soft_wrap=True)
+
+
+def counts_table(first: str, columns: Sequence[str], rows: Mapping[str, Sequence[int]]) -> Table:
+    """A row of counts for each name, and their sums if there are several."""
+    table = _table(first, *columns)
+    for name, counts in rows.items():
+        table.add_row(name, *(f"{count:,}" for count in counts))
+    if len(rows) > 1:
+        table.add_section()
+        table.add_row("all", *(f"{sum(column):,}" for column in zip(*rows.values(), strict=True)))
+    return table
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(first, *numbers, box=None)
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value else "–"

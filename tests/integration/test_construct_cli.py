@@ -1,0 +1,202 @@
+"""``cirque construct`` as a person types it, and constructions that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cir_core.construct.sessions.run import construct_sessions
+from cir_core.errors import CirqueError, DatasetError, LanguageModelUnavailable, SettingsError
+from cir_core.gallery.gallery import open_gallery
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.settings import get_settings
+from cli.main import app
+from tests.fakes.colour_person import ColourPerson
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.construction import colour_construction
+from tests.fakes.databases import use_home
+from tests.unit.cir_core.construct.plain_checks import STAGES, recount
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT, KILLS = 60, 10
+PROGRAM = """
+import sys
+from pathlib import Path
+from cir_core.construct.sessions.run import construct_sessions
+from cir_core.gallery.gallery import open_gallery
+from tests.fakes.colour_person import ColourPerson
+from tests.fakes.construction import colour_construction
+home, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+gallery = open_gallery("colours", home=home)
+construction = colour_construction(gallery, ColourPerson(delay=0.002), 60)
+print("ready", flush=True)
+construct_sessions(construction, folder, workers=workers, resume=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+def test_killed_ten_times_at_random_it_ends_as_if_never_killed(tmp_path):
+    colour_gallery(tmp_path)
+    home, folder = tmp_path / "home", tmp_path / "killed"
+    draw, lines, killed = random.Random(20261123), 0, 0
+    while killed < KILLS:
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, home, folder, str(draw.choice([1, 2, 5]))], cwd=ROOT,
+                                   stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        # Some sessions later, and a moment that nothing decides.
+        journal, wanted, deadline = folder / "journal.jsonl", lines + draw.randint(1, 5), time.monotonic() + 60
+        while not journal.exists() or journal.read_bytes().count(b"\n") - 1 < wanted:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.001)
+        time.sleep(draw.random() * 0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        before, lines = lines, journal.read_bytes().count(b"\n") - 1
+        assert before < lines < COUNT and not (folder / "raw").exists()
+        killed += 1
+    gallery = open_gallery(NAME, home=home)
+    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), folder, resume=True)
+    assert report.resumed == lines
+    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "whole")
+    for name in ("raw/cirr_val.json", "failures.json", "protocol.json"):
+        assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+# --- the commands ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Some garments of the sample, indexed with its own encoder."""
+    from cir_core.encoders import load_encoder
+    from cir_core.gallery.indexing import index_folder
+
+    home = tmp_path_factory.mktemp("home")
+    drawn = build_atelier(home / "drawn", limit=150)
+    index_folder(drawn.images, name="garments", encoder=load_encoder("atelier"), home=home, split="test")
+    return home, drawn.folder
+
+
+@pytest.fixture
+def construct(sample, monkeypatch, tmp_path):
+    home, folder = sample
+    use_home(monkeypatch, home)
+    monkeypatch.setattr("cli.console.out.width", 160)
+    get_settings.cache_clear()
+
+    def run(*arguments, **settings):
+        for name, value in settings.items():
+            monkeypatch.setenv(f"CIRQUE_{name}", value)
+        get_settings.cache_clear()
+        return CliRunner().invoke(app, ["construct", *map(str, arguments)])
+
+    run.sample = ("sessions", "sample", folder, "--gallery", "garments", "--out", tmp_path / "built")
+    yield run
+    get_settings.cache_clear()
+
+
+def test_from_queries_to_a_benchmark(construct, tmp_path):
+    built, kept = tmp_path / "built", tmp_path / "kept"
+    estimate = construct(*construct.sample, "--k", 3, "--dry-run")
+    assert estimate.exit_code == 0 and "a trial of 12 sessions" in estimate.output and not built.exists()
+    result = construct(*construct.sample, "--k", 3)
+    assert result.exit_code == 0, result.output
+    raws = sorted((built / "raw").iterdir())
+    assert [path.name for path in raws] == [f"sample_{name}_test.json" for name in ("dress", "shirt", "toptee")]
+    contents = [json.loads(path.read_text("utf-8")) for path in raws]
+    assert {content["config"]["caption_mode"] for content in contents} == {"separate"}
+    assert {content["config"]["language_model"] for content in contents} == {"built-in/2"}
+    assert contents[0]["config"] == json.loads((built / "protocol.json").read_text("utf-8"))
+    queries = sum(content["data_completeness"]["queries"] for content in contents)
+    assert f"{queries:,} sessions to construct" in estimate.output
+
+    again = construct(*construct.sample, "--k", 3)
+    assert isinstance(again.exception, DatasetError) and "Add --resume" in str(again.exception)
+    assert "0 sessions to construct" in construct(*construct.sample, "--k", 3, "--resume").output
+    other = construct(*construct.sample, "--k", 4, "--resume")
+    assert "settings.k was 3, is 4" in str(other.exception)
+
+    result = construct("filter", built, "--out", kept, "--explain")
+    assert result.exit_code == 0, result.output
+    stages = {one["subset"]: one for one in json.loads((kept / "stages.json").read_text())["subsets"]}
+    from cir_core.encoders import load_encoder
+
+    for path in raws:
+        removed, left = recount(path, load_encoder("atelier"))
+        assert stages[path.stem]["removed"] == removed and stages[path.stem]["kept"] == len(left)
+        for session in json.loads((kept / "raw" / path.name).read_text("utf-8"))["results"]:
+            ranks = [turn["best_gt_rank"] for turn in session["turns"]]
+            assert ranks[-1] <= 3 < min(ranks[:-1])
+        for form in ("public", "raw"):
+            checked = CliRunner().invoke(app, ["datasets", "check", "circled", str(kept / form / path.name)])
+            assert checked.exit_code == 0 and "No faults" in checked.output, checked.output
+    total = sum(one["kept"] for one in stages.values())
+    assert total > 10 and len((kept / "dropped.jsonl").read_text().splitlines()) == sum(
+        one["sessions"] - one["kept"] for one in stages.values())
+    as_json = construct("filter", built / "raw", "--out", tmp_path / "more", "--tau", "1.01", "--json")
+    assert [one["removed"]["redundancy"] for one in json.loads(as_json.stdout)] == [0, 0, 0]
+    assert list(json.loads(as_json.stdout)[0]["removed"]) == list(STAGES)
+
+    result = construct("describe", kept, "--out", tmp_path / "described")
+    assert result.exit_code == 0, result.output
+    assert re.search(rf"all +dress, shirt, toptee +{total} ", result.output) and "--tagger" in result.output
+    described = json.loads((tmp_path / "described/description.json").read_text())
+    assert described["sizes"][-1]["sessions"] == total
+    assert "<!doctype html>" in (tmp_path / "described/description.html").read_text()
+    assert json.loads(construct("describe", kept, "--json").stdout) == described
+
+
+def test_a_trial_of_some_queries_of_one_subset(construct, tmp_path):
+    result = construct(*construct.sample, "--subset", "shirt", "--limit", 4, "--max-turns", 2, "--fold-duplicates")
+    assert result.exit_code == 0, result.output
+    [path] = (tmp_path / "built/raw").iterdir()
+    content = json.loads(path.read_text())
+    assert path.stem == "sample_shirt_test" and content["data_completeness"]["queries"] == 4
+    assert max(len(session["turns"]) for session in content["results"]) <= 2
+    assert (content["config"]["settings"]["max_turns"], content["config"]["settings"]["fold_duplicates"]) == (2, True)
+
+
+def test_every_reading_is_an_option_and_in_the_protocol(construct, tmp_path):
+    given = {"count-turns": "after-first", "history": "generated", "difference-target": "first", "select-by": "image"}
+    result = construct(*construct.sample, "--limit", 1, *(
+        part for name, value in given.items() for part in (f"--{name}", value)))
+    assert result.exit_code == 0, result.output
+    settings = json.loads((tmp_path / "built/protocol.json").read_text())["settings"]
+    assert {name: settings[name.replace("-", "_")] for name in given} == given
+
+
+def test_what_cannot_work_is_said_before_anything_begins(construct, tmp_path):
+    for arguments, settings, error, says in (
+        (("--domain", "scene"), {}, SettingsError, "tells differences between garments only"),
+        (("--budget", 3), {}, SettingsError, "CIRQUE_LLM_PROMPT_PRICE"),
+        (("--subset", "hats"), {}, DatasetError, "There is no subset 'hats'"),
+        (("--split", "train"), {}, CirqueError, "train"),
+    ):
+        result = construct(*construct.sample, *arguments, **settings)
+        assert isinstance(result.exception, error) and says in str(result.exception), result.output
+        assert not (tmp_path / "built").exists()
+    result = construct("filter", tmp_path, "--out", tmp_path / "x")
+    assert isinstance(result.exception, DatasetError) and "holds no raw file" in str(result.exception)
+
+
+def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder(construct, tmp_path):
+    settings = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m", "LLM_PROMPT_PRICE": "0.15",
+                "LLM_COMPLETION_PRICE": "0.6", "LLM_RETRIES": "0"}
+    result = construct(*construct.sample, "--dry-run", **settings)
+    assert result.exit_code == 0, result.output
+    found = re.search(r"About .*, cost ([\d.]+); basis: CIRCLED's 3.3 turns a query", result.output)
+    assert found and float(found[1]) > 0 and re.search(r"difference +[\d,]+ +[\d,]+ +[\d,]+", result.output)
+    result = construct(*construct.sample, **settings)
+    assert isinstance(result.exception, LanguageModelUnavailable)
+    assert "--resume goes on with them" in str(result.exception)
+    assert (tmp_path / "built/journal.jsonl").exists()
