@@ -191,14 +191,16 @@ class GuidedScore:
         of_terms = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
         return (float(errors[0]) + of_terms / self.temperature + 2.0**-20 * self._most) / self._most
 
-    def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
+    def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
         """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
-        row = (0.0, *(value / self.temperature for value in products))
-        asked: dict[str, float] = {}
+        columns = np.concatenate([np.zeros((len(products), 1)), products], axis=1)   # places count the query
+        added: dict[str, Scores] = {}
         for term in self.terms:
-            read = _log_share([row[place] for place in term.all.tolist()], term.satisfying)
-            asked[term.label] = asked.get(term.label, 0.0) + term.weight * (max(read, -FLOOR) + FLOOR)
-        return tuple((name, value / self._most) for name, value in (*parts, *asked.items()))
+            added[term.label] = added.get(term.label, 0.0) + self._added(term, columns)
+        rows = np.column_stack(list(added.values())).tolist() if added else [[]] * len(parts)
+        most = self._most
+        return [tuple((name, value / most) for name, value in (*one, *zip(added, row, strict=True)))
+                for one, row in zip(parts, rows, strict=True)]
 
     def _added(self, term: _Term, products: Scores) -> Scores:
         scaled = products[..., term.all] / products.dtype.type(self.temperature)
@@ -236,14 +238,6 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
     asked = {ASKED + one.label: one.label for one in aspects or () if one.turn}
     for parts in scores:
         yield [(asked[name], value >= least) for name, value in parts if name in asked]
-
-
-def _log_share(values: Sequence[float], first: int) -> float:
-    """log p, with the ``first`` of ``values`` as W; plain numbers, because it is called for every hit."""
-    largest = max(values)
-    exponentials = [math.exp(value - largest) for value in values]
-    satisfying = sum(exponentials[:first])
-    return math.log(satisfying / sum(exponentials)) if satisfying else -math.inf
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:

@@ -113,10 +113,12 @@ class SoftScore:
         rounding = 2.0**-20 * sizes[0] * largest  # of the arithmetic in combine itself
         return float(propagated + rounding)
 
-    def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
-        """The base score's ``parts`` and what the filter made of them; adds up to the score. ``products`` are the
-        similarities with what must and what must not be there."""
-        reward, penalty = products
+    def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
+        return [self.ledger(one, *map(float, row)) for one, row in zip(parts, products, strict=True)]
+
+    def ledger(self, parts: Ledger | Sequence[tuple[str, float]], reward: float, penalty: float) -> Ledger:
+        """The base score's ``parts`` and what the filter made of them; adds up to the score. ``reward`` and ``penalty``
+        are the similarities with what must and what must not be there."""
         base = sum(value for _, value in parts)
         mode, weight = self.soft_filter.mode, self.soft_filter.weight
         if base < 0:

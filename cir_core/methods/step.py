@@ -74,9 +74,9 @@ class StepScore(Protocol):
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float: ...
 
-    def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
-        """``parts`` of a hit's product with the query, and what the step made of them, given its products with the
-        other vectors; adds up to the score."""
+    def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
+        """For each hit the ``parts`` of its product with the query, and what the step made of them, given its products
+        ``[hits, m - 1]`` with the other vectors; they add up to the score."""
         ...
 
 

@@ -47,7 +47,7 @@ def _with_ledger(
     ledgers = [tuple(zip(names, map(float, row), strict=True)) for row in parts]
     if score is not None:
         products = features @ score.vectors[1:].T  # [hits, m - 1]
-        ledgers = [score.ledger(ledger, *map(float, row)) for ledger, row in zip(ledgers, products, strict=True)]
+        ledgers = score.ledgers(ledgers, products)
     return tuple(
         Hit(hit.image_id, hit.score, hit.rank, ledger) for hit, ledger in zip(hits, ledgers, strict=True)
     )

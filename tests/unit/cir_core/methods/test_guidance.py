@@ -61,7 +61,7 @@ def test_doubt_beyond_the_floor_does_not_count():
 
 def test_the_ledger_adds_up_and_names_requests():
     products = np.array([0.6, 0.3, 0.1, 0.2, 0.4, 0.2])
-    parts = score().ledger([("text", 0.5), ("image", 0.1)], *products[1:])
+    [parts] = score().ledgers([(("text", 0.5), ("image", 0.1))], products[None, 1:])
     assert [name for name, _ in parts] == ["text", "image", f"{ASKED}red", KEPT]
     assert sum(value for _, value in parts) == pytest.approx(score().combine(products[None])[0], abs=1e-12)
 

@@ -59,8 +59,8 @@ class NearnessScore:
     def error(self, errors, sizes):
         return float(errors[0] + abs(self.weight) * errors[1] + 2.0**-20 * (sizes[0] + abs(self.weight) * sizes[1]))
 
-    def ledger(self, parts, *products):
-        return (*parts, ("nearness", self.weight * products[0]))
+    def ledgers(self, parts, products):
+        return [(*one, ("nearness", self.weight * float(row[0]))) for one, row in zip(parts, products, strict=True)]
 
 
 class NearnessStep(Step[Nearness]):
