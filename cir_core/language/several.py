@@ -9,26 +9,28 @@ import re
 from collections.abc import Sequence
 
 BEGINNING = "what these pictures share:"
-_NUMBER = re.compile(r"\((\d)\) ")
+_NUMBER = re.compile(r"(?:^|; )\((\d)\) ")
+_UNKNOWN = "not described"
 
 
 def one_caption(captions: Sequence[str]) -> str:
-    """``captions``, numbered from 1; a single one is left as it is. Empty ones are left out.
+    """``captions``, numbered from 1; a single one is left as it is. Of an image without one, nothing is known to be
+    shared; without any, "".
 
     >>> one_caption(["a red dress", "a red shirt"])
     'what these pictures share: (1) a red dress; (2) a red shirt'
     """
     if len(captions) == 1:
         return captions[0]
-    numbered = [f"({number}) {caption.strip().rstrip('.;')}" for number, caption in enumerate(captions, start=1)
-                if caption.strip()]
-    return f"{BEGINNING} {'; '.join(numbered)}" if numbered else ""
+    numbered = (f"({number}) {caption.strip().rstrip('.;') or _UNKNOWN}"
+                for number, caption in enumerate(captions, start=1))
+    return f"{BEGINNING} {'; '.join(numbered)}" if any(caption.strip() for caption in captions) else ""
 
 
 def captions_in(text: str) -> tuple[str, ...]:
-    """The inverse of :func:`one_caption`; () for a text that is not of that form."""
+    """The inverse of :func:`one_caption`, with "" for an image without a caption; () for a text of another form."""
     beginning, found, rest = text.strip().partition(BEGINNING)
     if not found or beginning:
         return ()
-    pieces = _NUMBER.split(rest)   # what is before (1), then number and caption in turn
-    return tuple(piece.strip().rstrip(";").strip() for piece in pieces[2::2])
+    pieces = _NUMBER.split(rest.strip())   # what is before (1), then number and caption in turn
+    return tuple("" if piece == _UNKNOWN else piece.strip() for piece in pieces[2::2])

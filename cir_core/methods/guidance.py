@@ -235,7 +235,7 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
         settings, aspects = Guidance(), ()
     most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
     least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
-    asked = {ASKED + one.label: one.label for one in aspects or () if one.turn}
+    asked = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
     for parts in scores:
         yield [(asked[name], value >= least) for name, value in parts if name in asked]
 
@@ -271,11 +271,18 @@ def _edited(
 
 
 def _joined(answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int) -> tuple[Aspect, ...]:
-    """Earlier requests that this turn does not replace, its own, and what stays of the rest. One of each name."""
-    asked = {one.name: one for one in before}
+    """Earlier requests that this turn does not replace, its own, and what stays of the rest. One of each name,
+    whatever its case, and no two requests of one label: their ticks are told apart by it."""
+    asked = {_key(one.name): one for one in before}
     for one in answered:
         if one.asked:
-            asked.pop(one.name, None)   # so that the newest stands last
-            asked[one.name] = Aspect(one.name, one.label, one.wanted, one.others, turn)
-    kept = [Aspect(one.name, one.label, one.wanted, one.others) for one in answered if one.name not in asked]
-    return (*asked.values(), *kept)
+            asked.pop(_key(one.name), None)   # so that the newest comes last
+            label = one.label if one.label not in {other.label for other in asked.values()} else \
+                f"{one.label} ({one.name})"
+            asked[_key(one.name)] = Aspect(one.name, label, one.wanted, one.others, turn)
+    kept = {_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
+    return (*asked.values(), *(one for key, one in kept.items() if key not in asked))
+
+
+def _key(name: str) -> str:
+    return " ".join(name.casefold().split())

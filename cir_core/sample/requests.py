@@ -54,9 +54,6 @@ class Request:
     about: tuple[str, ...]
     wants: Wants
 
-    def met_by(self, attributes: Attributes) -> bool:
-        return satisfies(attributes, self.wants)
-
 
 @dataclass(frozen=True)
 class Meaning:

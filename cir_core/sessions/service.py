@@ -250,11 +250,12 @@ class SearchService:
         found = self.adjusted(session_id, turn_id, adjustment, k)
         digest = turn.protocol_digest
         method = ranked_with(session.method, found.composition)
-        if method != ranked_with(session.method, TurnResult.of(turn).composition):
-            stand_ins = found.composition.usage.stand_ins
-            digest = with_stand_ins(with_method(session.protocol, method), stand_ins).digest
-        # The other language model calls were paid for by the original turn.
         made = found.composition.usage
+        if adjustment.wording or method != ranked_with(session.method, TurnResult.of(turn).composition):
+            now = self._pool.searcher(session.gallery).card(method)
+            card = with_models(with_method(session.protocol, method), now)
+            digest = with_stand_ins(card, made.stand_ins).digest
+        # The other language model calls were paid for by the original turn.
         usage = replace(adjustment.usage, models=made.models, stand_ins=made.stand_ins)
         found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,

@@ -5,7 +5,7 @@ import { closeDrawers } from "./drawers.js";
 import { $, narrow, shown } from "./page.js";
 import { marks } from "./results/marks.js";
 import { nextReference } from "./results/next.js";
-import { perRow, selected, tiles } from "./results/selection.js";
+import { folded, perRow, selected, tiles } from "./results/selection.js";
 
 export const queryField = () => $("textarea#cq-text");
 
@@ -17,7 +17,7 @@ on("submit", (event) => {
   const data = Object.fromEntries(new FormData(form));
   if (name === "settings") closeDrawers();
   if (name !== "search") act(name, data);
-  else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: perRow() })) asked = data.text;
+  else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: folded() ? 0 : perRow() })) asked = data.text;
 });
 
 on("keydown", (event) => {

@@ -12,7 +12,10 @@ const LATER_MS = 150; // the arrow keys pass by results
 function texts(/** @type {string} */ query) {
   const before = known.get(query);
   if (before) return before;
-  const asked = fetch(`media/suggestions?${query}`).then(async (reply) => /** @type {string[]} */ ((await reply.json()).texts ?? []));
+  const asked = fetch(`media/suggestions?${query}`).then(async (reply) => {
+    if (!reply.ok) throw new Error(reply.statusText); // asked for again when the picture is shown again
+    return /** @type {string[]} */ ((await reply.json()).texts ?? []);
+  });
   known.set(query, asked);
   asked.catch(() => known.delete(query));
   for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);

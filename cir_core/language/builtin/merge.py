@@ -32,7 +32,7 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
         return MergeAnswer(query=caption, notes=(_ONLY_CAPTION,))
     known = parse_caption(caption)
     if not known.is_garment:
-        shown = ", ".join(one.rstrip(".") for one in captions_in(caption) or (caption,))
+        shown = ", ".join(one.rstrip(".") for one in captions_in(caption) or (caption,) if one)
         return MergeAnswer(query=f"{shown}, {modification_text}", notes=(_NOT_A_GARMENT,))
     edits = parse_edits(modification_text)
     slots, applied = apply_with_notes(known.slots, edits)

@@ -139,5 +139,5 @@ def warnings(notes: Sequence[str]) -> list[str]:
 
 def scarce_notes(found: Sequence[Scarce], size: int) -> list[str]:
     """``size``: images of the gallery."""
-    return [f"Perhaps the gallery has none: the encoder sees “{one.label}” in {one.seen or 'none'} of its "
-            f"{size:,} images" for one in found]
+    return [f"{'Few images show it' if one.seen else 'Perhaps the gallery has none'}: "
+            f"the encoder sees “{one.label}” in {one.seen or 'none'} of its {size:,} images" for one in found]

@@ -5,6 +5,7 @@ import { $, $$, shown } from "../page.js";
 
 export const allTiles = () => /** @type {Tile[]} */ ($$("#results .cq-grid [role=option]"));
 export const tiles = () => allTiles().filter((tile) => !tile.hidden); // without those folded under another
+export const folded = () => allTiles().length !== tiles().length; // then places are not ranks
 export const selected = () => tiles().find((tile) => tile.getAttribute("aria-selected") === "true");
 export const tileOf = (/** @type {HTMLElement} */ element) => /** @type {Tile | null} */ (element.closest?.("#results .cq-grid [role=option]"));
 
@@ -84,7 +85,7 @@ onDraw(({ action, failed }) => {
     select(tiles()[0]);
   } else if (grid) {
     if (EXPLICIT.includes(action) && !failed) chosen = shown().reference ?? "";
-    const again = allTiles().find((tile) => tile.dataset.image === chosen);
+    const again = (EXPLICIT.includes(action) && !failed ? tiles() : allTiles()).find((tile) => tile.dataset.image === chosen);
     if (again) select(again);
     else if (EXPLICIT.includes(action) || !chosen) deselect();
     else select(tiles()[0]);

@@ -10,7 +10,7 @@ from cir_core.errors import LanguageModelError
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.declared import builtin_methods
-from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, guided_score
+from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, _joined, guided_score, ticks
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.composition import Adjustment
 from storage.mapping.compositions import pack_composition, unpack_composition
@@ -153,3 +153,22 @@ def test_aspects_by_rules(text, name, label, wanted, refused):
 
 def test_rules_say_nothing_of_what_is_no_garment():
     assert builtin_aspects("a cup of coffee", "in red").aspects == ()
+
+
+def test_requests_are_one_of_each_name_and_label():
+    shouted = answer("Colour ", "green", ("green",), ("red", "blue"))
+    trim = answer("trim colour", "red", ("red",), ("green",))
+    twice = (answer("size", "wide", ("wide",), ("narrow",), asked=False),) * 2
+    joined = _joined((trim, *twice), (COLOUR,), 2)
+    assert [(one.name, one.label) for one in joined] == [
+        ("colour", "red"), ("trim colour", "red (trim colour)"), ("size", "wide")]
+    assert [one.label for one in _joined((shouted,), (COLOUR,), 2)] == ["green"]
+
+
+def test_requests_of_no_weight_have_no_ticks(tmp_path):
+    gallery = colour_gallery(tmp_path)
+    searcher = Searcher(gallery, FakeEncoder(), ReplayingLanguageModel({"aspects": [AspectsAnswer(aspects=(RED,))]}))
+    for asked, seen in ((0.5, 1), (0.0, 0)):
+        found = searcher.turn(searcher.gallery_reference(gallery.ids[0]), "red",
+                              GUIDED.with_parts({"guidance": replace(SETTINGS, asked=asked)}), k=3)
+        assert [len(one) for one in ticks(found.composition, [hit.parts for hit in found.hits])] == [seen] * 3

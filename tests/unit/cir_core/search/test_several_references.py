@@ -130,7 +130,8 @@ def test_a_model_that_sees_is_told_what_they_share(tmp_path):
 
 def test_captions_become_one_text_and_come_apart_again():
     text = one_caption([RED, BLUE + ".", ""])
-    assert captions_in(text) == (RED, BLUE)
+    assert captions_in(text) == (RED, BLUE, "")
+    assert captions_in(one_caption(["a red dress (2) with a belt", BLUE])) == ("a red dress (2) with a belt", BLUE)
     assert one_caption([RED]) == RED and captions_in(RED) == () and one_caption(["", ""]) == ""
 
 
@@ -146,6 +147,12 @@ def test_garments_of_several_kinds_share_the_rest():
     found = {one.name: one for one in aspects(one_caption([BLUE, SHIRT]), "in green").aspects}
     assert found["colour"].asked and not found["pattern"].asked
     assert "category" not in found and "neckline" not in found
+
+
+def test_of_a_picture_that_is_not_described_nothing_is_shared():
+    assert not parse_caption(one_caption(["", RED])).slots
+    assert [one.name for one in aspects(one_caption(["", RED]), "in green").aspects if not one.asked] == []
+    assert merge(one_caption(["", RED]), "in green").query == f"{RED}, in green"
 
 
 def test_pictures_without_a_garment_are_described_one_after_another():
