@@ -21,6 +21,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cli.main import app
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.construction import colour_construction
@@ -34,6 +35,7 @@ import sys
 from pathlib import Path
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.gallery.gallery import open_gallery
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
 home, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
@@ -200,3 +202,40 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
     assert isinstance(result.exception, LanguageModelUnavailable)
     assert "--resume goes on with them" in str(result.exception)
     assert (tmp_path / "built/journal.jsonl").exists()
+
+
+SCORES = {"naturalness": 4, "coherence": 3, "progress": 5, "redundancy": 5, "overall": 4}
+
+
+def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
+    assert construct(*construct.sample, "--k", 3).exit_code == 0
+    built, kept, out = tmp_path / "built", tmp_path / "kept", tmp_path / "judged"
+    assert construct("filter", built, "--out", kept).exit_code == 0
+    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "garments", "--sample", 2, "--seed", 5,
+             "--out", out)
+    refused = construct(*asked)
+    assert isinstance(refused.exception, SettingsError) and "needs a connected language model" in str(refused.exception)
+    with ChatServer([Reply(json.dumps({"reason": "It reads well.", **SCORES}))]) as server:
+        settings = {"LLM_BASE_URL": server.url, "LLM_MODEL": "m", "LLM_PROMPT_PRICE": "1",
+                    "LLM_COMPLETION_PRICE": "10"}
+        ahead = construct(*asked, "--dry-run", **settings)
+        assert ahead.exit_code == 0, ahead.output
+        assert re.search(r"12 sessions to judge, of [\d,]+ in 2 sources, with m@127", ahead.output)
+        assert re.search(r"judge +12 +24 ", ahead.output) and not server.requests and not out.exists()
+        part = construct(*asked, "--max-calls", 5, "--workers", 1, **settings)
+        assert part.exit_code == 1 and "Stopped after 5 of 12 sessions: 5 requests were sent" in part.output
+        whole = construct(*asked, "--resume", **settings)
+        assert whole.exit_code == 0, whole.output
+        assert re.search(r"filtered +all +6 +\d\.\d+ +4\.000 \[4\.000, 4\.000\]", whole.output)
+        assert re.search(r"unfiltered +sample_shirt_test +2 ", whole.output) and "by number of turns" in whole.output
+        sent = len(server.requests)
+        assert sent <= 12      # a session that both sources have is asked for once
+        again = construct(*asked, "--resume", "--json", **settings)
+        assert again.exit_code == 0 and len(server.requests) == sent
+    found = json.loads(again.stdout)
+    assert found | {"usage": 0, "stopped": ""} == json.loads((out / "judged.json").read_text("utf-8")) | {
+        "usage": 0, "stopped": ""}
+    assert found["complete"] and len(found["sessions"]) == 12 and found["failures"] == []
+    assert all(one.items() >= {"reason": "It reads well.", **SCORES}.items() for one in found["sessions"])
+    assert found["card"]["seed"] == 5 and found["card"]["sources"].keys() == {"filtered", "unfiltered"}
+    assert found["usage"]["calls"] == sent
