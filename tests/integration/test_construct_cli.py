@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,13 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cli.main import app
+from storage.sessions.store import open_store
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import use_home
+from tests.fakes.turns import a_session, turn_maker
 from tests.unit.cir_core.construct.plain_checks import STAGES, recount
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -239,3 +242,64 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
     assert all(one.items() >= {"reason": "It reads well.", **SCORES}.items() for one in found["sessions"])
     assert found["card"]["seed"] == 5 and found["card"]["sources"].keys() == {"filtered", "unfiltered"}
     assert found["usage"]["calls"] == sent
+
+
+def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
+    built, mine = tmp_path / "built", tmp_path / "mine"
+    assert construct(*construct.sample, "--k", 3).exit_code == 0
+    empty = construct("own", "--out", mine)
+    assert empty.exit_code == 0 and "No search here can be used" in empty.output
+    result = construct("compare", built, "--own")
+    assert isinstance(result.exception, DatasetError) and "Search for a target first" in str(result.exception)
+    with closing(open_store(get_settings())) as store:
+        for number in range(3):
+            session = a_session(gallery="garments", target_id="target" if number else None)
+            store.create_session(session)
+            turn = None
+            for rank, text in ((40, "a red dress with long sleeves"), (4, "shorter")):
+                turn = store.add_turn(session.session_id, turn and turn.turn_id, turn_maker(
+                    session.session_id, turn and turn.turn_id, reference_id=f"image-{rank}", modification_text=text,
+                    target_rank=rank))
+            if number:
+                store.reveal_target(session.session_id)
+    result = construct("own", "--out", mine)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"garments_all +2", result.output)
+    assert "1 search was left out: a search without a target to find." in result.output
+    written = json.loads(construct("own", "--out", mine, "--json").stdout)
+    assert written["sessions"] == {"garments_all": 2} and written["left_out"] == {"no target": 1}
+    filtered = construct("filter", mine, "--out", tmp_path / "kept", "--json")
+    assert json.loads(filtered.stdout)[0]["kept"] == 2
+    assert construct("describe", tmp_path / "kept").exit_code == 0
+    # One command, from the database; the same from the files.
+    result = construct("compare", f"simulated={built}", "--own")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"own +2 +2 +2 +2 +2 +2 +2", result.output)
+    assert re.search(r"turns, mean .* 2\.000 +2\.000", result.output) and "1 search was left out" in result.output
+    found = json.loads(construct("compare", f"simulated={built}", "--own", "--json").stdout)
+    again = json.loads(construct("compare", f"simulated={built}", f"own={mine}", "--json").stdout)
+    assert found["sources"] == again["sources"] and [one["source"] for one in found["sources"]] == ["simulated", "own"]
+    own = found["sources"][1]
+    assert own["kept"]["words_first"] == 6 and own["kept"]["words_later"] == 1 and own["judged"] is None
+    assert own["all"]["median_final_rank"] == 4 and found["encoder"] == "atelier"
+    (tmp_path / "judged.json").write_text(json.dumps({"card": {"seed": 0}, "sessions": [
+        {"source": "own", "subset": "garments_all", "session_id": "x", "turns": 2, "reason": "y", **SCORES}]}))
+    result = construct("compare", f"simulated={built}", f"own={mine}", "--judged", tmp_path)
+    assert result.exit_code == 0 and re.search(r"own +all +1 +2\.000 +4\.000", result.output)
+
+
+def test_what_cannot_be_compared_is_said(construct, tmp_path):
+    for name, spec in (("a", "atelier"), ("b", "another"), ("own", "atelier")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({
+            "dataset_name": name, "config": {"encoders": {"diversity": {"spec": spec}}}, "results": []}))
+    a, b = tmp_path / "a.json", tmp_path / "b.json"
+    for arguments, error, says in (
+        ((a, b), SettingsError, "do not name one encoder"), ((tmp_path / "own.json", "--own"), SettingsError, "called"),
+        ((a, "--judged", b), DatasetError, "cirque construct judge wrote"),
+        ((a, "--judged", tmp_path), DatasetError, "not a readable file of scores"),
+        ((f"x={a}", f"x={tmp_path}/none.json"), CirqueError, "none.json"),
+    ):
+        result = construct("compare", *arguments)
+        assert isinstance(result.exception, error) and says in str(result.exception), (arguments, result.exception)
+    result = construct("compare", a, b, "--encoder", "atelier", "--json")
+    assert [one["sessions"] for one in json.loads(result.stdout)["sources"]] == [0, 0]
