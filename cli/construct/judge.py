@@ -119,7 +119,8 @@ def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_jso
 def _print_report(report: JudgingReport, folder: Path) -> None:
     from cir_core.construct.judging.scores import score_table, turn_table
 
-    for table in (score_table(report.rows), turn_table(report.rows)):
+    several = len({row.source for row in report.rows}) > 1
+    for table in (score_table(report.rows), *([turn_table(report.rows)] if several else [])):
         print_table(table)
         out.print()
     usage = report.usage

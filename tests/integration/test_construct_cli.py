@@ -229,7 +229,7 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
         assert part.exit_code == 1 and "Stopped after 5 of 12 sessions: 5 requests were sent" in part.output
         whole = construct(*asked, "--resume", **settings)
         assert whole.exit_code == 0, whole.output
-        assert re.search(r"filtered +all +6 +\d\.\d+ +4\.000 \[4\.000, 4\.000\]", whole.output)
+        assert re.search(r"filtered +all +6 +\d\.\d\d +4\.00 \[4\.00, 4\.00\]", whole.output)
         assert re.search(r"unfiltered +sample_shirt_test +2 ", whole.output) and "by number of turns" in whole.output
         sent = len(server.requests)
         assert sent <= 12      # a session that both sources have is asked for once
@@ -285,7 +285,7 @@ def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
     (tmp_path / "judged.json").write_text(json.dumps({"card": {"seed": 0}, "sessions": [
         {"source": "own", "subset": "garments_all", "session_id": "x", "turns": 2, "reason": "y", **SCORES}]}))
     result = construct("compare", f"simulated={built}", f"own={mine}", "--judged", tmp_path)
-    assert result.exit_code == 0 and re.search(r"own +all +1 +2\.000 +4\.000", result.output)
+    assert result.exit_code == 0 and re.search(r"own +all +1 +2\.00 +4\.00", result.output)
 
 
 def test_what_cannot_be_compared_is_said(construct, tmp_path):

@@ -20,15 +20,14 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("found", "target found", "share"), ("median_final_rank", "final rank, median", "count"),
     ("words_first", "words of the first text, mean", "number"), ("words_later", "words of later texts, mean", "number"),
     ("types", "different words", "count"), ("type_token_ratio", "type-token ratio", "number"),
-    ("type_token_ratio_equal", "type-token ratio at {words} words", "number"),
+    ("type_token_ratio_equal", "type-token ratio at equal words", "number"),
     ("similarity", "similarity of successive texts, mean", "number"),
 )
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """``words``: the number at which type-token ratios compare, that of the smallest set of kept sessions; 0 if one
-    has none. ``judged``: rows of whole sources."""
+    """``judged``: rows of whole sources."""
 
     sources: tuple[SourceMeasures, ...]
     settings: FilterSettings
@@ -37,20 +36,24 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     @property
-    def words(self) -> int:
-        return min((one.kept.words for one in self.sources), default=0)
+    def words(self) -> tuple[int, int]:
+        """Numbers of words at which type-token ratios compare, of all and of kept sessions: those of the source with
+        the fewest; sources without any do not count."""
+        fewest = [min(filter(None, (group.words for group in groups)), default=0)
+                  for groups in ([one.all for one in self.sources], [one.kept for one in self.sources])]
+        return fewest[0], fewest[1]
 
     def measures(self) -> list[tuple[SourceMeasures, Mapping[str, Any], Mapping[str, Any]]]:
         """Each source with the numbers of all and of its kept sessions."""
-        words = self.words
-        return [(one, _numbers(one.all, words), _numbers(one.kept, words)) for one in self.sources]
+        every, kept = self.words
+        return [(one, _numbers(one.all, every), _numbers(one.kept, kept)) for one in self.sources]
 
     def as_json(self) -> dict[str, Any]:
         """Numbers that are not there, e.g. a mean over no session, are null."""
         scores = {row.source: row.as_json() for row in self.judged}
         return {
             "encoder": self.encoder, "epsilon": self.settings.epsilon, "tau": self.settings.tau,
-            "equal_words": self.words, "notes": list(self.notes),
+            "equal_words": dict(zip(("all", "kept"), self.words, strict=True)), "notes": list(self.notes),
             "sources": [{"source": one.name, "sessions": one.all.sessions, "kept_after": dict(one.kept_after),
                          "all": dict(whole), "kept": dict(kept), "judged": scores.get(one.name)}
                         for one, whole, kept in self.measures()],
@@ -82,11 +85,11 @@ def measure_table(found: Comparison) -> ReportTable:
         ReportColumn(f"{one.name} {which}", f"{one.name}, {which}", "text")
         for one in found.sources for which in ("all", "kept")))
     groups = [numbers for _, *both in found.measures() for numbers in both]
-    rows = tuple((title.format(words=f"{found.words:,}"), *(shown(numbers[key], kind) for numbers in groups))
+    rows = tuple((title, *(shown(numbers[key], kind) for numbers in groups))
                  for key, title, kind in _MEASURES)
     return ReportTable("measures", "Sessions compared", columns, rows,
-                       f"Texts are compared by {found.encoder}. The type-token ratio falls with the number of words: "
-                       "compare it at equal numbers.")
+                       f"Texts are compared by {found.encoder}. The type-token ratio falls with the number of words; "
+                       f"equal words: {found.words[0]:,} of all sessions, {found.words[1]:,} of kept ones.")
 
 
 def judged_table(found: Comparison) -> ReportTable:

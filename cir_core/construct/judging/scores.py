@@ -104,10 +104,10 @@ def _row(
 
 def _table(key: str, title: str, by: ReportColumn, rows: Sequence[tuple[ScoreRow, Any]]) -> ReportTable:
     columns = (ReportColumn("source", "source", "text"), by, ReportColumn("sessions", "sessions", "count"),
-               ReportColumn("mean_turns", "turns, mean", "number"),
+               ReportColumn("mean_turns", "mean turns", "score"),
                *(column for name, short in zip(DIMENSIONS, _SHORT, strict=True) for column in (
-                   ReportColumn(name, short, "number"), ReportColumn(f"{name}_low", "low", "number"),
-                   ReportColumn(f"{name}_high", "high", "number"))))
+                   ReportColumn(name, short, "score"), ReportColumn(f"{name}_low", "low", "score"),
+                   ReportColumn(f"{name}_high", "high", "score"))))
     cells = tuple((row.source, place, row.sessions, row.mean_turns,
                    *(cell for name in DIMENSIONS
                      for cell in (row.scores[name].mean, row.scores[name].low, row.scores[name].high)))

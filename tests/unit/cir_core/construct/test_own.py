@@ -182,7 +182,7 @@ def test_simulated_and_real_sessions_side_by_side(searches, home, tmp_path):
     assert (mine["all"]["found"], mine["all"]["median_final_rank"]) == (0.75, 3.5)
     # more red | more green | more blue
     assert (mine["kept"]["words_first"], mine["kept"]["words_later"], mine["kept"]["types"]) == (2, 2, 4)
-    assert mine["kept"]["type_token_ratio"] == pytest.approx(4 / 6) and content["equal_words"] == 6
+    assert mine["kept"]["type_token_ratio"] == pytest.approx(4 / 6) and content["equal_words"]["kept"] == 6
     features = FakeEncoder().encode_texts(["more red", "more green", "more blue"]).astype(float)
     assert mine["kept"]["similarity"] == pytest.approx(
         (features[0] @ features[1] + features[1] @ features[2]) / 2, abs=1e-6)
@@ -191,7 +191,10 @@ def test_simulated_and_real_sessions_side_by_side(searches, home, tmp_path):
     assert filter_table(found).rows[1] == ("own", 4, 3, 2, 2, 1, 1, 1)
     rows = {row[0]: row[1:] for row in measure_table(found).rows}
     assert rows["sessions"][2:] == ("4", "1") and rows["target found"][2:] == ("75.0 %", "100.0 %")
-    assert "type-token ratio at 6 words" in rows and len(judged_table(found).rows) == 1
+    assert len(judged_table(found).rows) == 1
+    # more red | more green | more blue, redder, more red | bluer, more red | green | blue: 14 words
+    assert content["equal_words"]["all"] == 14 and "14 of all sessions, 6 of kept ones" in measure_table(found).note
+    assert mine["all"]["type_token_ratio_equal"] == pytest.approx(mine["all"]["type_token_ratio"])
     with pytest.raises(DatasetError, match=r"judged\.json"):
         judged_rows({"sessions": [{}]}, ["own"])
 
@@ -203,6 +206,11 @@ def test_without_kept_sessions_there_is_nothing_to_compare(home, tmp_path):
     alone = Comparison((measure("own", raw_files(tmp_path), FakeEncoder()),), FilterSettings(), "fake")
     kept = alone.as_json()["sources"][0]["kept"]
     assert kept["sessions"] == 0 and kept["mean_turns"] is kept["similarity"] is kept["type_token_ratio_equal"] is None
+    # Nor do others lose the comparison by it.
+    construct_sessions(colour_construction(open_gallery(NAME, home=home), ColourPerson(), 24), tmp_path / "built")
+    built = measure("built", raw_files(tmp_path / "built"), FakeEncoder(), FilterSettings(tau=1.1))
+    both = Comparison((built, *alone.sources), FilterSettings(), "fake")
+    assert both.words == (2, built.kept.words) and both.as_json()["sources"][0]["kept"]["type_token_ratio_equal"] > 0
     assert "–" in {cell for row in measure_table(alone).rows for cell in row}
 
 
