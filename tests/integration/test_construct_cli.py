@@ -235,6 +235,13 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
         assert sent <= 12      # a session that both sources have is asked for once
         again = construct(*asked, "--resume", "--json", **settings)
         assert again.exit_code == 0 and len(server.requests) == sent
+        # A model without sight reads captions: of the built-in model, where the manifest has none.
+        blind = construct("judge", kept, "--gallery", "kept=garments", "--sample", 1, "--out", tmp_path / "read",
+                          **settings, LLM_SEES="false")
+        assert blind.exit_code == 0 and "which sees captions" in blind.output
+        for request in server.requests[sent:]:
+            assert re.search(r'^Turn 1: "[^"]*(dress|shirt|top)', request["messages"][1]["content"])
+        assert len(server.requests) == sent + 3
     found = json.loads(again.stdout)
     assert found | {"usage": 0, "stopped": ""} == json.loads((out / "judged.json").read_text("utf-8")) | {
         "usage": 0, "stopped": ""}
