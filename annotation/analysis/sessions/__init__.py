@@ -1,1 +1,0 @@
-"""Ratings of sessions: how far people agree with each other and with a language model."""

@@ -1,1 +1,0 @@
-"""People rate whole search sessions: the five questions that a language model answers as well."""
