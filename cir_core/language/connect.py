@@ -50,8 +50,9 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
 
 def language_models(
     settings: Settings, cache: AnswerCache, *, fallback: bool = True, heard: Callable[[str, str], None] | None = None,
-) -> Callable[[Encoder], LanguageModel]:
-    """Factory of the language model for each encoder; server, cache and captioner are shared.
+) -> Callable[[Encoder | None], LanguageModel]:
+    """Factory of the language model for each encoder (None if every image has a caption); server, cache and captioner
+    are shared.
 
     Without ``fallback`` an unavailable server raises its error: measurements must not
     mix the answers of two models. ``heard`` is called with the role of each request to the server, and its outcome.
@@ -67,7 +68,7 @@ def language_models(
         kept = CachedLanguageModel(BreakerLanguageModel(asked), cache)
     captions = CachedLanguageModel(captioner, cache) if captioner is not None else None
 
-    def for_encoder(encoder: Encoder) -> LanguageModel:
+    def for_encoder(encoder: Encoder | None) -> LanguageModel:
         builtin = BuiltinLanguageModel(encoder)
         model: LanguageModel = builtin
         if kept is not None:

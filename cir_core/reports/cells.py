@@ -28,7 +28,7 @@ def shown(cell: Any, kind: str) -> str:
         return _share(cell)
     if kind == "p":
         return "< 0.001" if cell < 0.001 else f"{cell:.3f}"
-    return _signed(f"{cell:.3f}")
+    return _signed(f"{cell:.2f}" if kind == "score" else f"{cell:.3f}")
 
 
 def shown_interval(low: float | None, high: float | None, kind: str) -> str:

@@ -21,11 +21,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "share" (percent), "p"."""
+    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "score" (two), "share"
+    (percent), "p"."""
 
     key: str
     name: str
-    kind: Literal["text", "count", "number", "share", "p"]
+    kind: Literal["text", "count", "number", "score", "share", "p"]
 
 
 @dataclass(frozen=True)

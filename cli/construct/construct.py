@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from cli.construct import describe, filtering, sessions
+from cli.construct import describe, filtering, judge, own, sessions
 
-app = typer.Typer(help="Construct, filter and describe multi-turn benchmarks (CIRCLED).", no_args_is_help=True)
+app = typer.Typer(
+    help="Construct, filter, describe, judge and compare multi-turn benchmarks (CIRCLED).", no_args_is_help=True)
 app.command("sessions")(sessions.sessions)
 app.command("filter")(filtering.filter_sessions)
 app.command("describe")(describe.describe)
+app.command("judge")(judge.judge)
+app.command("own")(own.own)
+app.command("compare")(own.compare)

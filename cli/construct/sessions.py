@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
 from cir_core.construct.sessions.settings import (
     ConstructionSettings,
@@ -19,18 +16,19 @@ from cir_core.construct.sessions.settings import (
     TurnCount,
 )
 from cir_core.datasets.records import CaptionMode
-from cir_core.errors import EncoderUnavailable, LanguageModelError, SettingsError
+from cir_core.errors import EncoderUnavailable, LanguageModelError
 from cir_core.settings import get_settings
-from cli.console import ModelChoice, bars, err, open_encoder, print_notes
+from cir_core.support.texts import counted
+from cli.console import ModelChoice, err, open_encoder, print_notes
+from cli.construct.progress import check_budget, session_bar
 from cli.construct.tables import print_estimate, print_report
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
 
 if TYPE_CHECKING:
-    from cir_core.construct.sessions.run import Construction, Progress
+    from cir_core.construct.sessions.run import Construction
     from cir_core.datasets.records import Benchmark
     from cir_core.encoders.base import Encoder
-    from cir_core.types.composition import Usage
 
 _SEPARATE = ("fashioniq", "sample")     # CIRCLED makes a query of each of their captions
 _DEFAULT = ConstructionSettings()
@@ -90,9 +88,7 @@ def sessions(
     from cir_core.registry.kinds import domain_of
 
     settings = get_settings()
-    if budget is not None and (settings.llm_prompt_price is None or settings.llm_completion_price is None):
-        raise SettingsError("--budget needs prices. Set CIRQUE_LLM_PROMPT_PRICE and CIRQUE_LLM_COMPLETION_PRICE (per "
-                            "million tokens), or limit the requests with --max-calls.")
+    check_budget(budget)
     benchmark = _benchmark(dataset, path, split, caption_mode, pool)
     found = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(found.encoder.spec)
@@ -111,7 +107,7 @@ def sessions(
         _estimate(construction, folder, tuple(subset or ()), limit, at_a_time, resume)
         if dry_run:
             return
-        progress = stack.enter_context(_bar())
+        progress = stack.enter_context(session_bar("Constructing"))
         try:
             report = construct_sessions(
                 construction, folder, subsets=tuple(subset or ()), limit=limit, workers=at_a_time,
@@ -157,24 +153,7 @@ def _estimate(
             if before is None or at not in before.offsets]
     check_language(construction, left)
     prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
-    print_estimate(estimate(construction, chosen, left, workers=workers, prices=prices, before=before), construction)
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed * 60:.0f}/min" if task.speed else "")
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    """Sessions done, rate, time left, and what was asked so far. Silent without a terminal."""
-    with bars(_Rate(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-              TextColumn("{task.fields[asked]}")) as bar:
-        task = bar.add_task("Constructing", total=None, asked="")
-
-        def update(done: int, total: int, usage: Usage) -> None:
-            cost = f", cost {usage.cost:.2f}" if usage.cost is not None else ""
-            asked = f"{usage.calls:,} requests{cost}" if usage.calls else ""
-            bar.update(task, completed=done, total=total, asked=asked)
-
-        yield update
+    print_estimate(
+        estimate(construction, chosen, left, workers=workers, prices=prices, before=before),
+        f"{counted(len(left), 'session')} to construct with {construction.language.name}, encoder "
+        f"{construction.encoder.name}, domain {construction.domain}.")

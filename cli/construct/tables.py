@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from cir_core.support.texts import counted
 from cli.console import out, print_notes
 
 if TYPE_CHECKING:
     from cir_core.construct.sessions.estimate import Estimate
-    from cir_core.construct.sessions.run import Construction, ConstructionReport
+    from cir_core.construct.sessions.run import ConstructionReport
 
 _LISTED = 10
 
 
-def print_estimate(found: Estimate, construction: Construction) -> None:
+def print_estimate(found: Estimate, heading: str) -> None:
     """What is ahead, before it begins."""
-    out.print(f"{counted(found.sessions, 'session')} to construct with {construction.language.name}, encoder "
-              f"{construction.encoder.name}, domain {construction.domain}.", soft_wrap=True)
+    out.print(heading, soft_wrap=True)
     if not found.sessions:
         return
     table = _table("estimate", "requests", "at most", "prompt tokens", "answer tokens")

@@ -37,7 +37,8 @@ def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method
 
 
 @contextmanager
-def language_model(model: ModelChoice, encoder: Encoder) -> Iterator[LanguageModel]:
+def language_model(model: ModelChoice, encoder: Encoder | None) -> Iterator[LanguageModel]:
+    """``encoder``: that of the images which the built-in model describes; None if it describes none."""
     if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,13 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cli.main import app
+from storage.sessions.store import open_store
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import use_home
+from tests.fakes.turns import a_session, turn_maker
 from tests.unit.cir_core.construct.plain_checks import STAGES, recount
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +38,7 @@ import sys
 from pathlib import Path
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.gallery.gallery import open_gallery
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
 home, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
@@ -200,3 +205,108 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
     assert isinstance(result.exception, LanguageModelUnavailable)
     assert "--resume goes on with them" in str(result.exception)
     assert (tmp_path / "built/journal.jsonl").exists()
+
+
+SCORES = {"naturalness": 4, "coherence": 3, "progress": 5, "redundancy": 5, "overall": 4}
+
+
+def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
+    assert construct(*construct.sample, "--k", 3).exit_code == 0
+    built, kept, out = tmp_path / "built", tmp_path / "kept", tmp_path / "judged"
+    assert construct("filter", built, "--out", kept).exit_code == 0
+    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "garments", "--sample", 2, "--seed", 5,
+             "--out", out)
+    refused = construct(*asked)
+    assert isinstance(refused.exception, SettingsError) and "needs a connected language model" in str(refused.exception)
+    with ChatServer([Reply(json.dumps({"reason": "It reads well.", **SCORES}))]) as server:
+        settings = {"LLM_BASE_URL": server.url, "LLM_MODEL": "m", "LLM_PROMPT_PRICE": "1",
+                    "LLM_COMPLETION_PRICE": "10"}
+        ahead = construct(*asked, "--dry-run", **settings)
+        assert ahead.exit_code == 0, ahead.output
+        assert re.search(r"12 sessions to judge, of [\d,]+ in 2 sources, with m@127", ahead.output)
+        assert re.search(r"judge +12 +24 ", ahead.output) and not server.requests and not out.exists()
+        part = construct(*asked, "--max-calls", 5, "--workers", 1, **settings)
+        assert part.exit_code == 1 and "Stopped after 5 of 12 sessions: 5 requests were sent" in part.output
+        whole = construct(*asked, "--resume", **settings)
+        assert whole.exit_code == 0, whole.output
+        assert re.search(r"filtered +all +6 +\d\.\d\d +4\.00 \[4\.00, 4\.00\]", whole.output)
+        assert re.search(r"unfiltered +sample_shirt_test +2 ", whole.output) and "by number of turns" in whole.output
+        sent = len(server.requests)
+        assert sent <= 12      # a session that both sources have is asked for once
+        again = construct(*asked, "--resume", "--json", **settings)
+        assert again.exit_code == 0 and len(server.requests) == sent
+        # A model without sight reads captions: of the built-in model, where the manifest has none.
+        blind = construct("judge", kept, "--gallery", "kept=garments", "--sample", 1, "--out", tmp_path / "read",
+                          **settings, LLM_SEES="false")
+        assert blind.exit_code == 0 and "which sees captions" in blind.output
+        for request in server.requests[sent:]:
+            assert re.search(r'^Turn 1: "[^"]*(dress|shirt|top)', request["messages"][1]["content"])
+        assert len(server.requests) == sent + 3
+    found = json.loads(again.stdout)
+    assert found | {"usage": 0, "stopped": ""} == json.loads((out / "judged.json").read_text("utf-8")) | {
+        "usage": 0, "stopped": ""}
+    assert found["complete"] and len(found["sessions"]) == 12 and found["failures"] == []
+    assert all(one.items() >= {"reason": "It reads well.", **SCORES}.items() for one in found["sessions"])
+    assert found["card"]["seed"] == 5 and found["card"]["sources"].keys() == {"filtered", "unfiltered"}
+    assert found["usage"]["calls"] == sent
+
+
+def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
+    built, mine = tmp_path / "built", tmp_path / "mine"
+    assert construct(*construct.sample, "--k", 3).exit_code == 0
+    empty = construct("own", "--out", mine)
+    assert empty.exit_code == 0 and "No search here can be used" in empty.output
+    result = construct("compare", built, "--own")
+    assert isinstance(result.exception, DatasetError) and "Search for a target first" in str(result.exception)
+    with closing(open_store(get_settings())) as store:
+        for number in range(3):
+            session = a_session(gallery="garments", target_id="target" if number else None)
+            store.create_session(session)
+            turn = None
+            for rank, text in ((40, "a red dress with long sleeves"), (4, "shorter")):
+                turn = store.add_turn(session.session_id, turn and turn.turn_id, turn_maker(
+                    session.session_id, turn and turn.turn_id, reference_id=f"image-{rank}", modification_text=text,
+                    target_rank=rank))
+            if number:
+                store.reveal_target(session.session_id)
+    result = construct("own", "--out", mine)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"garments_all +2", result.output)
+    assert "1 search was left out: a search without a target to find." in result.output
+    written = json.loads(construct("own", "--out", mine, "--json").stdout)
+    assert written["sessions"] == {"garments_all": 2} and written["left_out"] == {"no target": 1}
+    filtered = construct("filter", mine, "--out", tmp_path / "kept", "--json")
+    assert json.loads(filtered.stdout)[0]["kept"] == 2
+    assert construct("describe", tmp_path / "kept").exit_code == 0
+    # One command, from the database; the same from the files.
+    result = construct("compare", f"simulated={built}", "--own")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"own +2 +2 +2 +2 +2 +2 +2", result.output)
+    assert re.search(r"turns, mean .* 2\.000 +2\.000", result.output) and "1 search was left out" in result.output
+    found = json.loads(construct("compare", f"simulated={built}", "--own", "--json").stdout)
+    again = json.loads(construct("compare", f"simulated={built}", f"own={mine}", "--json").stdout)
+    assert found["sources"] == again["sources"] and [one["source"] for one in found["sources"]] == ["simulated", "own"]
+    own = found["sources"][1]
+    assert own["kept"]["words_first"] == 6 and own["kept"]["words_later"] == 1 and own["judged"] is None
+    assert own["all"]["median_final_rank"] == 4 and found["encoder"] == "atelier"
+    (tmp_path / "judged.json").write_text(json.dumps({"card": {"seed": 0}, "sessions": [
+        {"source": "own", "subset": "garments_all", "session_id": "x", "turns": 2, "reason": "y", **SCORES}]}))
+    result = construct("compare", f"simulated={built}", f"own={mine}", "--judged", tmp_path)
+    assert result.exit_code == 0 and re.search(r"own +all +1 +2\.00 +4\.00", result.output)
+
+
+def test_what_cannot_be_compared_is_said(construct, tmp_path):
+    for name, spec in (("a", "atelier"), ("b", "another"), ("own", "atelier")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({
+            "dataset_name": name, "config": {"encoders": {"diversity": {"spec": spec}}}, "results": []}))
+    a, b = tmp_path / "a.json", tmp_path / "b.json"
+    for arguments, error, says in (
+        ((a, b), SettingsError, "do not name one encoder"), ((tmp_path / "own.json", "--own"), SettingsError, "called"),
+        ((a, "--judged", b), DatasetError, "cirque construct judge wrote"),
+        ((a, "--judged", tmp_path), DatasetError, "not a readable file of scores"),
+        ((f"x={a}", f"x={tmp_path}/none.json"), CirqueError, "none.json"),
+    ):
+        result = construct("compare", *arguments)
+        assert isinstance(result.exception, error) and says in str(result.exception), (arguments, result.exception)
+    result = construct("compare", a, b, "--encoder", "atelier", "--json")
+    assert [one["sessions"] for one in json.loads(result.stdout)["sources"]] == [0, 0]

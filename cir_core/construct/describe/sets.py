@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cir_core.datasets.files.json_files import first_byte
 from cir_core.datasets.readers.circled import CircledSession, read_sessions
-from cir_core.datasets.readers.circled_raw import open_raw
+from cir_core.datasets.readers.circled_raw import RawFile, open_raw
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
 
@@ -18,11 +18,13 @@ _GENERAL = "general"    # what is no garment, in the paper's Table 1
 
 @dataclass(frozen=True)
 class SubsetSessions:
-    """``gallery``: images that are ranked, None if the file does not say."""
+    """``gallery``: images that are ranked, None if the file does not say; ``language_model``: what wrote the texts, ""
+    if it does not say."""
 
     name: str
     sessions: tuple[CircledSession, ...]
     gallery: int | None = None
+    language_model: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,20 +52,25 @@ def read_sets(paths: Sequence[Path]) -> tuple[list[SubsetSessions], list[str]]:
     """
     found: dict[str, list[CircledSession]] = {}
     galleries: dict[str, int] = {}
+    writers: dict[str, str] = {}
     notes: list[str] = []
     for path in _files(paths):
         sessions = read_sessions(path)
         notes += [f"{path.name}: {note}" for note in sessions.notes]
         for session in sessions:
             found.setdefault(session.subset, []).append(session)
-        if (images := _gallery(path)) is not None and sessions:
-            galleries[sessions[0].subset] = images
+        raw = _raw_file(path)
+        if raw is not None and sessions:
+            if raw.images is not None:
+                galleries[sessions[0].subset] = raw.images
+            writers[sessions[0].subset] = _writer(raw)
     for name, members in found.items():
         twice = [one for one, count in Counter(session.session_id for session in members).items() if count > 1]
         if twice:
             raise DatasetError(f"Two of the files have the session {quoted(twice[0])} of {name}. Describe each file by "
                                "itself.")
-    return [SubsetSessions(name, tuple(members), galleries.get(name)) for name, members in found.items()], notes
+    return [SubsetSessions(name, tuple(members), galleries.get(name), writers.get(name, ""))
+            for name, members in found.items()], notes
 
 
 def size_rows(subsets: Sequence[SubsetSessions]) -> list[SizeRow]:
@@ -105,8 +112,14 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _gallery(path: Path) -> int | None:
-    """The gallery's size: in the raw file, or in the one beside a public file."""
+def _raw_file(path: Path) -> RawFile | None:
+    """The raw file, or the one beside a public file."""
     beside = path.parent.parent / "raw" / path.name
     raw = path if first_byte(path) == b"{" else beside if path.parent.name == "public" and beside.is_file() else None
-    return open_raw(raw).images if raw else None
+    return open_raw(raw) if raw else None
+
+
+def _writer(raw: RawFile) -> str:
+    config = raw.head.get("config")
+    named = config.get("language_model") if isinstance(config, dict) else None
+    return named if isinstance(named, str) else ""

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer
 
 from cir_core.construct.describe.sets import SubsetSessions
 
 WORD = r"(?u)\b\w+(?:['’-]\w+)*\b"
 """Words as they are counted here: "long-sleeved" and "don't" are one each."""
+_ANALYSE = CountVectorizer(token_pattern=WORD).build_analyzer()
 TERMS = 60      # kept; tables and clouds show fewer
 
 
@@ -65,8 +67,7 @@ class Wording:
 def wording(name: str, texts: Sequence[str], tagger: Tagger | None = None) -> Wording:
     """Counts over ``texts``; empty ones are left out. Terms are without scikit-learn's English stop words."""
     texts = [text for text in texts if text.strip()]
-    vectorizer = CountVectorizer(token_pattern=WORD)
-    words = [vectorizer.build_analyzer()(text) for text in texts]
+    words = [words_of(text) for text in texts]
     lengths = Counter(map(len, words))
     total = sum(length * count for length, count in lengths.items())
     types = len({word for text in words for word in text})
@@ -88,6 +89,26 @@ def parts_of_speech(words: Sequence[Sequence[str]], tagger: Tagger) -> PartsOfSp
     counts = Counter(tag for text in tagger.tags(words) for tag in text)
     total = counts.total() or 1
     return PartsOfSpeech(counts["noun"] / total, counts["verb"] / total, counts["adjective"] / total, tagger.name)
+
+
+def expected_types(texts: Sequence[str], words: int) -> float | None:
+    """Different words to expect among ``words`` words drawn at random from ``texts`` without replacement (rarefaction,
+    Hurlbert 1971): comparable between sets of different sizes, unlike the type-token ratio. None if there are fewer."""
+    counts = np.array(list(Counter(word for text in texts for word in words_of(text)).values()), dtype=np.float64)
+    total = counts.sum()
+    if not words or total < words:
+        return None
+    left = total - counts
+    with np.errstate(invalid="ignore"):
+        log_missing = gammaln(left + 1) - gammaln(left - words + 1) - gammaln(total + 1) + gammaln(total - words + 1)
+    # A word that is more frequent than what is not drawn is certainly drawn.
+    return float(np.sum(1 - np.where(left >= words, np.exp(log_missing), 0.0)))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of ``text`` as they are counted here."""
+    words: list[str] = _ANALYSE(text)
+    return words
 
 
 def _terms(texts: Sequence[str]) -> tuple[Term, ...]:

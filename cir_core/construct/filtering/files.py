@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cir_core.construct.filtering.stages import (
     STAGES,
@@ -107,17 +108,26 @@ def stored_similarities(result: RawResult) -> list[tuple[int, float]]:
 
 def encoded_similarities(encoder: Encoder) -> Similarities:
     """By ``encoder``: cosines, rounded as stored ones are."""
-    def similarities(result: RawResult) -> list[tuple[int, float]]:
-        texts = texts_of(result)
-        features = encoder.encode_texts(texts).astype(np.float64)
-        found = []
-        for turn in range(1, len(texts)):
-            cosines = features[:turn] @ features[turn]
-            best = int(np.argmax(cosines))
-            found.append((best + 1, round(float(cosines[best]), DIGITS)))
-        return found
+    closest = closest_texts(encoder)
+    return lambda result: closest(texts_of(result))
 
-    return similarities
+
+def closest_texts(encoder: Encoder) -> Callable[[Sequence[str]], list[tuple[int, float]]]:
+    """For each of some texts after the first the place, from 1, of the most similar earlier one, and the cosine."""
+    def closest(texts: Sequence[str]) -> list[tuple[int, float]]:
+        features = encoder.encode_texts(texts).astype(np.float64)
+        return closest_earlier(features @ features.T)
+
+    return closest
+
+
+def closest_earlier(cosines: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
+    """Of the ``[n, n]`` cosines of n texts, for each after the first; rounded as stored ones are."""
+    found = []
+    for place in range(1, len(cosines)):
+        best = int(np.argmax(cosines[place, :place]))
+        found.append((best + 1, round(float(cosines[place, best]), DIGITS)))
+    return found
 
 
 def _filter_one(
@@ -157,11 +167,15 @@ def _line(raw: RawFile, result: RawResult, dropped: Dropped) -> dict[str, Any]:
 
 def _comparison(raw: RawFile, encoder: Encoder | None) -> str:
     """The encoder whose similarities count, as far as it is known."""
-    if encoder is not None:
-        return encoder.identity.spec
-    encoders = (raw.head.get("config") or {}).get("encoders")
-    known = encoders.get("diversity") if isinstance(encoders, dict) else None
-    return str(known.get("spec", "")) if isinstance(known, dict) else ""
+    return named_encoder(raw) if encoder is None else encoder.identity.spec
+
+
+def named_encoder(raw: RawFile) -> str:
+    """The encoder that compared the texts of ``raw``; "" if the file does not say."""
+    found: Any = raw.head.get("config")
+    for key in ("encoders", "diversity", "spec"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _kept_sessions(raw: RawFile) -> Iterator[CircledSession]:

@@ -29,11 +29,11 @@ TURNS = 3.3
 (Tables 3 to 5)."""
 _SHOWN = 10                 # images captioned for a later turn
 _TRIES = 1.2                # requests for a later turn's text
-_LETTERS = 4                # of a token of English
-_PICTURE = 85               # tokens of an image of 512 pixels at low detail; servers differ
+LETTERS = 4                # of a token of English
+PICTURE = 85               # tokens of an image of 512 pixels at low detail; servers differ
 _ANSWER = {"caption": 60, "merge": 30, "difference": 25}   # tokens
-_SECONDS = 2.0              # of a request, until one was measured
-_TRIAL = 12                 # sessions that the built-in model constructs for an estimate
+SECONDS = 2.0              # of a request, until one was measured
+TRIAL = 12                 # sessions that the built-in model constructs for an estimate
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def estimate(
     if is_builtin(construction.language) or not queries:
         return _tried(construction, subsets, queries)
     assumed = _assumed(construction, subsets, queries, workers, prices)
-    if before is None or before.sessions < _TRIAL:
+    if before is None or before.sessions < TRIAL:
         return assumed
     share, usage = len(queries) / before.sessions, before.usage
     calls = usage.calls * share
@@ -109,7 +109,7 @@ def check_language(construction: Construction, queries: Sequence[tuple[str, Benc
                             "(docs/language-models.md) and construct with --model settings.")
     [builder] = construction.builders(construction.subsets.subsets[:1], Spending(Budget())).values()
     problem = ""
-    for _, query in queries[:_TRIAL]:
+    for _, query in queries[:TRIAL]:
         try:
             builder.difference(query.reference_id, query.target_ids[0])
             return
@@ -147,8 +147,8 @@ def _tried(
 ) -> Estimate:
     spending = Spending(Budget())
     builders = construction.builders(subsets, spending)
-    step = max(1, len(queries) // _TRIAL)
-    trial = queries[::step][:_TRIAL]
+    step = max(1, len(queries) // TRIAL)
+    trial = queries[::step][:TRIAL]
     seconds = 0.0
     for number, (name, query) in enumerate((*trial[:1], *trial)):   # the first one loads what all of them use
         began = time.perf_counter()
@@ -188,8 +188,8 @@ def _assumed(
              if not answering(construction.language, role).name.startswith("built-in/")}
     total = [sum(role.prompt_tokens for role in asked.values()), sum(role.completion_tokens for role in asked.values())]
     calls = sum(role.calls for role in asked.values())
-    return Estimate(n, asked, prices.of(*total), calls * _SECONDS / workers,
-                    f"CIRCLED's {TURNS:g} turns a query, the length of the prompts and {_SECONDS:g} s a request")
+    return Estimate(n, asked, prices.of(*total), calls * SECONDS / workers,
+                    f"CIRCLED's {TURNS:g} turns a query, the length of the prompts and {SECONDS:g} s a request")
 
 
 def _prompt_tokens(construction: Construction, query: BenchmarkQuery) -> dict[str, float]:
@@ -202,6 +202,6 @@ def _prompt_tokens(construction: Construction, query: BenchmarkQuery) -> dict[st
     for task in tasks:
         prompt = load(task.role)
         words = prompt.fill(task, in_words(task)) if prompt else ("", "")
-        pictures = len(task.pictures()) * _PICTURE if construction.language.sees else 0
-        found[task.role] = sum(map(len, words)) / _LETTERS + pictures
+        pictures = len(task.pictures()) * PICTURE if construction.language.sees else 0
+        found[task.role] = sum(map(len, words)) / LETTERS + pictures
     return found

@@ -1,6 +1,6 @@
-"""Journal of a construction: one line for each finished session, on disk before it counts as finished.
+"""Journal of a construction or of judging: one line for each finished session, on disk before it counts as finished.
 
-    DIR/journal.jsonl   the construction's card, then a line for each session, failure, or spending of an unfinished one
+    DIR/journal.jsonl   the card, then a line for each session, failure, or spending of an unfinished one
 
 A kill at any moment loses the sessions in flight, whose answers are in the language model's cache.
 """
@@ -8,24 +8,34 @@ A kill at any moment loses the sessions in flight, whose answers are in the lang
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from cir_core.construct.sessions.settings import ConstructionCard, changed_settings
-from cir_core.errors import DatasetError
+from cir_core.construct.sessions.settings import changed_settings
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.gallery.paths import locked
 from cir_core.support.json_lines import Lines, read_heading, whole_lines
 from cir_core.types.composition import Usage
 
 FORMAT = 1
 
 
+class Card(Protocol):
+    """Everything that the results of a folder depend on. ``kept``: what they are, in words."""
+
+    kept: ClassVar[str]
+
+    def as_json(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class Finished:
-    """A session as a raw record, or why there is none."""
+    """A session as a raw record or its scores, or why there are none."""
 
-    position: int                       # of its query in the benchmark
+    position: int                       # of its query in the benchmark, or of the session in the sample
     result: Mapping[str, Any] | None
     failure: str = ""
     usage: Usage = Usage()
@@ -52,7 +62,7 @@ class Tally:
 class ConstructionJournal:
     """One process at a time; :meth:`put` and :meth:`spend` from one thread."""
 
-    def __init__(self, path: Path, card: ConstructionCard) -> None:
+    def __init__(self, path: Path, card: Card) -> None:
         """Continue the journal of ``card`` at ``path``, or start one. Raises ``DatasetError`` for another card's."""
         check_card(path, card)
         self.card = read_card(path) or json.loads(json.dumps(card.as_json()))
@@ -81,6 +91,24 @@ class ConstructionJournal:
         self._lines.close()
 
 
+@contextmanager
+def in_folder(folder: Path, doing: str = "constructs sessions") -> Iterator[Path]:
+    """The journal's path, while no other process has it. Raises ``DatasetError`` if one has."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder))
+        except GalleryError as error:
+            raise DatasetError(f"Another process {doing} in {folder}. Wait until it is done, or stop it: what it has "
+                               "finished is kept.") from error
+        yield folder / "journal.jsonl"
+
+
+def as_bytes(content: Any) -> bytes:
+    """``content`` as a JSON file."""
+    return json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
 def tally_of(path: Path) -> Tally:
     """Of the journal at ``path``, which another process may be writing; empty if there is none."""
     tally, lines = Tally(), whole_lines(path)
@@ -90,17 +118,17 @@ def tally_of(path: Path) -> Tally:
     return tally
 
 
-def check_card(path: Path, card: ConstructionCard, *, resume: bool = True) -> None:
+def check_card(path: Path, card: Card, *, resume: bool = True) -> None:
     """Raises ``DatasetError`` if the journal at ``path`` has sessions of other settings, or any without ``resume``."""
     known = read_card(path)
     if known is None:
         return
     if not resume:
-        raise DatasetError(f"{path.parent} holds sessions already. Add --resume to go on with them, or name another "
+        raise DatasetError(f"{path.parent} holds {card.kept} already. Add --resume to go on with them, or name another "
                            "folder with --out.")
     if changed := changed_settings(known, json.loads(json.dumps(card.as_json()))):
-        raise DatasetError(f"The sessions in {path.parent} were begun with other settings: {'; '.join(changed)}. Give "
-                           "the same ones to go on, or name another folder with --out.")
+        raise DatasetError(f"The {card.kept} in {path.parent} were begun with other settings: {'; '.join(changed)}. "
+                           "Give the same ones to go on, or name another folder with --out.")
 
 
 def read_card(path: Path) -> dict[str, Any] | None:

@@ -8,29 +8,28 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cir_core.construct.sessions.builder import SessionBuilder
-from cir_core.construct.sessions.journal import ConstructionJournal, Finished, check_card
-from cir_core.construct.sessions.raw_records import raw_name
+from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
+from cir_core.construct.sessions.raw_records import raw_name, raw_result
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
 from cir_core.construct.sessions.spending import Budget, CountedAnswers, Spending
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.sessions.workers import Work, Workers
 from cir_core.datasets.readers.circled_raw import write_raw
-from cir_core.datasets.records import Benchmark, caption_mode_of
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.encoders.base import Encoder
-from cir_core.errors import DatasetError, GalleryError
-from cir_core.evaluation.strict_model import StrictLanguageModel
+from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
-from cir_core.gallery.paths import disk_errors_explained, locked
+from cir_core.gallery.paths import disk_errors_explained
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -143,9 +142,9 @@ def construct_sessions(
     chosen = construction.subsets.chosen(subsets)
     wanted = {one.name: list(one.positions[:limit]) for one in chosen}
     check_card(folder / "journal.jsonl", construction.card, resume=resume)
-    with (disk_errors_explained(folder, "sessions", "finished sessions"), _in_folder(folder) as path,
+    with (disk_errors_explained(folder, "sessions", "finished sessions"), in_folder(folder) as path,
           closing(ConstructionJournal(path, construction.card)) as journal):
-        write_atomically(folder / "protocol.json", _json(journal.card))
+        write_atomically(folder / "protocol.json", as_bytes(journal.card))
         tally = journal.tally
         over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
         spending = Spending(budget, tally.usage)
@@ -166,25 +165,12 @@ def construct_sessions(
         complete = done == total
         outputs = _write(folder, construction, chosen, wanted, journal) if complete else {}
         failures = _failures(construction, wanted, journal)
-        write_atomically(folder / "failures.json", _json(failures))
+        write_atomically(folder / "failures.json", as_bytes(failures))
         return ConstructionReport(
             journal.card, _counts(wanted, journal), outputs, failures, construction.subsets.notes,
             "" if complete else spending.reason, done, total, resumed, tally.usage, spending.answers,
             spending.by_role, time.perf_counter() - began,
         )
-
-
-@contextmanager
-def _in_folder(folder: Path) -> Iterator[Path]:
-    """The journal's path, while no other process has it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(folder))
-        except GalleryError as error:
-            raise DatasetError(f"Another process constructs sessions in {folder}. Wait until it is done, or stop it: "
-                               "its sessions are kept.") from error
-        yield folder / "journal.jsonl"
 
 
 def _left(
@@ -194,7 +180,12 @@ def _left(
     for name, positions in wanted.items():
         for position in positions:
             if position not in over:
-                yield position, name, builders[name], construction.benchmark.queries[position]
+                query = construction.benchmark.queries[position]
+                yield position, partial(_construct, builders[name], query, name)
+
+
+def _construct(builder: SessionBuilder, query: BenchmarkQuery, subset: str, watch: QueryWatch) -> dict[str, Any]:
+    return raw_result(builder.build(query, watch), subset)
 
 
 def _write(
@@ -234,7 +225,3 @@ def _counts(wanted: Mapping[str, Sequence[int]], journal: ConstructionJournal) -
         successes = sum(bool(found.result and found.result["success"]) for found in map(journal.read, done))
         counts[name] = SubsetCounts(len(positions), len(done) - failed, failed, successes)
     return counts
-
-
-def _json(content: Any) -> bytes:
-    return json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"

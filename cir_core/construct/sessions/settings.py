@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from cir_core.errors import SettingsError
 from cir_core.evaluation.metrics.consistency import TAU
@@ -57,6 +57,8 @@ class ConstructionSettings:
 @dataclass(frozen=True)
 class ConstructionCard:
     """What constructed sessions depend on: the protocol card of a construction, written beside its sessions."""
+
+    kept: ClassVar[str] = "sessions"
 
     dataset: str
     split: str

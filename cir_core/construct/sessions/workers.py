@@ -1,24 +1,21 @@
-"""Construct sessions a few at a time; a failing one fails alone."""
+"""Construct or judge sessions a few at a time; a failing one fails alone."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from cir_core.construct.sessions.builder import ConstructedSession, SessionBuilder
 from cir_core.construct.sessions.journal import Finished
-from cir_core.construct.sessions.raw_records import raw_result
 from cir_core.construct.sessions.spending import SessionWatch, Spending
-from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import CirqueError, LanguageModelError, LanguageModelUnavailable, Stopped, TryLater, UnknownImage
 from cir_core.evaluation.method_runs import ENDS_A_RUN
 from cir_core.types.composition import Usage
 
-Work = tuple[int, str, SessionBuilder, BenchmarkQuery]
-"""Position of a query, its subset's name and builder, the query."""
+Work = tuple[int, Callable[[SessionWatch], Mapping[str, Any]]]
+"""A position in the journal, and what makes its result."""
 
 PATIENCE = 20
 """Sessions in a row that a language model may fail at before the run ends."""
@@ -91,18 +88,17 @@ class Workers:
         else:
             self._spend(outcome.usage)
 
-    def _build(self, position: int, subset: str, builder: SessionBuilder, query: BenchmarkQuery) -> _Outcome:
+    def _build(self, position: int, make: Callable[[SessionWatch], Mapping[str, Any]]) -> _Outcome:
         watch, began = SessionWatch(self._spending), time.perf_counter()
 
-        def finished(result: dict[str, Any] | None, failure: str = "") -> Finished:
+        def finished(result: Mapping[str, Any] | None, failure: str = "") -> Finished:
             return Finished(position, result, failure, watch.usage, time.perf_counter() - began)
 
         try:
-            session = _patiently(lambda: builder.build(query, watch))
-            return _Outcome(finished(raw_result(session, subset)), watch.usage)
+            return _Outcome(finished(_patiently(lambda: make(watch))), watch.usage)
         except Stopped:
             return _Outcome(None, watch.usage)
-        except UnknownImage as error:   # concerns this query alone, unlike other errors of galleries
+        except UnknownImage as error:   # concerns this session alone, unlike other errors of galleries
             return _Outcome(finished(None, str(error)), watch.usage)
         except ENDS_A_RUN as error:
             self._spending.stop()       # at once: otherwise this thread would begin the next session
@@ -113,11 +109,11 @@ class Workers:
             return _Outcome(finished(None, str(error)), watch.usage)
 
 
-def _patiently(build: Callable[[], ConstructedSession]) -> ConstructedSession:
-    """``build``, again after a refusal that is only temporary: too many large images are being decoded."""
+def _patiently(make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """``make``, again after a refusal that is only temporary: too many large images are being decoded."""
     for _ in range(_WAITS):
         try:
-            return build()
+            return make()
         except TryLater as error:
             time.sleep(error.seconds)
-    return build()
+    return make()

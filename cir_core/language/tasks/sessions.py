@@ -42,6 +42,7 @@ class DifferenceTask(Task[DifferenceAnswer]):
 class JudgeAnswer(Answer):
     """Each from 1 to 5; ``redundancy`` is high if little is repeated."""
 
+    reason: str = Field(min_length=1, description="One or two sentences on what speaks for and against the session.")
     naturalness: Score
     coherence: Score
     progress: Score

@@ -190,7 +190,8 @@ def test_braces_in_strings_and_second_colons_are_kept():
     (MERGE, '{"query": ["x"]}', "query", "string"),
     (CaptionTask(RED), '{"caption": " "}', "caption", "empty"),
     (DifferenceTask(RED, RED), '{"instruction": "\\"\\""}', "instruction", "at least 1"),
-    (JudgeTask(target=RED), '{"naturalness": 6, "coherence": 1, "progress": 1, "redundancy": 1, "overall": 1}',
+    (JudgeTask(target=RED), '{"reason": "x", "naturalness": 6, "coherence": 1, "progress": 1, "redundancy": 1, '
+                            '"overall": 1}',
      "naturalness", "less than or equal to 5"),
     (ConstraintsTask(RED), '{"keep": "t-shirt", "prescriptive": "x", "proscriptive": ""}', "keep", "tuple"),
     (NAMED, '{"scores": {"candidate 1": 0.5}}', "scores", "'candidate 2' has no score"),

@@ -1,0 +1,1 @@
+"""How sets of sessions differ, e.g. simulated and real ones."""

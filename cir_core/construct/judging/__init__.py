@@ -1,0 +1,1 @@
+"""Sessions rated by a language model."""

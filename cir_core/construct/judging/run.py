@@ -1,0 +1,198 @@
+"""Judge a sample of sessions: a long job that can be killed, resumed and limited, as a construction is.
+
+    DIR/journal.jsonl   judged sessions, in the order in which they were judged
+    DIR/protocol.json   what the scores depend on
+    DIR/judged.json     scores with reasons, means with intervals, failures; written at the end, also of a part
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cir_core.construct.judging.sample import SAMPLE, SampledSession, Source, draw_sample
+from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
+from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries
+from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
+from cir_core.construct.sessions.run import Progress
+from cir_core.construct.sessions.spending import Budget, CountedAnswers, SessionWatch, Spending
+from cir_core.construct.sessions.workers import Work, Workers
+from cir_core.errors import SettingsError
+from cir_core.gallery.paths import disk_errors_explained
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import CaptionTask, JudgeTask
+from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.routed import answering
+from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
+from cir_core.support.files import write_atomically
+from cir_core.types.composition import Usage
+from cir_core.types.domains import Domain
+from cir_core.version import __version__
+
+
+@dataclass(frozen=True)
+class JudgingCard:
+    """What scores depend on: the protocol card of judging."""
+
+    kept: ClassVar[str] = "scores"
+
+    sources: dict[str, dict[str, Any]]      # digest, and sessions by subset
+    galleries: dict[str, str]               # source or subset to name and digest
+    sample: int
+    seed: int
+    domain: str
+    language_model: str
+    shown: str                              # "images" or "captions"
+    prompts: dict[str, str]
+    version: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Sources of sessions with everything they are judged with. ``sample``: sessions of each subset of a source."""
+
+    sources: Sequence[Source]
+    galleries: Galleries
+    language: LanguageModel
+    sample: int = SAMPLE
+    seed: int = 0
+    domain: Domain = "garment"
+
+    def __post_init__(self) -> None:
+        if answering(self.language, "judge").name.startswith("built-in/"):
+            raise SettingsError("Judging needs a connected language model: the built-in one cannot judge. Set "
+                                "CIRQUE_LLM_BASE_URL and CIRQUE_LLM_MODEL (docs/language-models.md).")
+        check_galleries(self.galleries, self.sources)
+
+    @cached_property
+    def sampled(self) -> tuple[SampledSession, ...]:
+        return draw_sample(self.sources, self.sample, self.seed)
+
+    @cached_property
+    def card(self) -> JudgingCard:
+        asked: list[Any] = [JudgeTask()] + ([] if self.language.sees else [CaptionTask(domain=self.domain)])
+        return JudgingCard(
+            {one.name: {"digest": one.digest, "sessions": {part.name: len(part.sessions) for part in one.subsets}}
+             for one in self.sources},
+            {name: f"{gallery.name} {gallery.digest}" for name, gallery in self.galleries.items()},
+            self.sample, self.seed, self.domain, self.language.name, "images" if self.language.sees else "captions",
+            {task.role: conditions_of(self.language, task).prompt_version for task in asked}, __version__,
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Sources whose texts the same model wrote: CIRCLED judges with another one (self-preference bias)."""
+        judge = answering(self.language, "judge").name
+        own = [source.name for source in self.sources
+               if any(judge in one.language_model.split(" + ") for one in source.subsets)]
+        return [f"{judge} wrote texts of {', '.join(own)} itself, and models prefer their own: the paper judges with "
+                "another model."] if own else []
+
+
+@dataclass(frozen=True)
+class JudgingReport:
+    """``sessions``: those judged, in the order of the sample. ``stopped``: why the run ended before its end."""
+
+    card: Mapping[str, Any]
+    rows: Sequence[ScoreRow]
+    sessions: Sequence[JudgedSession]
+    failures: Sequence[Mapping[str, str]]
+    notes: Sequence[str]
+    stopped: str
+    total: int
+    resumed: int
+    usage: Usage
+    seconds: float
+
+    @property
+    def done(self) -> int:
+        return len(self.sessions) + len(self.failures)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same, however often it was interrupted."""
+        return {"card": dict(self.card), "complete": self.done == self.total, "sampled": self.total,
+                "rows": [row.as_json() for row in self.rows], "sessions": [one.as_json() for one in self.sessions],
+                "failures": [dict(one) for one in self.failures], "notes": list(self.notes)}
+
+
+def judge_sessions(
+    judging: Judging, folder: Path, *, workers: int = 1, budget: Budget = Budget(), resume: bool = False,
+    retry_failed: bool = False, progress: Progress | None = None,
+) -> JudgingReport:
+    """Judge the sample, each session by itself, and write the scores to ``folder``.
+
+    What a run has judged is kept, and ``resume`` goes on. A session that fails is listed with its reason. The files do
+    not depend on ``workers``, nor on where earlier runs ended.
+
+    Raises:
+        DatasetError: ``folder`` has scores (and no ``resume``) or other ones, or another process uses it.
+        LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
+        GalleryError: the disk is full.
+    """
+    began = time.perf_counter()
+    sampled = judging.sampled
+    check_card(folder / "journal.jsonl", judging.card, resume=resume)
+    with (disk_errors_explained(folder, "scores", "finished scores"), in_folder(folder, "judges sessions") as path,
+          closing(ConstructionJournal(path, judging.card)) as journal):
+        write_atomically(folder / "protocol.json", as_bytes(journal.card))
+        tally = journal.tally
+        over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
+        spending = Spending(budget, tally.usage)
+        done = resumed = len(over)
+
+        def put(finished: Finished) -> None:
+            nonlocal done
+            journal.put(finished)
+            done += 1
+            if progress:
+                progress(done, len(sampled), spending.total)
+
+        if progress:
+            progress(done, len(sampled), spending.total)
+        language = SingleFlightLanguageModel(CountedAnswers(judging.language, spending))
+        Workers(spending, put, journal.spend).run(_left(judging, language, over), workers)
+        judged, failures = _read(journal, sampled)
+        report = JudgingReport(
+            journal.card, score_rows(judged, judging.seed), judged, failures, judging.notes,
+            "" if len(judged) + len(failures) == len(sampled) else spending.reason or "stopped", len(sampled), resumed,
+            tally.usage, time.perf_counter() - began,
+        )
+        write_atomically(folder / "judged.json", as_bytes(report.as_json()))
+        return report
+
+
+def _left(judging: Judging, language: LanguageModel, over: frozenset[int]) -> Iterator[Work]:
+    tasks = JudgeTasks(judging.galleries, language, judging.domain)
+    for position, sampled in enumerate(judging.sampled):
+        if position not in over:
+            yield position, partial(_judge, language, tasks, sampled)
+
+
+def _judge(
+    language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: SessionWatch
+) -> dict[str, Any]:
+    answer, session = language.complete(tasks.task(sampled, watch), watch), sampled.session
+    return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer).as_json()
+
+
+def _read(
+    journal: ConstructionJournal, sampled: Sequence[SampledSession]
+) -> tuple[list[JudgedSession], list[dict[str, str]]]:
+    judged, failures = [], []
+    for position, one in enumerate(sampled):
+        if position in journal.tally.offsets:
+            found = journal.read(position)
+            if found.result is not None:
+                judged.append(JudgedSession.from_json(found.result))
+            else:
+                failures.append({"source": one.source, "subset": one.session.subset,
+                                 "session_id": one.session.session_id, "reason": found.failure})
+    return judged, failures

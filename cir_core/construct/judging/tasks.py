@@ -1,0 +1,71 @@
+"""What a judge sees of a session: its images, what was said about each, and the target; not where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cir_core.construct.judging.sample import SampledSession, Source
+from cir_core.errors import DatasetError, SettingsError
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
+from cir_core.language.tasks import JudgeTask, Picture
+from cir_core.search.captioning import Captioner
+from cir_core.support.texts import quoted
+from cir_core.types.domains import Domain
+
+Galleries = Mapping[str, Gallery]
+"""By the name of a source or of a subset; "" is that of all others."""
+
+
+def gallery_for(galleries: Galleries, source: str, subset: str) -> Gallery:
+    """Raises ``SettingsError`` if there is none."""
+    for name in (source, subset, ""):
+        if name in galleries:
+            return galleries[name]
+    raise SettingsError(f"No gallery holds the images of {subset} from {quoted(source)}. Add --gallery GALLERY, or "
+                        f"--gallery {source}=GALLERY.")
+
+
+def check_galleries(galleries: Galleries, sources: Sequence[Source]) -> None:
+    """Raises ``SettingsError`` for a subset without a gallery, and for a gallery that no subset uses."""
+    known = {"", *(source.name for source in sources), *(one.name for source in sources for one in source.subsets)}
+    for name in galleries:
+        if name not in known:
+            raise SettingsError(f"--gallery {name}=... names neither a source nor a subset. There are: "
+                                f"{', '.join(sorted(known - {''}))}.")
+    for source in sources:
+        for subset in source.subsets:
+            gallery_for(galleries, source.name, subset.name)
+
+
+class JudgeTasks:
+    """Makes the task of a session. Thread-safe. A model that sees gets the images alone; another one gets captions,
+    those of the gallery's manifest or of the role ``caption``, for all sources alike: captions in raw files would tell
+    sources apart."""
+
+    def __init__(self, galleries: Galleries, language: LanguageModel, domain: Domain) -> None:
+        self._galleries, self._language = galleries, language
+        self._captioners = {gallery.name: Captioner(language, domain) for gallery in galleries.values()}
+
+    def task(self, sampled: SampledSession, watch: Observer | None = None) -> JudgeTask:
+        """Raises ``DatasetError`` for a session without a target, ``UnknownImage``, ``LanguageModelError``."""
+        session = sampled.session
+        gallery = gallery_for(self._galleries, sampled.source, session.subset)
+        if not session.target_ids:
+            raise DatasetError("The session names no target, so its progress cannot be judged.")
+        target = next((one for one in session.target_ids if one in gallery), session.target_ids[0])
+        return JudgeTask(
+            tuple(self._picture(gallery, turn.reference_id, watch) for turn in session.turns),
+            tuple(turn.text for turn in session.turns), self._picture(gallery, target, watch),
+        )
+
+    def _picture(self, gallery: Gallery, image_id: str, watch: Observer | None) -> Picture:
+        row = gallery.row_of(image_id)
+        image = gallery.image(row)
+        picture = Picture(None, image.sha256, gallery.features[row], lambda: gallery.load_for_encoder(image_id))
+        if self._language.sees:
+            return picture
+        known = image.caption or self._captioners[gallery.name].caption(image_id, picture, watch).caption
+        return replace(picture, caption=known)

@@ -1,0 +1,1 @@
+"""Sessions that people made by searching, in CIRCLED's raw form."""

@@ -1,0 +1,140 @@
+"""``cirque construct judge``: sessions rated by a language model."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cir_core.errors import LanguageModelError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cir_core.types.domains import Domain
+from cli.console import ModelChoice, err, open_encoder, out, print_notes
+from cli.construct.progress import check_budget, session_bar
+from cli.construct.sources import named_paths, named_values
+from cli.construct.tables import duration, print_estimate
+from cli.evaluate.method_options import language_model
+from cli.tables.report_tables import print_table
+
+if TYPE_CHECKING:
+    from cir_core.construct.judging.run import Judging, JudgingReport
+
+_LISTED = 10
+
+
+def judge(
+    sessions: Annotated[list[str], typer.Argument(
+        metavar="SESSIONS...", help="Files of sessions or folders that cirque construct wrote; NAME=FILE names its "
+                                    "source.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the scores.")],
+    gallery: Annotated[list[str], typer.Option(
+        "--gallery", "-g", help="Gallery of the images; NAME=GALLERY for one source or subset. Repeatable.")],
+    sample: Annotated[int, typer.Option(min=1, help="Sessions of each subset of each source.")] = 60,
+    seed: Annotated[int, typer.Option(help="Decides which sessions are in the sample, and the intervals.")] = 0,
+    judge: Annotated[Literal["llm"], typer.Option("--judge", help="Who judges: the connected language model.")] = "llm",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the scores in the folder.")] = False,
+    retry_failed: Annotated[bool, typer.Option(
+        "--retry-failed", help="With --resume: try failed sessions again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+    workers: Annotated[int | None, typer.Option(
+        min=1, max=64, help="Sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+    domain: Annotated[Domain | None, typer.Option(
+        help="What the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+) -> None:
+    """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources."""
+    from cir_core.construct.describe.sets import read_sets
+    from cir_core.construct.judging.run import Judging, judge_sessions
+    from cir_core.construct.judging.sample import Source
+    from cir_core.construct.sessions.journal import check_card
+    from cir_core.construct.sessions.spending import Budget
+    from cir_core.gallery.gallery import open_gallery
+
+    settings = get_settings()
+    check_budget(budget)
+    read = {name: read_sets(paths) for name, paths in named_paths(sessions).items()}
+    galleries = {name: open_gallery(value, home=settings.home)
+                 for name, value in named_values(gallery, "--gallery").items()}
+    with ExitStack() as stack:
+        # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
+        first = next(iter(galleries.values()))
+        encoder = None if settings.llm_sees else open_encoder(first.encoder.spec)
+        language = stack.enter_context(language_model(ModelChoice.settings, encoder))
+        judging = Judging([Source(name, tuple(subsets)) for name, (subsets, _) in read.items()], galleries, language,
+                          sample, seed, domain or settings.domain)
+        check_card(folder / "journal.jsonl", judging.card, resume=resume)
+        at_a_time = workers or settings.llm_concurrency
+        if not as_json:
+            print_notes(f"{name}: {note}" for name, (_, notes) in read.items() for note in notes)
+            print_notes(judging.notes)
+        if dry_run or not as_json:
+            _estimate(judging, folder, at_a_time, resume, as_json)
+        if dry_run:
+            return
+        progress = stack.enter_context(session_bar("Judging"))
+        try:
+            report = judge_sessions(judging, folder, workers=at_a_time, budget=Budget(budget, max_calls),
+                                    resume=resume, retry_failed=retry_failed, progress=progress)
+        except KeyboardInterrupt:
+            err.print(f"\nStopped. Finished scores are kept in {folder}: add --resume to go on.", soft_wrap=True)
+            raise typer.Exit(1) from None
+        except LanguageModelError as error:
+            raise type(error)(f"{error} Finished scores are kept in {folder}: --resume goes on with them.") from error
+    if as_json:
+        usage = asdict(report.usage)
+        typer.echo(json.dumps({**report.as_json(), "usage": usage, "stopped": report.stopped}, indent=1,
+                              ensure_ascii=False))
+    else:
+        _print_report(report, folder)
+    if report.stopped:
+        raise typer.Exit(1)
+
+
+def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_json: bool) -> None:
+    from cir_core.construct.judging.estimate import estimate_judging
+    from cir_core.construct.sessions.estimate import Prices
+    from cir_core.construct.sessions.journal import tally_of
+
+    settings = get_settings()
+    before = tally_of(folder / "journal.jsonl") if resume else None
+    left = [one for at, one in enumerate(judging.sampled) if before is None or at not in before.offsets]
+    found = estimate_judging(judging, left, workers=workers, before=before,
+                             prices=Prices(settings.llm_prompt_price, settings.llm_completion_price))
+    if as_json:
+        typer.echo(json.dumps({"card": judging.card.as_json(), "estimate": asdict(found)}, indent=1))
+        return
+    whole = sum(len(one.sessions) for source in judging.sources for one in source.subsets)
+    print_estimate(found, f"{counted(found.sessions, 'session')} to judge, of {whole:,} in "
+                          f"{counted(len(judging.sources), 'source')}, with {judging.language.name}, which sees "
+                          f"{judging.card.shown}.")
+
+
+def _print_report(report: JudgingReport, folder: Path) -> None:
+    from cir_core.construct.judging.scores import score_table, turn_table
+
+    several = len({row.source for row in report.rows}) > 1
+    for table in (score_table(report.rows), *([turn_table(report.rows)] if several else [])):
+        print_table(table)
+        out.print()
+    usage = report.usage
+    cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
+    out.print(f"{duration(report.seconds)}; all runs: {usage.calls:,} requests, {usage.cached:,} answers from the "
+              f"cache, {usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} answer tokens{cost}.",
+              soft_wrap=True)
+    for failure in report.failures[:_LISTED]:
+        out.print(f"  {failure['source']} {failure['session_id']}: {failure['reason']}", soft_wrap=True)
+    if len(report.failures) > _LISTED:
+        out.print(f"  ... and {len(report.failures) - _LISTED:,} more in {folder / 'judged.json'}", soft_wrap=True)
+    if report.failures:
+        out.print("--resume --retry-failed tries these sessions again.")
+    if report.stopped:
+        out.print(f"Stopped after {report.done:,} of {report.total:,} sessions: {report.stopped}. The scores above are "
+                  "of those; add --resume to go on, with a larger limit.", soft_wrap=True)
+    out.print(f"Wrote {folder / 'judged.json'}", soft_wrap=True)
