@@ -191,7 +191,8 @@ class _Reader:
             owned = [at for at in range(end + 1, after) if self.items[at].kind != "and"]
             return owned, place, max(after, end + 1)
         back, links = place - 1, set[str]()
-        while back >= 0 and (self.items[back].kind == "the" or self.items[back].text in _LINKS | _IN_LINKS):
+        while back >= 0 and (self.items[back].kind == "the" or self.items[back].text in _LINKS | _IN_LINKS or (
+                links & _LINKS and self.items[back].kind == "verb")):   # "the sleeves should be like"
             links.add(self.items[back].text)
             back -= 1
         of_it = bool(links & {"of", "from"})
@@ -227,8 +228,9 @@ class _Reader:
                 self.items[at].kind == "value" or self.items[near].text != "without") for at in owned):
             return False
         otherwise = kind in _OTHERWISE or any(self.items[at].kind == "step" for at in owned)
-        if against or otherwise or (change < len(before) and not goal) or any(
-                item.kind == "away" or (item.kind == "not" and item.text != "no") for item in rest):
+        refused = any(item.kind == "away" or (item.kind == "not" and item.text != "no")
+                      or (item.text == "too" and after > end) for item in rest)   # "are too long"
+        if against or otherwise or refused or (change < len(before) and not goal):
             words = " ".join(self.items[at].text for at in owned)
             raise Unclear(f"{words} of {self.items[place].text}", "say what the wanted image should be like")
         return True
