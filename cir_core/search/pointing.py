@@ -29,19 +29,26 @@ _BEFORE_IT = frozenset({"as before", "from before", "like before"})   # no image
 _DESCRIBED = frozenset({"picture", "image", "photo", "result", "option", "reference"})
 
 
-_ORDINAL = "first|second|third|fourth|1st|2nd|3rd|4th"
-_PART = "colours?|colors?|sleeves|neckline|neck|collar|pattern|print|length|fit|trim"
-_SPELLINGS = (   # of several reference pictures
-    (re.compile(rf"\b(of|from) the ({_ORDINAL})(?= (?:and|but|with)\b| ?[,.;]| ?$)", re.I), r"\1 the \2 picture"),
-    (re.compile(rf"\bthe ({_ORDINAL}) (picture|image|photo|one)[’']s ({_PART})\b", re.I), r"the \3 of the \1 \2"),
-    (re.compile(rf"\b(?:the )?same ({_PART}) (?:as|of|like) the ({_ORDINAL}) (picture|image|photo|one)\b", re.I),
-     r"the \1 of the \2 \3"),
+_ORDINALS = frozenset({"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+                       "1st", "2nd", "3rd", "4th", "5th", "last", "previous", "original"})
+_LINKS = frozenset({"of", "from", "like", "as", "same", "similar", "identical"})   # "the same sleeves as"
+_IN_LINKS = frozenset({"on", "in", "to", "that", "ones"})   # "sleeves like those of", "as in", "similar to"
+_PARTS = frozenset({"sleeve", "sleeves", "neck", "neckline", "collar", "pattern", "print", "length", "fit", "trim"})
+_REMOVABLE = frozenset({"sleeves", "neckline", "pattern", "trim"})
+_OTHERWISE = frozenset({"or", "step", "more", "shade"})   # "longer sleeves like the first one"
+_SPELLINGS = (   # "the second one's sleeves": the s of the possessive, or of "is", becomes a word
+    (re.compile(r"\b(one|picture|image|photo|result|option|hit|reference|suggestion|turn|dress|shirt|left|right|middle"
+                r"|\d{1,2})[’']s\b", re.I), r"\1 s"),
+)
+_OF_SEVERAL = (   # reference pictures
+    (re.compile(r"\b(of|from) the (first|second|third|fourth|1st|2nd|3rd|4th)"
+                r"(?= (?:and|but|with)\b| ?[,.;]| ?$)", re.I), r"\1 the \2 picture"),
 )
 
 
-def _spelled_out(text: str) -> str:
-    """"The sleeves from the first", "the first picture's sleeves" as "the sleeves of the first picture"."""
-    for pattern, spelling in _SPELLINGS:
+def _spelled_out(text: str, several: bool) -> str:
+    """"The sleeves from the first" of several as "the sleeves from the first picture"."""
+    for pattern, spelling in (*_SPELLINGS, *(_OF_SEVERAL if several else ())):
         text = pattern.sub(spelling, text)
     return text
 
@@ -64,7 +71,7 @@ class Pointed:
 
 def follow(text: str, scene: Scene) -> Pointed:
     """The reference and the text that ``text`` means in ``scene``. Never fails."""
-    items, _ = read(_spelled_out(text) if scene.further else text)
+    items, _ = read(_spelled_out(text, bool(scene.further)))
     if not any(item.kind == "pointer" and item.text not in _BEFORE_IT for item in items):
         return Pointed(text, scene.reference_id)
     reader = _Reader(items, scene)
@@ -84,7 +91,7 @@ class _Reader:
 
     def __init__(self, items: Sequence[ReadItem], scene: Scene) -> None:
         self.items, self.scene = items, scene
-        self.said = [item.text for item in items]
+        self.said = ["" if item.text == "s" else item.text for item in items]
         self.chosen: Found | None = None
         self.borrowed = False
         self.notes: list[str] = []
@@ -111,20 +118,24 @@ class _Reader:
 
     def _point(self, place: int, *, back: bool = False) -> int:
         """The pointer at ``place``, and the attributes that are said to be its."""
-        item, owned = self.items[place], self._owned(place)
-        end = self._from_the_side(place)
+        item, end = self.items[place], self._from_the_side(place)
+        owned, first, end = self._owned(place, end)
         found = self.scene.named(item.words, back=back, part=bool(owned))
-        if owned:
-            texts = [self._taken(self.items[at], found, item.text) for at in owned]
-            self.borrowed = True
-            start = owned[0]
-            while start and self.items[start - 1].kind in ("the", "with", "verb", "in"):
-                start -= 1
-            self._clear(start, end)
-            self.said[owned[0]] = f"{', '.join(texts)},"
-        else:
+        if not owned:
             self._choose(found, place)
             self._clear(self._start(place), end)
+        elif self._wanted(owned, first, place, end):
+            texts = [self._taken(self.items[at], found, item.text) for at in owned]
+            self.borrowed = True
+            start = first
+            while start and self.items[start - 1].kind in ("the", "with", "verb", "in", "same"):
+                start -= 1
+            self._clear(start, end)
+            self.said[first] = f"{', '.join(texts)},"
+        else:
+            self.notes += [f"{self.items[at].text} of {found.name}: not taken" for at in owned]
+            self._clear(first, end)
+            self.said[first] = " and ".join(self.items[at].text for at in owned)
         return end
 
     def _back(self, place: int) -> int:
@@ -140,6 +151,12 @@ class _Reader:
             self._clear(place, start)
             return after
         span = self.items[start:end]
+        if span and span[0].text in _ORDINALS:
+            if span[1:] and span[1].kind not in ("with", "in", "without") and span[1].text not in ("please", "again"):
+                raise Unclear(" ".join(item.text for item in span), "say “back to turn 1”, or “result 1”")
+            self._choose(self.scene.named((span[0].text, "turn"), back=True), place)
+            self._clear(place, start + 1)
+            return start + 1
         if any(item.kind in ("head", "noun") or item.value_of("category") or item.text in _DESCRIBED for item in span):
             self._choose(self.scene.described(" ".join(item.text for item in span)), place)
             self._clear(place, end)
@@ -149,29 +166,74 @@ class _Reader:
 
     def _choose(self, found: Found, place: int) -> None:
         words = self.items[place].text
-        clause = place
-        while clause and self.items[clause - 1].kind not in ("but", "break") and self.items[clause - 1].text != ",":
-            clause -= 1
-        if any(item.kind in _NOT_MEANT for item in self.items[clause:place]):
+        if any(item.kind in _NOT_MEANT for item in self._clause(place)):
             raise Unclear(words, "say what the wanted image should be like")
         if self.chosen is not None and self.chosen.image_id != found.image_id:
             raise Unclear(words, "only one image can be the reference")
         self.chosen = found
 
-    def _owned(self, place: int) -> list[int]:
-        """Places of the attributes in "the collar and the sleeves of the first picture"."""
-        back = place - 1
-        while back >= 0 and self.items[back].kind == "the":
+    def _clause(self, place: int) -> Sequence[ReadItem]:
+        """What is said before ``place`` in the same clause."""
+        start = place
+        while start and self.items[start - 1].kind not in ("but", "break") and self.items[start - 1].text != ",":
+            start -= 1
+        return self.items[start:place]
+
+    def _owned(self, place: int, end: int) -> tuple[list[int], int, int]:
+        """Places of the attributes in "the collar and the sleeves of the first picture", "the same collar as the first
+        one" and "the first one's collar", and the first and the last place (exclusive) of the whole."""
+        if self.items[end : end + 1] and self.items[end].text == "s":
+            after = end + 1
+            while after < len(self.items) and (_is_owned(self.items[after]) or self.items[after].text == "and"):
+                after += 1
+            while after > end + 1 and not _is_part(self.items[after - 1]):   # "the second one's red": is
+                after -= 1
+            owned = [at for at in range(end + 1, after) if self.items[at].kind != "and"]
+            return owned, place, max(after, end + 1)
+        back, links = place - 1, set[str]()
+        while back >= 0 and (self.items[back].kind == "the" or self.items[back].text in _LINKS | _IN_LINKS or (
+                links & _LINKS and self.items[back].kind == "verb")):   # "the sleeves should be like"
+            links.add(self.items[back].text)
             back -= 1
-        if back < 0 or self.items[back].text not in ("of", "from"):
-            return []
-        owned: list[int] = []
-        back -= 1
-        while back >= 0 and self.items[back].kind in ("part", "value", "and", "the"):
-            if self.items[back].kind in ("part", "value"):
+        of_it = bool(links & {"of", "from"})
+        if back < 0 or not links & _LINKS:
+            return [], place, end
+        if not (of_it or _is_part(self.items[back]) or (back and self.items[back - 1].kind == "same")):
+            return [], place, end   # "in red like the first one"
+        owned = []
+        while back >= 0 and (_is_owned(self.items[back]) or self.items[back].kind in ("and", "the")):
+            if not of_it and self.items[back].kind in ("and", "the") and not (
+                    self.items[back].text == "and" and back and _is_part(self.items[back - 1])):
+                break   # "in red, sleeves like the first one"
+            if _is_owned(self.items[back]):
                 owned.insert(0, back)
             back -= 1
-        return owned
+        return owned, owned[0] if owned else place, end
+
+    def _wanted(self, owned: Sequence[int], first: int, place: int, end: int) -> bool:
+        """Whether the attributes are asked for; not in "remove the collar of the first result". Raises ``Unclear``."""
+        near = first - 1
+        while near >= 0 and self.items[near].kind in ("the", "a"):
+            near -= 1
+        before, kind = self._clause(first), self.items[near].kind if near >= 0 else ""
+        against = [item.kind for item in before if item.kind in _NOT_MEANT | {"other"}]
+        change = max((at for at, item in enumerate(before) if item.kind in ("alter", "replace")), default=len(before))
+        goal = any(item.kind in ("to", "with") or item.text == "for" for item in before[change:])
+        after = end
+        while after < len(self.items) and self.items[after].kind == "verb":
+            after += 1
+        rest = self.items[after : after + 1]
+        # "Without the sleeves of the first one" may mean without sleeves, or with others.
+        if against == ["without"] and kind == "without" and all(_group(self.items[at]) in _REMOVABLE and (
+                self.items[at].kind == "value" or self.items[near].text != "without") for at in owned):
+            return False
+        otherwise = kind in _OTHERWISE or any(self.items[at].kind == "step" for at in owned)
+        refused = any(item.kind == "away" or (item.kind == "not" and item.text != "no")
+                      or (item.text == "too" and after > end) for item in rest)   # "are too long"
+        if against or otherwise or refused or (change < len(before) and not goal):
+            words = " ".join(self.items[at].text for at in owned)
+            raise Unclear(f"{words} of {self.items[place].text}", "say what the wanted image should be like")
+        return True
 
     def _from_the_side(self, place: int) -> int:
         """The place after "second one from the left"."""
@@ -204,7 +266,7 @@ class _Reader:
         """An attribute of ``found`` as a request."""
         if found.further:
             raise Unclear(f"{item.text} of {words}", f"{found.name} is several pictures: say what it should be like")
-        group = item.sense.group or item.sense.pairs[0][0]
+        group = _group(item)
         slots = parse_caption(self.scene.caption(found.image_id)).slots
         value, asked = slots.get(group, NONE), item.value_of(group)
         if asked not in (None, value):
@@ -218,6 +280,20 @@ class _Reader:
 
     def _clear(self, start: int, end: int) -> None:
         self.said[start:end] = [""] * (end - start)
+
+
+def _group(item: ReadItem) -> str:
+    return item.sense.group or item.sense.pairs[0][0]
+
+
+def _is_part(item: ReadItem) -> bool:
+    """Whether the words name something of a garment: "sleeves", "longer sleeves", "collar"; not "red", "dress"."""
+    named = item.kind in ("value", "step") and (item.sense.is_noun or item.words[-1] in _PARTS)
+    return named or item.kind == "part"
+
+
+def _is_owned(item: ReadItem) -> bool:
+    return item.kind == "value" or _is_part(item)
 
 
 def request(group: str, value: str, category: str = "dress") -> str:

@@ -191,7 +191,7 @@ class SearchService:
         """``text`` with the results and turns of ``path``, and the references, that it points at looked up."""
         def captions(image_ids: Sequence[str]) -> Sequence[str]:
             if len(image_ids) == 1 and is_upload(image_ids[0]):
-                return (self._said_of_upload(searcher, image_ids[0]) if further else "",)
+                return (self._said_of_upload(searcher, image_ids[0]),)
             known = [image_id for image_id in image_ids if image_id in searcher.gallery]
             found = dict(zip(known, searcher.stored_captions(known), strict=False))
             return [found.get(image_id, "") for image_id in image_ids]

@@ -34,6 +34,7 @@ FIRST = turn(1, "shirt", [*TOPS[:7], "yellow"])
 TWO = Scene((turn(1, "shirt", [*TOPS[::-1], "yellow"]), turn(2, "dress", TOPS)), "dress", captions, columns=3)
 BACK = Scene((turn(1, "dress", [*TOPS, "yellow"]), turn(2, "shirt", TOPS)), "shirt", captions, columns=4)
 ONE = Scene((FIRST,), "shirt", captions)
+SEEN = Scene((turn(1, "shirt", ["top1", "dress"]),), "shirt", captions)
 
 MEANT = [
     (TWO, "like the second one but in green", "top2", "in green", "reference: result 2"),
@@ -63,6 +64,27 @@ MEANT = [
     (BACK, "in green with the sleeves of the first picture", "shirt", "in green with short sleeves",
      "sleeves of the reference of turn 1: with short sleeves"),
     (BACK, "the colour of the second one, longer", "shirt", "in white, longer", "colour of result 2: in white"),
+    (SEEN, "the second one's sleeves in green", "shirt", "with short sleeves, in green",
+     "sleeves of result 2: with short sleeves"),
+    (SEEN, "the same length as the second result", "shirt", "long", "length of result 2: long"),
+    (SEEN, "sleeves like the second one but in black", "shirt", "with short sleeves, but in black",
+     "sleeves of result 2: with short sleeves"),
+    (SEEN, "sleeves and pattern like the second option", "shirt",
+     "with short sleeves, striped", "pattern of result 2: striped"),
+    (SEEN, "sleeves similar to those of the second hit", "shirt", "with short sleeves",
+     "sleeves of result 2: with short sleeves"),
+    (SEEN, "the sleeves should be like the second one", "shirt", "with short sleeves",
+     "sleeves of result 2: with short sleeves"),
+    (SEEN, "the first result’s colour", "shirt", "in white", "colour of result 1: in white"),
+    (SEEN, "result 2's short sleeves and neckline", "shirt", "with short sleeves, with a round neck",
+     "neckline of result 2: with a round neck"),
+    (SEEN, "the first one's nice but in red", "top1", "nice but in red", "reference: result 1"),
+    (SEEN, "a red dress like the first one", "top1", "a red dress", "reference: result 1"),
+    (BACK, "back to the first, in blue", "dress", "in blue", "reference: that of turn 1"),
+    (BACK, "go back to the 1st please", "dress", "the same", "reference: that of turn 1"),
+    (BACK, "back to the last but longer", "dress", "longer", "reference: that of turn 1"),
+    (TWO, "remove the collar of the first result", "dress", "remove the collar", "collar of result 1: not taken"),
+    (TWO, "get rid of the second one's collar", "dress", "get rid of the collar", "collar of result 2: not taken"),
 ]
 
 
@@ -89,6 +111,18 @@ UNCLEAR = [
     (TWO, "back to the one", "one", "say what it shows"),
     (TWO, "the bow of the first picture", "bow of first picture", "shows no bow"),
     (TWO, "the neckline of the second one", "neckline of second one", "says nothing about it"),
+    (TWO, "I don't want the sleeves of turn 2", "sleeves of turn 2", "should be like"),
+    (TWO, "the colour of turn 2 is not for me", "colour of turn 2", "should be like"),
+    (TWO, "not in the colour of the first one", "colour of first one", "should be like"),
+    (TWO, "different sleeves from turn 1", "sleeves of turn 1", "should be like"),
+    (TWO, "I don't want the collar, the belt or the sleeves of turn 2", "sleeves of turn 2", "should be like"),
+    (TWO, "the sleeves of turn 2 are too short", "sleeves of turn 2", "should be like"),
+    (TWO, "the sleeves should not be like turn 1", "turn 1", "should be like"),
+    (TWO, "longer sleeves like turn 1", "longer sleeves of turn 1", "should be like"),
+    (TWO, "change the sleeves of turn 1 to a bow", "sleeves of turn 1", "should be like"),
+    (TWO, "without the sleeves of turn 1", "sleeves of turn 1", "should be like"),
+    (TWO, "back to the fourth", "fourth turn", "this branch has 2 turns"),
+    (TWO, "back to the second colour", "second colour", "say “back to turn 1”"),
     (TWO, "back to turn 7", "turn 7", "this branch has 2 turns"),
     (BACK, "the one in the middle", "one in the middle", "say its number"),
     (ONE, "the one on the right", "one on the right", "say its number"),

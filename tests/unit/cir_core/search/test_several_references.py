@@ -229,6 +229,16 @@ def test_a_turn_of_several_is_stored_and_gone_on_from(service):
     assert kept.further == one.further and [hit.image_id for hit in kept.hits] == [hit.image_id for hit in one.hits]
 
 
+def test_an_upload_not_yet_searched_from_is_described_where_words_point_at_it(service):
+    session = service.start(NAME, method=SLERP)
+    first = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    upload = service.add_upload(Image.new("RGB", (40, 40), "blue"))
+    turn = service.run_turn(session.session_id, "the second result with this colour", reference_id=upload,
+                            parent_id=first.turn_id)
+    assert turn.reference_id == first.hits[1].image_id
+    assert "colour of the present reference: in green" in turn.notes
+
+
 def test_marks_and_references_contradict(service):
     session = service.start(NAME)
     one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
