@@ -252,8 +252,9 @@ class SearchService:
         method = ranked_with(session.method, found.composition)
         made = found.composition.usage
         if adjustment.wording or method != ranked_with(session.method, TurnResult.of(turn).composition):
-            now = self._pool.searcher(session.gallery).card(method)
-            card = with_models(with_method(session.protocol, method), now)
+            card = with_method(session.protocol, method)
+            if adjustment.wording:   # which the language model of today has read
+                card = with_models(card, self._pool.searcher(session.gallery).card(method))
             digest = with_stand_ins(card, made.stand_ins).digest
         # The other language model calls were paid for by the original turn.
         usage = replace(adjustment.usage, models=made.models, stand_ins=made.stand_ins)
