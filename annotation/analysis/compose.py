@@ -18,20 +18,26 @@ from annotation.analysis.records import (
     PreferenceReport,
     Section,
     Selection,
+    SessionReport,
     StudyAnswers,
     ValidityReport,
 )
+from annotation.analysis.sessions.report import session_precision, session_report
+from annotation.analysis.sessions.report_json import session_json
+from annotation.analysis.sessions.report_sections import session_sections
 from annotation.analysis.validity.report import validity_report
 from annotation.analysis.validity.report_json import validity_json
 from annotation.analysis.validity.report_sections import validity_sections
 from annotation.preference.exclusion import Rules
+
+Report = ValidityReport | PreferenceReport | SessionReport
 
 
 @dataclass(frozen=True)
 class WholeReport:
     """A composed report. ``json`` has stable keys; "plan" is a list, empty without a plan."""
 
-    report: ValidityReport | PreferenceReport
+    report: Report
     sections: tuple[Section, ...]
     json: Mapping[str, Any]
 
@@ -41,11 +47,11 @@ def compose(
     rules: Rules | None = None, scores: Sequence[MetricScores] = (), ks: Sequence[int] = (K,),
     width: float | None = None,
 ) -> WholeReport:
-    """The report of a study of either kind.
+    """The report of a study of any kind.
 
     Args:
-        rules, scores, ks: for :func:`~annotation.analysis.preference.report.preference_report`; ignored for a
-            validity study.
+        rules, ks: for :func:`~annotation.analysis.preference.report.preference_report`; otherwise ignored.
+        scores: of metrics in a preference study, of language models in a session study; otherwise ignored.
         width: of the 95 % interval to plan for, upper minus lower; None: no plan. Without draws there is no plan
             either.
 
@@ -53,11 +59,15 @@ def compose(
     """
     planned = width if options.draws else None
     plan: tuple[Precision, ...] = ()
-    report: ValidityReport | PreferenceReport
+    report: Report
     if answers.study.kind == "validity":
         report = validity_report(answers, selection, options)
         if planned is not None:
             plan = kappa_precision(answers, planned, options, selection)
+    elif answers.study.kind == "sessions":
+        report = session_report(answers, selection, options, scores=scores)
+        if planned is not None:
+            plan = session_precision(answers, planned, options, selection)
     else:
         report = preference_report(answers, selection, options, rules=rules, scores=scores, ks=ks)
         if planned is not None:
@@ -66,10 +76,12 @@ def compose(
     return whole_report(report, plan)
 
 
-def whole_report(report: ValidityReport | PreferenceReport, plan: Sequence[Precision] = ()) -> WholeReport:
+def whole_report(report: Report, plan: Sequence[Precision] = ()) -> WholeReport:
     """``report`` with its sections and JSON."""
     if isinstance(report, ValidityReport):
         sections, fixed = validity_sections(report, plan), validity_json(report)
+    elif isinstance(report, SessionReport):
+        sections, fixed = session_sections(report, plan), session_json(report)
     else:
         sections, fixed = preference_sections(report, plan), preference_json(report)
     return WholeReport(report, tuple(sections), {**fixed, "plan": [asdict(one) for one in plan]})

@@ -10,9 +10,8 @@ from annotation.studies.store import StudyStore
 def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
     """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
     Decisions are read only for validity studies, answers to checks only for preference studies."""
-    preference = study.kind == "preference"
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),
         tuple(store.assignments(study.study_id)), tuple(store.judgements(study.study_id)),
-        () if preference else tuple(store.decisions(study.study_id)),
-        tuple(store.events(study.study_id, kind="check")) if preference else ())
+        tuple(store.decisions(study.study_id)) if study.kind == "validity" else (),
+        tuple(store.events(study.study_id, kind="check")) if study.kind == "preference" else ())

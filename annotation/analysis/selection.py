@@ -31,17 +31,23 @@ class Choices:
 
 def category_of(study: Study, item: Item) -> str:
     """Category of an item: CIRCUS's audit label in a validity study, the data set's category ("shirt") in a preference
-    study; "unknown" without one."""
-    return records.category_of(item) if study.kind == "validity" else str(item.hidden.get("category") or UNKNOWN)
+    study, the source in a session study; "unknown" without one."""
+    if study.kind == "validity":
+        return records.category_of(item)
+    return str(item.hidden.get("source" if study.kind == "sessions" else "category") or UNKNOWN)
+
+
+def dataset_of(study: Study, item: Item) -> str:
+    """Data set of an item; in a session study the subset of the benchmark."""
+    return str(item.hidden.get("subset") or UNKNOWN) if study.kind == "sessions" else records.dataset_of(item)
 
 
 def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
     """Possible values of a :class:`Selection` of this study."""
-    validity = answers.study.kind == "validity"
     return Choices(
         tuple(_datasets(answers).items()), tuple(_categories(answers).items()),
         raters(answers, answers.judgements, hide=hide_names),
-        sum(item.in_block for item in answers.items) if validity else 0)
+        sum(item.in_block for item in answers.items) if answers.study.kind != "preference" else 0)
 
 
 def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
@@ -51,7 +57,7 @@ def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
     study = answers.study
     items = tuple(
         item for item in answers.items
-        if (not selection.datasets or records.dataset_of(item) in selection.datasets)
+        if (not selection.datasets or dataset_of(study, item) in selection.datasets)
         and (not selection.categories or category_of(study, item) in selection.categories)
         and (not selection.block_only or item.in_block))
     kept = {item.item_id for item in items}
@@ -69,15 +75,16 @@ def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
 
 def _check(answers: StudyAnswers, selection: Selection) -> None:
     study = answers.study
-    _known("data set", selection.datasets, _datasets(answers), study)
-    _known("category", selection.categories, _categories(answers), study)
+    sessions = study.kind == "sessions"
+    _known("subset" if sessions else "data set", selection.datasets, _datasets(answers), study)
+    _known("source" if sessions else "category", selection.categories, _categories(answers), study)
     occupied = sorted(seat_numbers(answers.seats).values())
     for number in selection.people:
         if number not in occupied:
             raise StudyError(f"Nobody has seat {number} in {study.name}. "
                              + (f"Occupied seats: {_listed(map(str, occupied))}." if occupied
                                 else "Nobody has joined the study yet: leave this filter out."))
-    if selection.block_only and study.kind != "validity":
+    if selection.block_only and study.kind == "preference":
         raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement set: its shared questions "
                          "are spread over everybody. Leave this filter out.")
     if selection.block_only and not any(item.in_block for item in answers.items):
@@ -93,7 +100,7 @@ def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) 
 
 
 def _datasets(answers: StudyAnswers) -> Counter[str]:
-    return Counter(map(records.dataset_of, answers.items))
+    return Counter(dataset_of(answers.study, item) for item in answers.items)
 
 
 def _categories(answers: StudyAnswers) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""``cirque report``: agreement and preference reports with confidence intervals."""
+"""``cirque report``: reports of studies with confidence intervals."""
 
 from __future__ import annotations
 
@@ -110,6 +110,34 @@ def preference(
     _give(name, whole, as_json, to, force)
 
 
+@app.command("sessions")
+def sessions(
+    name: Name,
+    as_json: AsJson = False,
+    to: Out = None,
+    force: Force = False,
+    source: Annotated[list[str] | None, typer.Option(help="Only sessions of this source; repeatable.")] = None,
+    subset: Annotated[list[str] | None, typer.Option(help="Only sessions of this subset; repeatable.")] = None,
+    person: People = None,
+    block: Block = False,
+    scores: Annotated[list[Path] | None, typer.Option(metavar="judged.json", help=(
+        "A language model's scores, for this report only: the file that cirque construct judge wrote; may be "
+        "repeated."))] = None,
+    draws: Draws = 1000,
+    seed: Seed = None,
+    undefined: Undefined = "null",
+    scale: Scale = None,
+    hide_names: HideNames = False,
+    width: Width = None,
+) -> None:
+    """Ratings of sessions: agreement of people with each other and with language models, and means by source."""
+    from annotation.analysis.records import Options
+
+    whole = _report(name, "sessions", Options(draws, _seed(seed), undefined, "items", hide_names),
+                    _Choice(subset, source, person, block), scale, width, files=scores or ())
+    _give(name, whole, as_json, to, force)
+
+
 @dataclass(frozen=True)
 class _Choice:
     """The selection of answers, as given on the command line."""
@@ -125,12 +153,13 @@ def _report(
     rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
 ) -> WholeReport:
     from annotation.analysis.compose import compose
+    from annotation.records.scores import SCORES_PER_ITEM
 
     if width is not None and not options.draws:
         raise StudyError("--width simulates and needs --draws above 0.")
     with _study(name, kind, scale) as (store, study, answers):
         selection = _selection(answers, choice, options)
-        scores = report_scores.metrics(store, study, answers.items, files) if kind == "preference" else ()
+        scores = report_scores.metrics(store, study, answers.items, files) if kind in SCORES_PER_ITEM else ()
     with _working("Computing"):
         return compose(answers, selection, options, rules=rules, scores=scores, ks=ks, width=width)
 

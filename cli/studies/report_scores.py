@@ -1,4 +1,4 @@
-"""``cirque report scores``: metric scores of a preference study."""
+"""``cirque report scores``: metric scores of a preference study, a language model's scores of a session study."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 def scores(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
-    add: Annotated[list[Path] | None, typer.Option(metavar="FILE.csv", help=(
+    add: Annotated[list[Path] | None, typer.Option(metavar="FILE", help=(
         "Keep the metrics of a CSV file: columns item and set as in the study's sets.csv, and one of numbers for each "
-        "metric; may be repeated."))] = None,
+        "metric. For a session study: the judged.json of cirque construct judge. May be repeated."))] = None,
     method: Annotated[str | None, typer.Option("--method", "-m", help=(
         "Score the sets by a method (cirque methods), in --gallery."))] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of the study's images.")] = None,
@@ -44,10 +44,10 @@ def scores(
     domain: DomainOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """What metrics give the sets of a preference study; reports have all of them. Scores of the same name are
-    replaced."""
+    """What metrics give the sets of a preference study, or a language model the sessions of a session study; reports
+    have all of them. Scores of the same name are replaced."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.analysis.scores.score_files import read_scores
+    from annotation.records.scores import SCORES_PER_ITEM
     from cli.tables.report_tables import print_scores
 
     if [bool(add), method is not None, bool(remove)].count(True) > 1:
@@ -58,13 +58,14 @@ def scores(
     with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
-        _check_kind(study)
+        _check_kind(study, method is not None)
+        what, each = "question" if study.kind == "sessions" else "set", SCORES_PER_ITEM[study.kind]
         items = store.items(study.study_id)
         made: list[MetricScores] = []
         if method is not None:
             made = [_by_method(items, method, gallery, metric, model, domain, settings)]
         for path in add or ():
-            made += read_scores(_content(path), items, where=path.name)
+            made += _read(study, path, items)
         _check_twice(made)
         for one in made:
             store.save_scores(study.study_id, one, LOCAL, datetime.now(UTC))
@@ -73,25 +74,24 @@ def scores(
         kept = store.scores(study.study_id)
     if as_json:
         typer.echo(json.dumps([{
-            "name": one.name, "description": one.description, "sets": len(one.scores), "of": 2 * len(items),
+            "name": one.name, "description": one.description, f"{what}s": len(one.scores), "of": each * len(items),
             "notes": list(one.notes)} for one in kept], indent=1, ensure_ascii=False))
         return
     for one in made:
-        out.print(f"Stored {one.name} with {study.name}: {counted(len(one.scores), 'set')} of {2 * len(items):,}.",
+        out.print(f"Stored {one.name} with {study.name}: {counted(len(one.scores), what)} of {each * len(items):,}.",
                   soft_wrap=True)
         print_notes(one.notes)
     for gone in remove or ():
         out.print(f"Removed {gone} from {study.name}.", soft_wrap=True)
     if not made and not remove:
-        print_scores(study.name, kept, 2 * len(items))
+        print_scores(study, kept, each * len(items))
 
 
 def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Sequence[Path]) -> list[MetricScores]:
     """Stored metrics and those of ``files``, which replace stored ones of the same name."""
-    from annotation.analysis.scores.score_files import read_scores
     from annotation.records import name_key
 
-    given = [one for path in files for one in read_scores(_content(path), items, where=path.name)]
+    given = [one for path in files for one in _read(study, path, items)]
     _check_twice(given)
     named = {name_key(one.name) for one in given}
     return [*(one for one in store.scores(study.study_id) if name_key(one.name) not in named), *given]
@@ -119,9 +119,22 @@ def _by_method(
                              otherwise=settings.domain, progress=progress)
 
 
-def _check_kind(study: Study) -> None:
-    if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score. Its report: "
+def _read(study: Study, path: Path, items: Sequence[Item]) -> Sequence[MetricScores]:
+    from annotation.analysis.scores.judged_files import read_judged
+    from annotation.analysis.scores.score_files import read_scores
+
+    if study.kind == "sessions":
+        return [read_judged(_content(path), items, where=path.name)]
+    return read_scores(_content(path), items, where=path.name)
+
+
+def _check_kind(study: Study, by_method: bool) -> None:
+    """Raises ``StudyError`` for a study without anything that could be scored so."""
+    from annotation.records.scores import SCORES_PER_ITEM
+
+    if study.kind not in SCORES_PER_ITEM or (by_method and study.kind != "preference"):
+        what = "method" if study.kind == "sessions" else "metric"
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a {what} could score. Its report: "
                          f"cirque report {study.kind} {json.dumps(study.name, ensure_ascii=False)}")
 
 
@@ -139,4 +152,4 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}. Name a CSV file.") from error
+        raise DatasetError(f"{path} cannot be read: {error.strerror}. Name the file of the scores.") from error

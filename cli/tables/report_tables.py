@@ -14,7 +14,7 @@ from cli.tables.fitted_tables import Grid, print_grid, say
 if TYPE_CHECKING:
     from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Headline, ReportTable
-    from annotation.records import MetricScores
+    from annotation.records import MetricScores, Study
 
 _LISTED = 40       # rows; files have all of them
 _CODES = frozenset({"code"})
@@ -40,17 +40,23 @@ def print_report(whole: WholeReport) -> None:
             print_table(table)
 
 
-def print_scores(study: str, scores: Sequence[MetricScores], sets: int) -> None:
-    """Print the metrics stored with a study of ``sets`` sets."""
+def print_scores(study: Study, scores: Sequence[MetricScores], most: int) -> None:
+    """Print the scores stored with a study in which ``most`` sets or questions can have one."""
+    sessions = study.kind == "sessions"
+    if not scores and sessions:
+        out.print(f"{study.name} has no stored scores of language models.\n"
+                  "  cirque construct judge writes them, cirque report scores STUDY --add judged.json adds them",
+                  soft_wrap=True)
+        return
     if not scores:
-        out.print(f"{study} has no stored scores. Recall of its sets needs none.\n"
+        out.print(f"{study.name} has no stored scores. Recall of its sets needs none.\n"
                   "  From a file: cirque report scores STUDY --add FILE.csv\n"
                   "  By a method: cirque report scores STUDY --method slerp --gallery GALLERY", soft_wrap=True)
         return
-    table = Table("scores", "sets", "what", box=None)
+    table = Table("scores", "questions" if sessions else "sets", "what", box=None)
     table.columns[1].justify, table.columns[1].no_wrap = "right", True
     for one in scores:
-        table.add_row(one.name, f"{len(one.scores):,} of {sets:,}", " ".join((one.description, *one.notes)))
+        table.add_row(one.name, f"{len(one.scores):,} of {most:,}", " ".join((one.description, *one.notes)))
     out.print(table)
 
 

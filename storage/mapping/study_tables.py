@@ -205,7 +205,7 @@ study_scores = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("description", sa.Text, nullable=False),
     sa.Column("notes", sa.JSON, nullable=False),
-    sa.Column("scores", sa.JSON, nullable=False),  # {item_id: [set 1, set 2]}, null for a set without a score
+    sa.Column("scores", sa.JSON, nullable=False),  # {item_id: [score, ...]}, see MetricScores; null for none
     sa.Column("created_by", sa.Text, nullable=False),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.UniqueConstraint("study_id", "name_key"),

@@ -1,4 +1,4 @@
-"""Metric scores of the sets of a preference study."""
+"""Scores of the items of a study: metrics of sets, language models of sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select
 
 from annotation.records import AuditEvent, MetricScores, Study, name_key
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM, SESSION_SCORES
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.support.texts import quoted
 from cir_core.types.ids import new_id
@@ -25,8 +25,8 @@ def save_scores(connection: Connection, study_id: str, scores: MetricScores, by:
     """Save or replace scores by name, in a write transaction. Raises ``UnknownStudy``, ``StudyError``."""
     check_study_texts(scores.name, scores.description, scores.notes, by)
     study = find_study(connection, study_id, lock=True)
-    if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no result sets to score.")
+    if study.kind not in SCORES_PER_ITEM:
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no result sets or sessions to score.")
     key = name_key(scores.name)
     if not key or len(scores.name) > NAME_LIMIT:
         raise StudyError(f"Scores need a name of 1 to {NAME_LIMIT} characters. Give them one.")
@@ -63,21 +63,25 @@ def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> No
 
 def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str, list[float | None]]:
     packed: dict[str, list[float | None]] = {}
+    each = SCORES_PER_ITEM[study.kind]
+    what = "set" if study.kind == "preference" else "question"
     for (item_id, which), value in scores.scores.items():
-        if item_id not in ids or which not in (1, 2):
-            raise StudyError(f"{study.name} has no set {which} of an item {quoted(item_id)}. Score the sets that it "
-                             "has.")
+        if item_id not in ids or which not in range(1, each + 1):
+            raise StudyError(f"{study.name} has no {what} {which} of an item {quoted(item_id)}. Score what it has.")
         if not math.isfinite(value):
-            raise StudyError(f"{scores.name} gives set {which} of the item {quoted(item_id)} {value}, which is no "
-                             "number. Leave sets without a score out.")
-        packed.setdefault(item_id, [None, None])[which - 1] = float(value)
+            raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value}, which is no "
+                             f"number. Leave each {what} without a score out.")
+        if study.kind == "sessions" and value not in SESSION_SCORES:
+            raise StudyError(f"{scores.name} gives question {which} of the item {quoted(item_id)} {value:g}, not a "
+                             "whole number from 1 to 5. Correct it.")
+        packed.setdefault(item_id, [None] * each)[which - 1] = float(value)
     return packed
 
 
 def _read(connection: Connection, study: Study, score_id: str, name: str) -> MetricScores:
     try:
         row = connection.execute(select(tables.study_scores).where(_score.score_id == score_id)).one()
-        return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
+        return MetricScores(row.name, row.description, _unpacked(row.scores, study.kind), tuple(row.notes))
     except (ValueError, TypeError, AttributeError) as error:   # malformed JSON, or of the wrong shape
         raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "
                            f"add them again: cirque report scores {study.name!r} --remove {name!r}",
@@ -85,6 +89,9 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
                            "whoever runs this cirque.") from error
 
 
-def _unpacked(packed: Mapping[str, Sequence[float | None]]) -> dict[tuple[str, int], float]:
-    return {(item_id, which): float(value) for item_id, (one, two) in packed.items()
-            for which, value in ((1, one), (2, two)) if value is not None}
+def _unpacked(packed: Mapping[str, Sequence[float | None]], kind: str) -> dict[tuple[str, int], float]:
+    found = {(item_id, which): float(value) for item_id, given in packed.items()
+            for which, value in zip(range(1, SCORES_PER_ITEM[kind] + 1), given, strict=True) if value is not None}
+    if kind == "sessions" and not SESSION_SCORES.issuperset(found.values()):
+        raise ValueError("not from 1 to 5")
+    return found

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { AS_USUAL, EVERYTHING, addressOf, filtered, readView, unusual, wanted, wantedReport } from "../../assets/js/analysis/address.js";
-import { csvText, firstFaults } from "../../assets/js/analysis/csv.js";
+import { scoresText, firstFaults } from "../../assets/js/analysis/score-files.js";
 import { shortened } from "../../assets/js/analysis/sections/names.js";
 import { detailsOf, groupInWords, inWords } from "../../assets/js/admin/log-words.js";
 import { duration } from "../../assets/js/annotate/progress.js";
@@ -65,11 +65,11 @@ test("short names stay apart", () => {
 
 test("a CSV file is read as it is encoded, or not at all", async () => {
   const file = (bytes) => new File([new Uint8Array(bytes)], "scores.csv");
-  assert.equal(await csvText(file([0xef, 0xbb, 0xbf, 0x61, 0x2c, 0xc3, 0xa4])), "a,ä");
-  assert.equal(await csvText(file([0xff, 0xfe, 0x61, 0, 0x2c, 0])), "a,");
-  assert.equal(await csvText(file([0xfe, 0xff, 0, 0x61])), "a");
-  await assert.rejects(csvText(file([0x61, 0xe4])), /scores\.csv is not UTF-8/);
-  await assert.rejects(csvText({ size: 9 * 2 ** 20, name: "large.csv" }), /larger than 8 MB/);
+  assert.equal(await scoresText(file([0xef, 0xbb, 0xbf, 0x61, 0x2c, 0xc3, 0xa4])), "a,ä");
+  assert.equal(await scoresText(file([0xff, 0xfe, 0x61, 0, 0x2c, 0])), "a,");
+  assert.equal(await scoresText(file([0xfe, 0xff, 0, 0x61])), "a");
+  await assert.rejects(scoresText(file([0x61, 0xe4])), /scores\.csv is not UTF-8/);
+  await assert.rejects(scoresText({ size: 9 * 2 ** 20, name: "large.csv" }), /larger than 8 MB/);
 });
 
 test("the first faults of a file, and how many more", () => {

@@ -1,4 +1,5 @@
-"""Endpoints for metric scores of preference studies: list, upload, compute with a method, remove."""
+"""Endpoints for scores of studies: of sets by metrics (upload, or compute with a method), of sessions by language
+models (upload); list, remove."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
+from annotation.analysis.scores.judged_files import read_judged
 from annotation.analysis.scores.score_files import read_scores
 from annotation.preference.metric_scoring import checked_name, method_scores
 from annotation.records import MetricScores, Study, name_key
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
 from cir_core.language.builtin import BuiltinLanguageModel
@@ -24,8 +26,8 @@ from web.http.visitor import Visitor, check
 from web.services import Services
 
 _MOST_BYTES = 8 * 2**20
-_TOO_LARGE = ("This file is larger than 8 MB. Remove columns without scores, or add it with the command: "
-              "cirque report scores STUDY --add FILE.csv")
+_TOO_LARGE = ("This file is larger than 8 MB. Remove what is no score, or add it with the command: "
+              "cirque report scores STUDY --add FILE")
 _LONGEST_NAME = 200
 
 
@@ -45,14 +47,16 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 
     def add(visitor: Visitor, sent: Fields) -> object:
         study = _managing(visitor, sent)
-        found = read_scores(_text(sent, "content", _MOST_BYTES), store.items(study.study_id),
-                            where=_text(sent, "name", _LONGEST_NAME) or "scores.csv")
+        content, items = _text(sent, "content", _MOST_BYTES), store.items(study.study_id)
+        name = _text(sent, "name", _LONGEST_NAME)
+        found = ((read_judged(content, items, where=name or "judged.json"),) if study.kind == "sessions" else
+                 read_scores(content, items, where=name or "scores.csv"))
         for one in found:
             _keep(study, one, visitor)
         return {"added": [one.name for one in found], "scores": present.scores(store.scores(study.study_id))}
 
     def compute(visitor: Visitor, sent: Fields) -> object:
-        study = _managing(visitor, sent)
+        study = _preference(_managing(visitor, sent))
         method = find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
         gallery = services.search.gallery(_text(sent, "gallery", _LONGEST_NAME)).name
         name = checked_name(_text(sent, "name", _LONGEST_NAME) or f"{method.name} in {gallery}")
@@ -86,7 +90,10 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 
     def _managing(visitor: Visitor, sent: Fields) -> Study:
         check(visitor, "manage")
-        return _preference(store.study(input_limits.checked_study(sent["study"])))
+        study = store.study(input_limits.checked_study(sent["study"]))
+        if study.kind not in SCORES_PER_ITEM:
+            raise StudyError(f"{study.name} is a {study.kind} study: it has no sets or sessions that could be scored.")
+        return study
 
     def _keep(study: Study, scores: MetricScores, visitor: Visitor) -> None:
         store.save_scores(study.study_id, scores, visitor.name, datetime.now(UTC))

@@ -18,6 +18,7 @@ from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
 from annotation.analysis.validity.disputes import disputed
 from annotation.records import Study, StudyImage, name_key, same_person
+from annotation.records.scores import SCORES_PER_ITEM
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
@@ -153,7 +154,7 @@ class ReportCache:
 
     def _read_now(self, study: Study) -> _Read:
         with self._pace.spending(study.study_id, "reading"):
-            scores = tuple(self._store.scores(study.study_id)) if study.kind == "preference" else ()
+            scores = tuple(self._store.scores(study.study_id)) if study.kind in SCORES_PER_ITEM else ()
             return _Read(load_answers(self._store, study), scores)
 
     def _make(self, looked: StudySnapshot, asked: ReportParams) -> CachedReport:

@@ -18,6 +18,12 @@ from annotation.analysis.records.preference import Normality as Normality
 from annotation.analysis.records.preference import PreferenceReport as PreferenceReport
 from annotation.analysis.records.preference import Rate as Rate
 from annotation.analysis.records.preference import Strength as Strength
+from annotation.analysis.records.sessions import ModelRatings as ModelRatings
+from annotation.analysis.records.sessions import PersonRatings as PersonRatings
+from annotation.analysis.records.sessions import QuestionRatings as QuestionRatings
+from annotation.analysis.records.sessions import SessionGroup as SessionGroup
+from annotation.analysis.records.sessions import SessionJudge as SessionJudge
+from annotation.analysis.records.sessions import SessionReport as SessionReport
 from annotation.analysis.records.validity import Disputed as Disputed
 from annotation.analysis.records.validity import PairAgreement as PairAgreement
 from annotation.analysis.records.validity import PairSummary as PairSummary

@@ -9,14 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from annotation.analysis.compose import WholeReport
-from annotation.analysis.records import Headline, PreferenceReport, Section, ValidityReport
+from annotation.analysis.compose import Report, WholeReport
+from annotation.analysis.records import Headline, Section, SessionReport, ValidityReport
 from annotation.analysis.rendering.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
 from annotation.analysis.rendering.report_parts import selected
 from cir_core.reports.cells import shown, shown_interval
 from cir_core.reports.page import html_page, remark
 
-Report = ValidityReport | PreferenceReport
 ReportForm = Literal["md", "html", "json"]
 REPORT_FORMS: tuple[ReportForm, ...] = ("md", "html", "json")
 _HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
@@ -59,6 +58,8 @@ def report_files(whole: WholeReport) -> Mapping[str, bytes]:
 
 
 def _title(report: Report) -> str:
+    if isinstance(report, SessionReport):
+        return "Session report"
     return "Agreement report" if isinstance(report, ValidityReport) else "Preference report"
 
 

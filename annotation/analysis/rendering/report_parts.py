@@ -1,4 +1,4 @@
-"""What both kinds of report are put together of: headlines, and the sections on planning and method."""
+"""What all kinds of report are put together of: headlines, and the sections on planning and method."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from annotation.analysis.records import (
     ReportTable,
     Section,
     Selection,
+    SessionReport,
     ValidityReport,
 )
 from annotation.preference.quality import Proportion
@@ -67,7 +68,7 @@ def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headl
     return Headline(label, Estimate(value, of), "count", unit, note)
 
 
-def notes_table(report: ValidityReport | PreferenceReport) -> tuple[ReportTable, ...]:
+def notes_table(report: ValidityReport | PreferenceReport | SessionReport) -> tuple[ReportTable, ...]:
     """What a reader must know first; nothing where there is nothing to say."""
     chosen = selected(report)
     first = (f"This report covers part of the study: {chosen}.",) if chosen else ()
@@ -117,7 +118,7 @@ def method_section(
     settings = [
         ("Study", about.study), ("Identifier", about.study_id), ("Kind", about.kind), ("Protocol", about.protocol),
         ("Answers", _answered(about)), ("Latest answer", about.latest or "none"),
-        ("Selection", selection_sentence(about.selection, raters)), *more,
+        ("Selection", selection_sentence(about, raters)), *more,
         ("Bootstrap draws", shown(options.draws, "count") if options.draws else "none"), ("Seed", str(options.seed)),
         ("Bootstrap unit", options.resample), ("Agreement if all raters used a single category", _undefined(options)),
         ("Names", "hidden" if options.hide_names else "shown"),
@@ -131,11 +132,13 @@ def method_section(
                             tuple(settings))))
 
 
-def selection_sentence(selection: Selection, raters: Sequence[Rater], most: int | None = None) -> str:
-    """``most``: names of a kind; of more there is a number."""
-    names = {rater.seat: rater.name for rater in raters}
+def selection_sentence(about: About, raters: Sequence[Rater], most: int | None = None) -> str:
+    """What was selected. ``most``: names of a kind; of more there is a number."""
+    selection, names = about.selection, {rater.seat: rater.name for rater in raters}
+    sessions = about.kind == "sessions"
     parts = [f"{what} {_some(which, most)}" for what, which in (
-        ("data set", selection.datasets), ("category", selection.categories),
+        ("subset" if sessions else "data set", selection.datasets),
+        ("source" if sessions else "category", selection.categories),
         ("people", [names.get(seat, f"seat {seat}") for seat in selection.people])) if which]
     if selection.block_only:
         parts.append("the agreement block only")
@@ -148,14 +151,17 @@ def _some(names: Sequence[str], most: int | None) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
-def selected(report: ValidityReport | PreferenceReport) -> str:
+def selected(report: ValidityReport | PreferenceReport | SessionReport) -> str:
     """ "data set cirr; people ann (12 of 252 answers)"; "" where nothing was selected. Answers that rules leave out
     are among those that are left, and so are unsure ones."""
     about = report.about
     if about.selection == Selection():
         return ""
-    left = report.judgements + report.unlabelled if isinstance(report, ValidityReport) else report.n_answers
-    return (f"{selection_sentence(about.selection, report.raters, _NAMED)} ({left:,} of "
+    if isinstance(report, ValidityReport):
+        left = report.judgements + report.unlabelled
+    else:
+        left = report.answers if isinstance(report, SessionReport) else report.n_answers
+    return (f"{selection_sentence(about, report.raters, _NAMED)} ({left:,} of "
             f"{number_of(about.answered, 'answer')})")
 
 

@@ -23,6 +23,7 @@ from cir_core.support.texts import shortened
 _SCALES: dict[str, tuple[Scale, str]] = {
     "validity": ("nominal", "Verdicts and flags have no order"),
     "preference": ("ordinal", "Ratings from 1 to 5 have an order"),
+    "sessions": ("ordinal", "Ratings from 1 to 5 have an order"),
 }
 
 

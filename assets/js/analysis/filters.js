@@ -12,9 +12,9 @@ const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200
 const NO_RULE = "none";
 
 export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
-  const unit = kind === "preference" ? "questions" : "items";
-  const datasets = chipRow({ label: "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
-  const categories = chipRow({ label: "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
+  const sessions = kind === "sessions", unit = { preference: "questions", sessions: "sessions", validity: "items" }[kind];
+  const datasets = chipRow({ label: sessions ? "Subset" : "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
+  const categories = chipRow({ label: sessions ? "Source" : "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
   const people = chipRow({ label: "People", unit: "answers", chosen: () => view().people, change: (values) => change({ people: values }) });
   const block = chipRow({ label: "Items", unit, chosen: () => (view().block ? ["block"] : []), change: (on) => change({ block: on.length > 0 }) });
   const clear = h("button", { class: "cq-btn small", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) });
@@ -25,7 +25,7 @@ export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, vi
     element,
     put(/** @type {Report} */ { choices, report, about }) {
       datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
-      categories.put(choices.categories.map(([name, number]) => [name, name.replaceAll("_", " "), number]));
+      categories.put(choices.categories.map(([name, number]) => [name, sessions ? name : name.replaceAll("_", " "), number]));
       people.put(choices.people.map(({ seat, name, judgements }) => [seat, name, judgements]));
       block.put(choices.block ? [["block", "Only the agreement block", choices.block]] : []);
       block.element.hidden = !choices.block;
@@ -56,9 +56,9 @@ function howMade(/** @type {Looking & { kind: Kind }} */ { kind, view, change })
   };
   const [seed, seedField] = field("Seed", "seed", { type: "number", ...SEEDS, placeholder: "Default", inputmode: "numeric" }, "The same seed reproduces the intervals");
   const parts = [oneOf("Bootstrap draws", "draws", DRAWS), seedField];
-  if (kind === "validity") {
-    parts.push(oneOf("Undefined κ", "undefined",
-      [["null", "leave out", "Chance agreement is complete: left out of means, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
+  if (kind !== "preference") {
+    parts.push(oneOf(kind === "sessions" ? "Undefined α" : "Undefined κ", "undefined",
+      [["null", "leave out", "Chance agreement is complete: no number, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
   } else {
     parts.push(
       oneOf("Bootstrap unit", "resample", [["items", "Questions", "Generalise to other questions of the same kind"], ["people", "People", "Generalise to other people"]]),

@@ -16,7 +16,7 @@ export function planPart({ view, change, shown }) {
   } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "Maximum width of the 95 % interval" }), width), ask,
   drop);
   const element = h("section", { class: "cq-an-section cq-an-planning", hidden: true, "aria-label": "Planning" }, h("h2", { text: "How many more are needed?" }),
-    h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items and people are needed for this precision of κ or the preference rate." }), form);
+    h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items, sessions or people are needed for this precision of κ, the preference rate or the mean rating." }), form);
   return {
     element,
     put(/** @type {{ nothing: boolean, final: boolean }} */ { nothing, final }) {

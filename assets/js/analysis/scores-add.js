@@ -1,18 +1,19 @@
-// Asks for scores: from a file, or worked out by a method in a gallery.
+// Asks for scores: from a file, or worked out by a method in a gallery. Of sessions only from a file.
 import { api, closer, dialog, field, h, messageOf, once, say, tellIn, toast } from "../shared/common.js";
-import { csvText, firstFaults } from "./csv.js";
+import { scoresText, firstFaults } from "./score-files.js";
 import { passing } from "./follow.js";
 import { plural } from "../studies/words.js";
 
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
-/** @type {(of: { study: string, changed(): void, from(): void }) => { leave(): void }} */
+/** @type {(of: { study: string, kind: Kind, changed(): void, from(): void }) => { leave(): void }} */
 // Answers {leave}: whoever looked has gone, and nothing is asked any more. A computation goes on without a dialog.
-export function addScores({ study, changed, from }) {
+export function addScores({ study, kind, changed, from }) {
+  const sessions = kind === "sessions", type = sessions ? "JSON" : "CSV";
   const stopped = new AbortController(), { signal } = stopped;
   /** @type {<Path extends string>(method: "GET" | "POST", path: Path, body?: object, options?: CallOptions) => Promise<AnswerOf<Path>>} */
   const ask = (method, path, body, options) => api(method, path, body, { signal, ...options });
-  const file = h("input", { type: "file", accept: ".csv,text/csv", "aria-label": "CSV file" });
+  const file = h("input", { type: "file", accept: sessions ? ".json,application/json" : ".csv,text/csv", "aria-label": `${type} file` });
   const send = h("button", { class: "cq-btn primary", text: "Add the file" });
   const method = h("select", { "aria-label": "Method" }), gallery = h("select", { "aria-label": "Gallery" });
   const named = h("input", { type: "text", placeholder: "default: names of method and gallery" });
@@ -21,12 +22,13 @@ export function addScores({ study, changed, from }) {
 
   const byFile = part("From a file", send, async () => {
     const chosen = file.files?.[0];
-    if (!chosen) throw new Error("Choose a CSV file first.");
-    const content = await csvText(chosen);
+    if (!chosen) throw new Error(`Choose a ${type} file first.`);
+    const content = await scoresText(chosen, sessions ? "Choose the file that cirque wrote." : undefined);
     await ask("POST", "analysis/scores", { study, content, name: chosen.name }, { patience: UPLOAD_MS });
-  }, h("p", {}, "A row for each set, with the columns ", h("code", { text: "item" }), ", ", h("code", { text: "set" }), " (1 or 2) and one column of numbers for each metric. ",
+  }, ...(sessions ? [h("p", {}, "The file ", h("code", { text: "judged.json" }), " that ", h("code", { text: "cirque construct judge" }),
+    " wrote, with the sources, sample and seed of this study.")] : [h("p", {}, "A row for each set, with the columns ", h("code", { text: "item" }), ", ", h("code", { text: "set" }), " (1 or 2) and one column of numbers for each metric. ",
     "The judgements CSV of this study already has the first two: add a column to its ", h("code", { text: "sets.csv" }), "."),
-  h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" }), h("div", { class: "cq-row" }, file, send));
+  h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" })]), h("div", { class: "cq-row" }, file, send));
 
   const byMethod = part("By a method, in a gallery", compute, async () => {
     const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, method: method.value, name: named.value.trim() });
@@ -34,9 +36,9 @@ export function addScores({ study, changed, from }) {
   }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by." }),
   field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, said);
 
-  const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, byMethod.element);
+  const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, sessions ? null : byMethod.element);
   once(asks).then(from);
-  choices();
+  if (!sessions) choices();
   return { leave() {
     stopped.abort();
     asks.close();

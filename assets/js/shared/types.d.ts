@@ -40,7 +40,7 @@ interface Acts { acts: Act[]; more: boolean; groups: string[]; kinds: string[] }
 
 // --- a person at work in a study ---------------------------------------------------------------
 
-type Kind = "validity" | "preference";
+type Kind = "validity" | "preference" | "sessions";
 interface MissingPicture { token: string; missing: true; small?: undefined; large?: undefined; width?: undefined; height?: undefined }
 interface ShownPicture { token: string; missing?: undefined; small: string; large: string; width: number; height: number }
 type Picture = ShownPicture | MissingPicture;

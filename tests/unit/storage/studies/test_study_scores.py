@@ -15,6 +15,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import START, a_study, an_answer, an_item, keep
 from tests.fakes.preferences import a_judgement as a_rating
+from tests.fakes.session_studies import a_model, a_session, a_session_study
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, STUDY, a_decision, a_judgement, take_nothing
 
 THIRD = 1 / 3   # of no finite number of binary digits
@@ -172,3 +173,28 @@ def test_the_stamp_is_two_statements_that_read_no_row_of_judgements(store):
             plan = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + asked[0][0], asked[0][1]).all()
         steps = [row[-1] for row in plan if "judgements" in row[-1]]
         assert steps and all("USING COVERING INDEX" in step for step in steps)
+
+
+def test_a_session_study_has_five_scores_a_session(store):
+    store.create(a_session_study(), [a_session(0), a_session(1)], [], [PlannedAssignment("n0", 1, 0)])
+    model = a_model({0: [1, 2, 3, 4, 5]})
+    store.save_scores("r1", model, "Ann", START)
+    assert store.scores("r1") == (model,)
+    for scores, sentence in (({("n0", 6): 1.0}, "no question 6 of an item"),
+                             ({("n0", 5): 6.0}, "6, not a whole number"),
+                             ({("n0", 5): 2.5}, "2.5, not a whole number")):
+        with pytest.raises(StudyError, match=sentence):
+            store.save_scores("r1", replace(model, scores=scores), "Ann", START)
+    assert store.scores("r1") == (model,)
+
+
+@pytest.mark.parametrize("damage", ['{"n0": [1, 2]}', '{"n0": [1, 2, 3, 4, 9]}', '{"n0": [1, 2, 3, 4, 5, 5]}'])
+def test_damaged_scores_of_sessions_are_said(store, damage):
+    store.create(a_session_study(), [a_session(0)], [], [PlannedAssignment("n0", 1, 0)])
+    store.save_scores("r1", a_model({0: 3}), "Ann", START)
+    sqlite = store.engine.dialect.name == "sqlite"
+    with writing(store.engine) as connection:
+        connection.execute(text(f"UPDATE study_scores SET scores = {':damage' if sqlite else 'CAST(:damage AS JSON)'}"),
+                           {"damage": damage})
+    with pytest.raises(StorageError, match="are damaged"):
+        store.scores("r1")

@@ -1,12 +1,12 @@
-// A CSV file that somebody chose, as the server reads one from a disk.
+// A file of scores that somebody chose, as the server reads one from a disk.
 
 // In bytes, as the server has it.
 const MOST_BYTES = 8 * 2 ** 20;
-const TOO_LARGE = "This file is larger than 8 MB. Remove columns without scores, or add it with the command: cirque report scores STUDY --add FILE.csv";
+const TOO_LARGE = "This file is larger than 8 MB. Remove what is no score, or add it with the command: cirque report scores STUDY --add FILE";
 const SHOWN_FAULTS = 5;
 
-// Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
-export async function csvText(/** @type {File} */ file) {
+// Its text; ``remedy`` for one that is not UTF-8. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
+export async function scoresText(/** @type {File} */ file, remedy = "Save it as “CSV UTF-8”.") {
   if (file.size > MOST_BYTES) throw new Error(TOO_LARGE);
   let bytes;
   try {
@@ -19,7 +19,7 @@ export async function csvText(/** @type {File} */ file) {
   try {
     return new TextDecoder(marked[mark] ?? "utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Error(`${file.name} is not UTF-8. Save it as “CSV UTF-8”.`);
+    throw new Error(`${file.name} is not UTF-8. ${remedy}`);
   }
 }
 
