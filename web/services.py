@@ -49,6 +49,7 @@ class Services:
 def open_services(settings: Settings) -> Services:
     """Open the store and the gallery pool. Models are loaded on first use."""
     from annotation.preference.answers import Preference
+    from annotation.sessions.answers import Sessions
     from annotation.validity.answers import Validity
     from cir_core.encoders import load_encoder
     from cir_core.images.uploads import UploadFolder
@@ -74,7 +75,7 @@ def open_services(settings: Settings) -> Services:
     )
     return Services(
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
-        StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
+        StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies), meter,
         quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
-from annotation.sessions.questions import POINTS, QUESTIONS
+from annotation.records import Item, OpenAssignments, Reassignment, Study
+from annotation.sessions.questions import INTRO, POINTS, QUESTIONS, questions_of
+from annotation.studies import assignment
 from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
+from annotation.studies.kinds import NormalizedAnswer
 from cir_core.errors import IncompleteJudgement
 from cir_core.support.texts import printable, shortened, tidy
 
 FIELDS = ("ratings", "reason")
 _KEYS = tuple(one.key for one in QUESTIONS)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Sessions:
+    """:class:`annotation.studies.kinds.StudyKind` of session studies. The questions are those of the study's
+    protocol; an answer is never unsure."""
+
+    flow = None
+    sticky_fields = ()
+
+    def normalize(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> NormalizedAnswer:
+        """:func:`complete_answer`."""
+        questions_of(study.protocol)
+        return NormalizedAnswer(complete_answer(answer))
+
+    def draft(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> Mapping[str, Any]:
+        """:func:`draft_answer`."""
+        return draft_answer(answer)
+
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+        return answer
+
+    def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
+        """A fair share of all open work: :func:`annotation.studies.assignment.reassign`."""
+        return assignment.reassign(work)
+
+    def page(self, study: Study) -> Mapping[str, Any]:
+        """The questions with their guidelines, and the limit of a reason."""
+        return {"intro": INTRO, "questions": [asdict(one) for one in questions_of(study.protocol)],
+                "points": list(POINTS), "note_limit": NOTE_LIMIT}
 
 
 def complete_answer(given: object) -> dict[str, Any]:

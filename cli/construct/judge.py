@@ -1,4 +1,4 @@
-"""``cirque construct judge``: sessions rated by a language model."""
+"""``cirque construct judge``: sessions rated by a language model, or by people in a study."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cir_core.errors import LanguageModelError
+from cir_core.errors import LanguageModelError, SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cir_core.types.domains import Domain
 from cli.console import ModelChoice, err, open_encoder, out, print_notes
+from cli.construct.judge_people import StudyOptions, check_options, create_study
 from cli.construct.progress import check_budget, session_bar
 from cli.construct.sources import named_paths, named_values
 from cli.construct.tables import duration, print_estimate
@@ -31,22 +32,35 @@ def judge(
     sessions: Annotated[list[str], typer.Argument(
         metavar="SESSIONS...", help="Files of sessions or folders that cirque construct wrote; NAME=FILE names its "
                                     "source.")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the scores.")],
     gallery: Annotated[list[str], typer.Option(
         "--gallery", "-g", help="Gallery of the images; NAME=GALLERY for one source or subset. Repeatable.")],
     sample: Annotated[int, typer.Option(min=1, help="Sessions of each subset of each source.")] = 60,
-    seed: Annotated[int, typer.Option(help="Decides which sessions are in the sample, and the intervals.")] = 0,
-    judge: Annotated[Literal["llm"], typer.Option("--judge", help="Who judges: the connected language model.")] = "llm",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the scores in the folder.")] = False,
+    seed: Annotated[int, typer.Option(
+        help="Decides which sessions are in the sample, the intervals, and who gets which session.")] = 0,
+    judge: Annotated[Literal["llm", "people"], typer.Option(
+        "--judge", help="Who judges: the connected language model, or people in a study.")] = "llm",
+    folder: Annotated[Path | None, typer.Option(
+        "--out", "-o", help="llm: folder of the journal and the scores.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="llm: go on with the scores in the folder.")] = False,
     retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try failed sessions again.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+        "--retry-failed", help="llm, with --resume: try failed sessions again.")] = False,
+    dry_run: Annotated[bool, typer.Option(
+        "--dry-run", help="Only estimate requests, tokens, cost and time; of a study the effort.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="llm: stop at this cost, of all runs together.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="llm: stop at this many requests, of all runs.")] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+        min=1, max=64, help="llm: sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
     domain: Annotated[Domain | None, typer.Option(
-        help="What the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
+        help="llm: what the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None,
+    people: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None,
+    overlap: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None,
+    agreement_items: Annotated[int | None, typer.Option(
+        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None,
+    seconds_per_item: Annotated[float | None, typer.Option(
+        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources."""
@@ -58,21 +72,33 @@ def judge(
     from cir_core.gallery.gallery import open_gallery
 
     settings = get_settings()
+    check_options(judge, [("--out", folder), ("--resume", resume), ("--retry-failed", retry_failed),
+                          ("--budget", budget), ("--max-calls", max_calls), ("--workers", workers),
+                          ("--domain", domain)],
+                  [("--name", name), ("--people", people), ("--overlap", overlap),
+                   ("--agreement-items", agreement_items), ("--seconds-per-item", seconds_per_item)])
     check_budget(budget)
-    read = {name: read_sets(paths) for name, paths in named_paths(sessions).items()}
-    galleries = {name: open_gallery(value, home=settings.home)
-                 for name, value in named_values(gallery, "--gallery").items()}
+    read = {of: read_sets(paths) for of, paths in named_paths(sessions).items()}
+    galleries = {of: open_gallery(value, home=settings.home)
+                 for of, value in named_values(gallery, "--gallery").items()}
+    sources = [Source(of, tuple(subsets)) for of, (subsets, _) in read.items()]
+    notes = [f"{of}: {note}" for of, (_, found) in read.items() for note in found]
+    if judge == "people":
+        return create_study(sources, galleries, notes, sample, seed,
+                            StudyOptions(name, people, overlap, agreement_items, seconds_per_item), dry_run=dry_run,
+                            as_json=as_json)
+    if folder is None:
+        raise SettingsError("Name the folder of the journal and the scores: --out FOLDER.")
     with ExitStack() as stack:
         # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
         first = next(iter(galleries.values()))
         encoder = None if settings.llm_sees else open_encoder(first.encoder.spec)
         language = stack.enter_context(language_model(ModelChoice.settings, encoder))
-        judging = Judging([Source(name, tuple(subsets)) for name, (subsets, _) in read.items()], galleries, language,
-                          sample, seed, domain or settings.domain)
+        judging = Judging(sources, galleries, language, sample, seed, domain or settings.domain)
         check_card(folder / "journal.jsonl", judging.card, resume=resume)
         at_a_time = workers or settings.llm_concurrency
         if not as_json:
-            print_notes(f"{name}: {note}" for name, (_, notes) in read.items() for note in notes)
+            print_notes(notes)
             print_notes(judging.notes)
         if dry_run or not as_json:
             _estimate(judging, folder, at_a_time, resume, as_json)

@@ -16,7 +16,8 @@ from cli.console import open_stores, out, print_notes, progress_bar
 from cli.studies import preference, preference_files, study_files, study_upkeep
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
-app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
+app = typer.Typer(help="Studies: people judge queries, which of two result sets is better, or sessions.",
+                  no_args_is_help=True)
 create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
 app.add_typer(study_files.import_app, name="import")

@@ -64,7 +64,7 @@ def import_circus(
 def export(
     form: Annotated[Form, typer.Argument(metavar="FORM", help=(
         "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
-        "preferences."))],
+        "preferences; of a session study also results."))],
     name: Name,
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
@@ -75,14 +75,19 @@ def export(
     HP-FashionIQ."""
     from annotation.preference.review import preference_files
     from annotation.records import LOCAL, AuditEvent
+    from annotation.sessions.exports import session_files
     from annotation.tables.files import as_zip
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
 
     with open_stores() as stores:
         study = stores.studies.study(name)
-        files, notes = (preference_files(stores.studies, study, form, everything=everything)
-                        if study.kind == "preference" else study_files(stores.studies, study, form, rule))
+        if study.kind == "preference":
+            files, notes = preference_files(stores.studies, study, form, everything=everything)
+        elif study.kind == "sessions":
+            files, notes = session_files(stores.studies, study, form)
+        else:
+            files, notes = study_files(stores.studies, study, form, rule)
         stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
@@ -102,22 +107,30 @@ def results(
     rule: RuleOption = "majority",
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others."""
+    """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
+    study the mean ratings by source."""
+    from annotation.sessions.exports import session_files
+    from annotation.sessions.questions import questions_of
+    from annotation.sessions.results import rating_rows
     from annotation.validity.exports.study_files import study_files
     from annotation.validity.labels import final_labels
     from annotation.validity.rubric import load_rubric
     from annotation.validity.subset import count_subset
-    from cli.tables.study_tables import print_results
+    from cli.tables.study_tables import print_ratings, print_results
 
     with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
-        if study.kind != "validity":
-            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity studies; how people answered "
-                             "is there: cirque study quality")
+        if study.kind == "preference":
+            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity and session studies; how "
+                             "people answered is there: cirque study quality")
         if as_json:
-            files, _ = study_files(store, study, "results", rule)
+            files, _ = (session_files(store, study, "results") if study.kind == "sessions"
+                        else study_files(store, study, "results", rule))
             typer.echo(files["results.json"].decode(), nl=False)
+        elif study.kind == "sessions":
+            print_ratings(questions_of(study.protocol), rating_rows(
+                study, store.items(study.study_id), store.judgements(study.study_id)))
         else:
             items = store.items(study.study_id)
             rubric = load_rubric(study.protocol)

@@ -13,6 +13,8 @@ from cli.console import out
 if TYPE_CHECKING:
     from annotation.preference.survey.overview import SurveyOverview
     from annotation.records import Study
+    from annotation.sessions.questions import Question
+    from annotation.sessions.results import RatingRow
     from annotation.studies.overview import SeatProgress
     from annotation.studies.planner import Forecast
     from annotation.validity.rubric import Rubric
@@ -51,7 +53,8 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
     out.print(table if table.row_count else
               "No study yet. Create one.\n"
               "  Are queries valid? cirque study create validity NAME --from-audit DIR\n"
-              "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B",
+              "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B\n"
+              "  Are sessions good? cirque construct judge SESSIONS --gallery GALLERY --judge people --name NAME",
               soft_wrap=not table.row_count)
 
 
@@ -60,14 +63,16 @@ def print_study(
 ) -> None:
     """``survey``: of preference studies."""
     plan, state = study.plan, "open" if study.accepting else "closed"
-    asked = "item" if survey is None else "question"
+    asked = {"preference": "question", "sessions": "session"}.get(study.kind, "item")
     out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
-    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, 'item')} for everyone, seed "
+    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, asked)} for everyone, seed "
               f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
               soft_wrap=True)
-    heads = ("seat", "person", "done", "unsure", "median", "last seen", "")
-    if survey is not None:
+    heads: tuple[str, ...] = ("seat", "person", "done", "unsure", "median", "last seen", "")
+    if study.kind == "sessions":
+        heads = ("seat", "person", "done", "median", "last seen", "")
+    elif survey is not None:
         heads = ("seat", "person", "done", "median", "last seen", "", "finished, code")
     table = Table(*heads, box=None)
     for column in table.columns:
@@ -76,7 +81,7 @@ def print_study(
     for one in people:
         table.add_row(
             str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
-            *((f"{one.unsure:,}",) if survey is None else ()),
+            *((f"{one.unsure:,}",) if study.kind == "validity" else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
             f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "inactive" if one.away else "",
             *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))
@@ -117,6 +122,16 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
     if any(count for _, count in reasons):
         print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
     out.print(f"Rule: {rule}. An adjudicator's decision takes precedence.", soft_wrap=True)
+
+
+def print_ratings(questions: Sequence[Question], rows: Sequence[RatingRow]) -> None:
+    """Print the mean ratings of a session study by source and subset."""
+    several = any(row.subset for row in rows)
+    print_rows(("source", *(("subset",) if several else ()), "sessions", "rated", "answers",
+                *(one.title.lower() for one in questions)), (
+        (row.source, *((row.subset or "all",) if several else ()), f"{row.sessions:,}", f"{row.rated:,}",
+         f"{row.ratings:,}", *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows))
+    out.print("Means of 1 to 5, every session counting the same.")
 
 
 def print_pairs(name: str, figure: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy import event
 
 from annotation.preference.answers import Preference
 from annotation.records import Role
+from annotation.sessions.answers import Sessions
 from annotation.sources import StudyQuery
 from annotation.sources.audit import read_audit
 from annotation.studies.service import StudyService
@@ -124,8 +125,8 @@ class Browser:
 
     def __init__(self, home: Path, store: SqlStudyStore, who: str = "Ada", role: Role = "annotator") -> None:
         services: Any = SimpleNamespace(
-            studies=StudyService(store, {"validity": Validity(), "preference": Preference()}), study_store=store,
-            study_members=StudyMembers(store), settings=SimpleNamespace(home=home), meter=Meter())
+            studies=StudyService(store, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
+            study_store=store, study_members=StudyMembers(store), settings=SimpleNamespace(home=home), meter=Meter())
         app = FastAPI()
         app.include_router(study_routes(services))
         app.include_router(adjudicate_routes(services))

@@ -25,20 +25,21 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 def workspace(found: Workspace) -> Json:
     """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
     ``progress["total"]`` is an estimate."""
-    parts = survey_json.parts if found.study.kind == "preference" else _validity_parts
+    parts = survey_json.parts if found.study.kind == "preference" else _parts
     return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
             **parts(found)}
 
 
-def _validity_parts(found: Workspace) -> Json:
+def _parts(found: Workspace) -> Json:
     study_id, images = found.study.study_id, found.images
+    present, addresses_of = (session, _session_addresses) if found.study.kind == "sessions" else (item, _addresses)
     return {
-        "item": None if found.item is None else item(found.item, found.position, images),
+        "item": None if found.item is None else present(found.item, found.position, images),
         "answer": None if found.judgement is None else found.judgement.answer,
         "revision": 0 if found.judgement is None else found.judgement.revision,
         "seconds": 0 if found.judgement is None else found.judgement.seconds,
         "draft": None if found.draft is None else {"answer": found.draft.answer, "seconds": found.draft.seconds},
-        "ahead": [{"images": _addresses(study_id, each, images)} for each in found.ahead],
+        "ahead": [{"images": addresses_of(study_id, each, images)} for each in found.ahead],
     }
 
 
@@ -64,6 +65,16 @@ def item(found: Item, position: int | None, images: Images) -> Json:
     }
 
 
+def session(found: Item, position: int | None, images: Images) -> Json:
+    """A session: what was said about which image, turn by turn, and the target."""
+    shown, study_id = found.shown, found.study_id
+    return {
+        "id": found.item_id, "position": position,
+        "turns": [{"image": picture(study_id, turn["image"], images), "text": turn["text"]} for turn in shown["turns"]],
+        "target": picture(study_id, shown["target"], images),
+    }
+
+
 def saved(found: Saved) -> Json:
     return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
             "unsure": bool(found.judgement.answer.get("unsure"))}
@@ -80,3 +91,8 @@ def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
     shown = found.shown
     wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]
     return addresses(study_id, wanted, images)
+
+
+def _session_addresses(study_id: str, found: Item, images: Images) -> list[str]:
+    shown = found.shown
+    return addresses(study_id, [*((turn["image"], "l") for turn in shown["turns"]), (shown["target"], "l")], images)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from annotation.preference.review import preference_files
 from annotation.records import Study
+from annotation.sessions.exports import session_files
 from annotation.studies.store import StudyStore
 from annotation.tables.files import as_zip
 from annotation.validity.exports.study_files import study_files
@@ -39,6 +40,13 @@ def download_preferences(store: StudyStore, study: Study, form: str) -> Response
     """
     files, notes = preference_files(store, study, form)
     return _packed(files, notes, study, form, together=len(files) > 1 or bool(notes))
+
+
+def download_sessions(store: StudyStore, study: Study, form: str, table: str) -> Response:
+    """A session study in one of :data:`annotation.sessions.exports.FORMS`. Raises ``StudyError`` for another form or
+    table."""
+    files, notes = session_files(store, study, form, tables=(table,))
+    return _packed(files, notes, study, form, together=False)
 
 
 def _packed(files: Mapping[str, bytes], notes: Sequence[str], study: Study, form: str, *, together: bool) -> Response:

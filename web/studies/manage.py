@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 from fastapi import APIRouter
 
 from annotation.records import AuditEvent, Study, same_person
+from annotation.sessions.results import rating_rows
 from annotation.studies import input_limits
 from annotation.studies.lifecycle import release as release_work
 from annotation.studies.lifecycle import set_accepting
@@ -24,7 +25,7 @@ from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
-from web.studies.downloads import download, download_preferences
+from web.studies.downloads import download, download_preferences, download_sessions
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 
@@ -42,9 +43,8 @@ def studies_routes(services: Services) -> APIRouter:
         seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
-        cases = ([] if study.kind == "preference" else
-                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
-                       rubric=load_rubric(study.protocol)))
+        cases = (queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
+                       rubric=load_rubric(study.protocol)) if study.kind == "validity" else [])
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),
@@ -64,10 +64,21 @@ def studies_routes(services: Services) -> APIRouter:
         return present.results(count_subset(items, labels, rubric=rubric), rubric, rule,
                                queue(items, judgements, decisions, rubric=rubric))
 
+    def ratings(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        if study.kind != "sessions":
+            raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sessions.")
+        return present.ratings(study, rating_rows(study, store.items(study.study_id),
+                                                  store.judgements(study.study_id)))
+
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
-        made = (download_preferences(store, study, form) if study.kind == "preference"
-                else download(store, study, form, table, rule_of(query)))
+        if study.kind == "preference":
+            made = download_preferences(store, study, form)
+        elif study.kind == "sessions":
+            made = download_sessions(store, study, form, table)
+        else:
+            made = download(store, study, form, table, rule_of(query))
         store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
         return made
 
@@ -101,7 +112,8 @@ def studies_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         return store.study(input_limits.checked_study(sent["study"]))
 
-    slow = {"/all": everything, "/one": one, "/results": results, "/export": export, "/plan": plan}
+    slow = {"/all": everything, "/one": one, "/results": results, "/ratings": ratings, "/export": export,
+            "/plan": plan}
     gets = {path: get_endpoint(work, slow=True) for path, work in slow.items()} | {"/counts": get_endpoint(counts)}
     return json_routes("/studies", gets, {"/close": accept(False), "/open": accept(True),
                                           "/release": post_endpoint(release, ("study", "annotator"))})
@@ -116,7 +128,8 @@ def rule_of(query: Mapping[str, str]) -> LabelRule:
 
 def _validity(study: Study) -> Study:
     if study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its methods instead.")
+        instead = "ratings" if study.kind == "sessions" else "methods"
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its {instead} instead.")
     return study
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Study
+from annotation.sessions.questions import questions_of
+from annotation.sessions.results import RatingRow
 from annotation.studies.overview import SeatProgress
 from annotation.validity.labels import Case
 from annotation.validity.rubric import INVALID_UNSPECIFIED, Flag, Rubric
@@ -29,9 +31,17 @@ def study(found: Study, counts: Mapping[str, int]) -> Json:
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
         "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
         "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
-        "source": [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)],
+        "source": _source(found),
         **({"survey": {name: survey.get(name) for name in _SURVEY}} if found.kind == "preference" else {}),
     }
+
+
+def _source(found: Study) -> list[list[str]]:
+    if found.kind == "sessions":
+        of = found.source
+        return [["Sources", ", ".join(of["sources"])], ["Sample", f"{of['sample']:,} sessions of each subset"],
+                ["Galleries", ", ".join(dict.fromkeys(text.split()[0] for text in of["galleries"].values()))]]
+    return [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)]
 
 
 def people(rows: Sequence[SeatProgress]) -> list[Json]:
@@ -58,6 +68,12 @@ def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) ->
         "flags": [{"code": flag.code, "name": flag.name, "count": total.flags[flag.code]} for flag in rubric.flags],
         "queue": queue(cases),
     }
+
+
+def ratings(found: Study, rows: Sequence[RatingRow]) -> Json:
+    """Means of a session study by source and subset."""
+    return {"questions": [{"key": one.key, "name": one.title, "text": one.text}
+                          for one in questions_of(found.protocol)], "rows": [asdict(row) for row in rows]}
 
 
 def queue(cases: Sequence[Case]) -> Json:

@@ -15,9 +15,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cir_core.construct.judging.sample import SAMPLE, SampledSession, Source, draw_sample
+from cir_core.construct.judging.sample import SAMPLE, SampledSession, Source, draw_sample, sources_as_json
 from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
-from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries
+from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json
 from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
 from cir_core.construct.sessions.run import Progress
 from cir_core.construct.sessions.spending import Budget, CountedAnswers, SessionWatch, Spending
@@ -80,10 +80,8 @@ class Judging:
     def card(self) -> JudgingCard:
         asked: list[Any] = [JudgeTask()] + ([] if self.language.sees else [CaptionTask(domain=self.domain)])
         return JudgingCard(
-            {one.name: {"digest": one.digest, "sessions": {part.name: len(part.sessions) for part in one.subsets}}
-             for one in self.sources},
-            {name: f"{gallery.name} {gallery.digest}" for name, gallery in self.galleries.items()},
-            self.sample, self.seed, self.domain, self.language.name, "images" if self.language.sees else "captions",
+            sources_as_json(self.sources), galleries_as_json(self.galleries), self.sample, self.seed, self.domain,
+            self.language.name, "images" if self.language.sees else "captions",
             {task.role: conditions_of(self.language, task).prompt_version for task in asked}, __version__,
         )
 

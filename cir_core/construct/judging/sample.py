@@ -40,6 +40,12 @@ class SampledSession:
     session: CircledSession
 
 
+def sources_as_json(sources: Sequence[Source]) -> dict[str, dict[str, Any]]:
+    """By name: the digest, and the number of sessions by subset."""
+    return {one.name: {"digest": one.digest, "sessions": {part.name: len(part.sessions) for part in one.subsets}}
+            for one in sources}
+
+
 def draw_sample(sources: Sequence[Source], size: int, seed: int) -> tuple[SampledSession, ...]:
     """``size`` sessions of each subset of each source, or all of them where there are fewer.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cir_core.construct.judging.sample import SampledSession, Source
+from cir_core.datasets.readers.circled import CircledSession
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
@@ -28,6 +29,11 @@ def gallery_for(galleries: Galleries, source: str, subset: str) -> Gallery:
                         f"--gallery {source}=GALLERY.")
 
 
+def galleries_as_json(galleries: Galleries) -> dict[str, str]:
+    """Source or subset to the gallery's name and digest."""
+    return {name: f"{gallery.name} {gallery.digest}" for name, gallery in galleries.items()}
+
+
 def check_galleries(galleries: Galleries, sources: Sequence[Source]) -> None:
     """Raises ``SettingsError`` for a subset without a gallery, and for a gallery that no subset uses."""
     known = {"", *(source.name for source in sources), *(one.name for source in sources for one in source.subsets)}
@@ -38,6 +44,11 @@ def check_galleries(galleries: Galleries, sources: Sequence[Source]) -> None:
     for source in sources:
         for subset in source.subsets:
             gallery_for(galleries, source.name, subset.name)
+
+
+def shown_target(session: CircledSession, gallery: Gallery) -> str | None:
+    """The target that judges see: the first one in the gallery. None for a session that names none."""
+    return next((one for one in session.target_ids if one in gallery), next(iter(session.target_ids), None))
 
 
 class JudgeTasks:
@@ -53,9 +64,9 @@ class JudgeTasks:
         """Raises ``DatasetError`` for a session without a target, ``UnknownImage``, ``LanguageModelError``."""
         session = sampled.session
         gallery = gallery_for(self._galleries, sampled.source, session.subset)
-        if not session.target_ids:
+        target = shown_target(session, gallery)
+        if target is None:
             raise DatasetError("The session names no target, so its progress cannot be judged.")
-        target = next((one for one in session.target_ids if one in gallery), session.target_ids[0])
         return JudgeTask(
             tuple(self._picture(gallery, turn.reference_id, watch) for turn in session.turns),
             tuple(turn.text for turn in session.turns), self._picture(gallery, target, watch),

@@ -1,0 +1,113 @@
+"""``cirque construct judge --judge people``: the same sample of sessions as a study for people."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import typer
+
+from cir_core.errors import SettingsError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import open_stores, out, print_notes, progress_bar
+from cli.tables.study_tables import print_pairs
+
+if TYPE_CHECKING:
+    from annotation.studies.planner import Forecast
+    from cir_core.construct.judging.sample import Source
+    from cir_core.construct.judging.tasks import Galleries
+
+SECONDS = 90.0   # that a session takes, unless said otherwise
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """Options of a study; None where they are not given."""
+
+    name: str | None
+    people: int | None
+    overlap: int | None
+    agreement_items: int | None
+    seconds_per_item: float | None
+
+
+def check_options(judge: str, llm: Sequence[tuple[str, Any]], people: Sequence[tuple[str, Any]]) -> None:
+    """Raises ``SettingsError`` for a given option of the other judge. ``llm``, ``people``: options and their values,
+    None or False where not given."""
+    other, theirs = ("llm", llm) if judge == "people" else ("people", people)
+    given = [option for option, value in theirs if value is not None and value is not False]
+    if given:
+        raise SettingsError(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} only for --judge {other}. Leave "
+                            f"{'it' if len(given) == 1 else 'them'} out, or add --judge {other}.")
+
+
+def create_study(
+    sources: Sequence[Source], galleries: Galleries, notes: Sequence[str], sample: int, seed: int,
+    options: StudyOptions, *, dry_run: bool, as_json: bool,
+) -> None:
+    """Create the study and print what it holds, or print only the plan."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.records import StudyPlan
+    from annotation.sessions.create import create_session_study
+    from annotation.studies.creation import check_name
+    from annotation.studies.planner import plan_study
+    from annotation.validity.exports.results import study_json
+    from cir_core.construct.judging.sample import draw_sample, sources_as_json
+    from cir_core.construct.judging.tasks import check_galleries, galleries_as_json
+
+    if not options.name:
+        raise SettingsError("A study needs a name: add --name NAME.")
+    check_galleries(galleries, sources)
+    settings, drawn = get_settings(), draw_sample(sources, sample, seed)
+    plan = StudyPlan(options.people or 1, options.overlap or 1, options.agreement_items or 0, seed)
+    source = {"form": "judged-sessions", "sources": sources_as_json(sources),
+              "galleries": galleries_as_json(galleries), "sample": sample, "seed": seed}
+    with open_stores() as stores:
+        check_name(stores.studies, options.name)
+        forecast = plan_study(plan.seats, len(drawn), plan.overlap, plan.agreement_items,
+                              seconds_per_item=options.seconds_per_item or SECONDS)
+        by_origin = Counter(f"{one.source}::{one.session.subset}" for one in drawn)
+        if not as_json:
+            print_notes(notes)
+            print_pairs("sessions", "", [(origin, f"{count:,}") for origin, count in by_origin.items()])
+            _print_plan(forecast)
+        result = {"sessions": dict(by_origin), "plan": _plan_json(forecast), "notes": list(notes)}
+        if not dry_run:
+            with progress_bar("Copying images") as bar:
+                created = create_session_study(
+                    stores.studies, settings.home, options.name, drawn, galleries, plan, created_by=LOCAL,
+                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar)
+            result = {**study_json(created.study, created.counts), **result, "notes": [*notes, *created.notes]}
+    if as_json:
+        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    elif dry_run:
+        out.print("Nothing was created: omit --dry-run to create the study.")
+    else:
+        print_notes(created.notes)
+        counts = created.counts
+        out.print(f"Created {created.study.name}: {counted(counts['items'], 'session')}, "
+                  f"{counted(counts['pictures'], 'image file')}. To rate them: cirque serve, then the page Annotate "
+                  f"(/annotate?study={quote(created.study.name)}).", soft_wrap=True)
+
+
+def _plan_json(plan: Forecast) -> dict[str, Any]:
+    """Without what the planner assumes of validity studies."""
+    found = asdict(plan)
+    return {name: found[name] for name in ("people", "items", "overlap", "agreement_items", "judgements",
+                                           "items_per_person", "hours_per_person", "hours_total", "doubly_judged",
+                                           "seconds_per_item")}
+
+
+def _print_plan(plan: Forecast) -> None:
+    print_pairs("plan", "", [
+        ("people", f"{plan.people:,}"), ("sessions", f"{plan.items:,}"), ("people per session", f"{plan.overlap:,}"),
+        ("sessions for everyone (agreement)", f"{plan.agreement_items:,}"), ("answers", f"{plan.judgements:,}"),
+        ("sessions per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), ("sessions rated twice or more", f"{plan.doubly_judged:,}"),
+    ])
+    out.print(f"Assumed: {plan.seconds_per_item:g} seconds per session.")
