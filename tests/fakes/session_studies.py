@@ -7,7 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 from annotation.analysis.records import StudyAnswers
-from annotation.records import Assignment, Item, Judgement, MetricScores, Seat, Study, StudyPlan
+from annotation.records import (
+    Assignment,
+    Item,
+    Judgement,
+    MetricScores,
+    PlannedAssignment,
+    Seat,
+    Study,
+    StudyImage,
+    StudyPlan,
+)
+from annotation.studies.store import StudyStore
 from cir_core.construct.judging.scores import DIMENSIONS
 from tests.fakes.preferences import START
 
@@ -48,6 +59,17 @@ def a_model(scores: Mapping[int, int | Sequence[int]], name: str = "gpt-x") -> M
     return MetricScores(name, f"Scores by {name}.", {
         (f"n{number}", place): float(score) for number, given in scores.items()
         for place, score in enumerate([given] * 5 if isinstance(given, int) else given, 1)})
+
+
+def keep_sessions(store: StudyStore, items: Sequence[Item], given: Mapping[str, Mapping[int, Any]]) -> Study:
+    """Store a session study with its answers, and pictures that are not at hand."""
+    answers = session_answers(items, given)
+    tokens = {token for item in items
+              for token in (item.shown["target"], *(turn["image"] for turn in item.shown["turns"]))}
+    images = [StudyImage(token, token, 0, 0) for token in sorted(tokens)]
+    places = [PlannedAssignment(one.item_id, one.seat, one.position) for one in answers.assignments]
+    store.create(answers.study, items, images, places, seats=answers.seats, judgements=answers.judgements)
+    return answers.study
 
 
 def judged_file(items: Sequence[Item], scores: Mapping[int, int], model: str = "gpt-x") -> dict[str, Any]:

@@ -34,6 +34,7 @@ from cli.studies import report
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer
+from tests.fakes.session_studies import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -338,3 +339,39 @@ def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tm
     refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")
     refused(StudyError, "has no sets that a metric could score", "scores", "Well formed?", "--add", file)
     assert stores.studies.scores(preference.study_id) == ()
+
+
+# --- sessions -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sessions(stores):
+    """Six sessions of two sources. Ann and Bob agree on all but the last."""
+    items = [a_session(number, "built" if number < 3 else "own") for number in range(6)]
+    scores = dict(enumerate([1, 2, 3, 4, 5, 5]))
+    return keep_sessions(stores.studies, items, {"Ann": scores, "Bob": scores | {5: 3}}), items
+
+
+def test_a_session_study_beside_a_language_model(sessions, tmp_path):
+    _study, items = sessions
+    file = tmp_path / "judged.json"
+    file.write_text(json.dumps(judged_file(items, dict(enumerate([2, 3, 4, 5, 5, 5])), "gpt-x")))
+    plain = json.loads(run("sessions", "stories", "--json", "--draws", 50))
+    overall = plain["questions"]["overall"]
+    # of each session the mean, (1 + 2 + 3 + 4 + 5 + 4) / 6; apart: only the last, by 2
+    assert overall["mean"]["value"] == pytest.approx(19 / 6) and overall["apart"]["value"] == pytest.approx(2 / 6)
+    assert plain["models"] == {} and plain["n_people"] == 2
+    once = json.loads(run("sessions", "stories", "--json", "--draws", 0, "--scores", file))
+    assert once["models"]["gpt-x"]["questions"]["overall"]["difference"]["value"] == pytest.approx(5 / 6)
+    assert "Stored gpt-x with Stories: 30 questions of 30." in run("scores", "stories", "--add", file)
+    shown = run("sessions", "stories", "--draws", 20, "--out", tmp_path / "made")
+    assert "GPT-X AND PEOPLE" in shown and (tmp_path / "made" / "tables" / "model-1.csv").exists()
+    assert json.loads(run("sessions", "stories", "--json", "--draws", 0, "--source", "own"))["n_sessions"] == 3
+    assert "30 of 30" in run("scores", "stories")
+    refused(StudyError, "of the subset “nothing”", "sessions", "stories", "--subset", "nothing")
+    refused(StudyError, "no sets that a method could score", "scores", "stories", "--method", "slerp", "--gallery", "x")
+    refused(StudyError, "alpha of a sessions study is ordinal", "sessions", "stories", "--scale", "nominal")
+    file.write_text("{}")
+    refused(DatasetError, "judged.json holds no scores of sessions", "scores", "stories", "--add", file)
+    assert "Removed gpt-x" in run("scores", "stories", "--remove", "gpt-x")
+    assert "no stored scores of language models" in run("scores", "stories")

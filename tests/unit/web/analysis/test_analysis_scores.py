@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
+from tests.fakes.session_studies import a_session, judged_file, keep_sessions
 from tests.fakes.studies import make_study
 from web.analysis.routes import analysis_routes
 from web.http.long_actions import Runs
@@ -170,6 +172,26 @@ def test_scores_are_for_preference_studies(visit: Open, store: SqlStudyStore, tm
                client.post("analysis/scores/drop", json={**about, "name": "clip"})]
     assert {answer.status_code for answer in answers} == {400}
     assert all("validity study" in answer.json()["problem"] for answer in answers)
+
+
+def test_a_language_model_rates_the_sessions_of_a_session_study(visit: Open, store: SqlStudyStore) -> None:
+    items = [a_session(number) for number in range(4)]
+    study = keep_sessions(store, items, {"Ada": {0: 1, 1: 2, 2: 4, 3: 5}})
+    client = visit()
+    assert client.get("analysis/report", params={"study": study.name, "draws": "0"}).json()["report"]["models"] == {}
+    content = json.dumps(judged_file(items, {0: 2, 1: 3, 2: 5, 3: 5}, "gpt-x"))
+    added = client.post("analysis/scores", json={"study": study.name, "content": content, "name": "judged.json"})
+    assert added.status_code == 200 and added.json()["added"] == ["gpt-x"]
+    seen = visit("analyst").get("analysis/report", params={"study": study.name, "draws": "0"}).json()
+    overall = seen["report"]["models"]["gpt-x"]["questions"]["overall"]
+    # 2 - 1, 3 - 2, 5 - 4, 5 - 5
+    assert overall["difference"]["value"] == 0.75 and overall["krippendorff_alpha"]["n"] == 4
+    assert [section["key"] for section in seen["sections"]][:4] == ["glance", "ratings", "agreement", "model-1"]
+    for call, more in (("", {"content": FILE}), ("/compute", {"gallery": "colours", "method": "text-only"})):
+        refused = client.post(f"analysis/scores{call}", json={"study": study.name, **more})
+        assert refused.status_code == 400 and refused.json()["problem"].endswith("."), call
+    left = client.post("analysis/scores/drop", json={"study": study.name, "name": "gpt-x"})
+    assert left.json() == {"scores": []}
 
 
 def test_a_method_scores_a_gallery_while_one_looks_on(
