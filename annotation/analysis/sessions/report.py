@@ -79,10 +79,11 @@ def session_precision(
         "sessions and people are like them.")
     if not rated:
         return (Precision(PLANNED, "sessions", 0, None, wanted, None, (), plan.assumption, "no session has a rating"),)
-    values, counts = np.unique([fmean(scores["overall"] for scores in one.people.values()) for one in rated],
-                               return_counts=True)
+    means = [fmean(scores["overall"] for scores in one.people.values()) for one in rated]
+    now = mean_of(means, "", options)
+    values, counts = np.unique(means, return_counts=True)
     drawn = DrawnStudies(counts, lambda often: often @ values / often.sum(axis=1), options.seed)
-    return (planned(plan, drawn.width),)
+    return (planned(plan, drawn.width, None if now.low is None or now.high is None else now.high - now.low),)
 
 
 def _check(answers: StudyAnswers, options: Options) -> None:
