@@ -154,6 +154,10 @@ interface SubsetRow {
 }
 interface Counted { code: string; name: string; count: number; flag?: string }
 interface Results { rule: string; rows: SubsetRow[]; total: SubsetRow; categories: { code: string; name: string }[]; reasons: Counted[]; flags: Counted[] }
+interface SessionMeans {
+  questions: { key: string; name: string; text: string }[];
+  rows: { source: string; subset: string | null; sessions: number; rated: number; ratings: number; means: Record<string, number | null> }[];
+}
 interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
 interface PersonQuality {
   name: string; answers: number; checks: number | null; failed_checks: number | null; median_seconds: number | null; longest_run: number; contradictions: number;
@@ -250,7 +254,7 @@ interface Answers {
   "study/more": { added: number; desk: ValidityDesk | SurveyDesk | SessionDesk };
   "adjudicate/studies": { studies: { name: string; accepting: boolean; done: number; decisions: number }[] }; "adjudicate/queue": { cases: Case[] };
   "adjudicate/case": OpenCase; "adjudicate/decide": { decision: Decision; overtook: boolean };
-  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results;
+  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };

@@ -17,7 +17,7 @@ export async function listView(/** @type {Screen} */ screen) {
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "Create a study from the command line: from an audit, query files or search sessions. Plan it here first; the command is shown below the plan."
+          ? "Create a study from the command line: from an audit, query files, search sessions or multi-turn sessions. Plan it here first; the command is shown below the plan."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
