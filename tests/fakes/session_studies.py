@@ -22,7 +22,7 @@ def subset_of(name: str, gallery: Gallery, count: int, turns: Sequence[int] = (2
     ids = gallery.ids
     return SubsetSessions(name, tuple(
         CircledSession(f"{name}_{number:04d}", name, (ids[(5 * number + 3) % len(ids)], "not-there"), tuple(
-            CircledTurn(ids[(7 * number + 11 * turn) % len(ids)], f"make it lighter, {name} {number} {turn}")
+            CircledTurn(ids[(7 * number + 11 * turn) % len(ids)], f"make it lighter, {len(name)} {number} {turn}")
             for turn in range(turns[number % len(turns)])))
         for number in range(count)))
 

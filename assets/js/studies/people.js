@@ -34,5 +34,5 @@ function line(screen, study, person, release) {
     h("td", { class: "num", text: ago(person.seen_at) }),
     study.kind === "preference" ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
-      text: "Reassign open work", "aria-label": `Reassign ${name}’s open work`, onclick: () => release(person) }) : null) : null);
+      text: "Reassign open work", "aria-label": `Reassign open work of ${name}`, onclick: () => release(person) }) : null) : null);
 }
