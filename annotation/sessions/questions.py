@@ -11,8 +11,8 @@ from cir_core.support.texts import quoted
 PROTOCOL = "circled/1"
 """Of studies with these questions. A version that people have answered is never changed."""
 POINTS = (1, 2, 3, 4, 5)
-INTRO = ("A person searches for an image by dialogue: they look at an image, say what should be different, and get the "
-         "next image. The last image is the target, which they have in mind. Rate the session as a whole.")
+INTRO = ("A session is a search by dialogue: the searcher looks at an image, says what should be different, and gets "
+         "the next image. The last image is the target, which they have in mind. Rate each session as a whole.")
 
 
 @dataclass(frozen=True)

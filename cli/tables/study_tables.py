@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from annotation.validity.subset import Subset
 
 
+_SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "new"}   # titles of questions
+
+
 def print_plan(plan: Forecast) -> None:
     """Print a forecast with its assumptions."""
     print_pairs("plan", "", [
@@ -126,12 +129,10 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
 
 def print_ratings(questions: Sequence[Question], rows: Sequence[RatingRow]) -> None:
     """Print the mean ratings of a session study by source and subset."""
-    several = any(row.subset for row in rows)
-    print_rows(("source", *(("subset",) if several else ()), "sessions", "rated", "answers",
-                *(one.title.lower() for one in questions)), (
-        (row.source, *((row.subset or "all",) if several else ()), f"{row.sessions:,}", f"{row.rated:,}",
-         f"{row.ratings:,}", *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows))
-    out.print("Means of 1 to 5, every session counting the same.")
+    print_rows(("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), (
+        (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
+         *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows))
+    out.print("Means from 1 to 5, every session counting the same. New: little repetition.")
 
 
 def print_pairs(name: str, figure: str, rows: Iterable[tuple[str, str]]) -> None:

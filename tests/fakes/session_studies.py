@@ -1,80 +1,48 @@
-"""Records of a tiny session study, made by hand."""
+"""Session studies of a gallery of colours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from annotation.analysis.records import StudyAnswers
-from annotation.records import (
-    Assignment,
-    Item,
-    Judgement,
-    MetricScores,
-    PlannedAssignment,
-    Seat,
-    Study,
-    StudyImage,
-    StudyPlan,
-)
+from annotation.records import Study, StudyPlan
+from annotation.sessions.create import create_session_study
 from annotation.studies.store import StudyStore
-from cir_core.construct.judging.scores import DIMENSIONS
-from tests.fakes.preferences import START
+from cir_core.construct.describe.sets import SubsetSessions
+from cir_core.construct.judging.sample import Source, draw_sample
+from cir_core.datasets.readers.circled import CircledSession, CircledTurn
+from cir_core.gallery.gallery import Gallery
 
-QUESTIONS = DIMENSIONS
-
-
-def a_session_study() -> Study:
-    return Study("r1", "Stories", "sessions", "circled/1", StudyPlan(2, 2, 0, 7, 3.0), True, {}, {}, "local", START)
+QUESTIONS = ("naturalness", "coherence", "progress", "redundancy", "overall")
 
 
-def a_session(number: int, source: str = "built", turns: int = 2, *, subset: str = "dress",
-              block: bool = False) -> Item:
-    return Item(
-        f"n{number}", "r1", number, f"{source}::{subset}::{number}", f"{source}|{subset}", block,
-        {"turns": [{"image": f"t{number}-{turn}", "text": "is red"} for turn in range(turns)],
-         "target": f"t{number}-t"},
-        {"source": source, "subset": subset, "session": str(number), "turns": turns, "target": ["x"]})
+def subset_of(name: str, gallery: Gallery, count: int, turns: Sequence[int] = (2, 3, 6)) -> SubsetSessions:
+    """Sessions whose images and texts differ; their numbers of turns go round."""
+    ids = gallery.ids
+    return SubsetSessions(name, tuple(
+        CircledSession(f"{name}_{number:04d}", name, (ids[(5 * number + 3) % len(ids)], "not-there"), tuple(
+            CircledTurn(ids[(7 * number + 11 * turn) % len(ids)], f"make it lighter, {len(name)} {number} {turn}")
+            for turn in range(turns[number % len(turns)])))
+        for number in range(count)))
 
 
-def a_rating(number: int, annotator: str, scores: int | Sequence[int]) -> Judgement:
-    """``scores``: one for all five questions, or five."""
-    five = [scores] * 5 if isinstance(scores, int) else list(scores)
-    answer = {"ratings": dict(zip(QUESTIONS, five, strict=True)), "reason": ""}
-    return Judgement(f"j-{number}-{annotator}", "r1", f"n{number}", annotator, 1, f"k-{number}-{annotator}",
-                     "circled/1", answer, 20.0, START + timedelta(minutes=number))
+def two_sources(gallery: Gallery, count: int = 6, turns: Sequence[int] = (2, 3, 6)) -> list[Source]:
+    return [Source("ours", (subset_of("cirr_val", gallery, count, turns),
+                            subset_of("fashioniq_dress_val", gallery, count, turns))),
+            Source("plain", (subset_of("circo_val", gallery, count, turns),))]
 
 
-def session_answers(items: Sequence[Item], given: Mapping[str, Mapping[int, Any]]) -> StudyAnswers:
-    """``given``: scores by person and number of the item."""
-    seats = [Seat("r1", number, name, START, START) for number, name in enumerate(given, 1)]
-    judgements = [a_rating(number, name, scores) for name, of in given.items() for number, scores in of.items()]
-    places = [Assignment(item.item_id, seat.number, item.number, "done", seat.annotator, {})
-              for seat in seats for item in items]
-    return StudyAnswers(a_session_study(), tuple(items), tuple(seats), tuple(places), tuple(judgements))
+def make_session_study(
+    store: StudyStore, home: Path, gallery: Gallery, *, name: str = "Dialogues", sample: int = 6, seats: int = 2,
+    overlap: int = 1, agreement_items: int = 0, seed: int = 3, sources: Sequence[Source] | None = None,
+) -> Study:
+    drawn = draw_sample(two_sources(gallery, sample) if sources is None else sources, sample, seed)
+    return create_session_study(
+        store, home, name, drawn, {"": gallery}, StudyPlan(seats, overlap, agreement_items, seed), created_by="local",
+        source={"form": "judged-sessions", "sources": {}, "galleries": {}, "sample": sample, "seed": seed}).study
 
 
-def a_model(scores: Mapping[int, int | Sequence[int]], name: str = "gpt-x") -> MetricScores:
-    return MetricScores(name, f"Scores by {name}.", {
-        (f"n{number}", place): float(score) for number, given in scores.items()
-        for place, score in enumerate([given] * 5 if isinstance(given, int) else given, 1)})
-
-
-def keep_sessions(store: StudyStore, items: Sequence[Item], given: Mapping[str, Mapping[int, Any]]) -> Study:
-    """Store a session study with its answers, and pictures that are not at hand."""
-    answers = session_answers(items, given)
-    tokens = {token for item in items
-              for token in (item.shown["target"], *(turn["image"] for turn in item.shown["turns"]))}
-    images = [StudyImage(token, token, 0, 0) for token in sorted(tokens)]
-    places = [PlannedAssignment(one.item_id, one.seat, one.position) for one in answers.assignments]
-    store.create(answers.study, items, images, places, seats=answers.seats, judgements=answers.judgements)
-    return answers.study
-
-
-def judged_file(items: Sequence[Item], scores: Mapping[int, int], model: str = "gpt-x") -> dict[str, Any]:
-    """The content of a judged.json."""
-    return {"card": {"language_model": model, "shown": "images"}, "sessions": [
-        {"source": item.hidden["source"], "subset": item.hidden["subset"], "session_id": item.hidden["session"],
-         "turns": item.hidden["turns"], **dict.fromkeys(QUESTIONS, scores[item.number]), "reason": "so"}
-        for item in items if item.number in scores]}
+def session_rated(*ratings: int, reason: str = "") -> dict[str, Any]:
+    """A complete answer; without ``ratings`` a 4 to every question."""
+    return {"ratings": dict(zip(QUESTIONS, ratings or (4,) * 5, strict=True)), "reason": reason}

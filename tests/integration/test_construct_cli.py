@@ -23,6 +23,7 @@ from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.sessions.store import open_store
+from storage.stores import open_stores
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
@@ -249,6 +250,54 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
     assert all(one.items() >= {"reason": "It reads well.", **SCORES}.items() for one in found["sessions"])
     assert found["card"]["seed"] == 5 and found["card"]["sources"].keys() == {"filtered", "unfiltered"}
     assert found["usage"]["calls"] == sent
+
+
+def test_people_rate_the_sessions_that_a_model_judges(construct, tmp_path):
+    assert construct(*construct.sample, "--k", 3).exit_code == 0
+    built, kept = tmp_path / "built", tmp_path / "kept"
+    assert construct("filter", built, "--out", kept).exit_code == 0
+    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "garments", "--sample", 2, "--seed", 5)
+    people = (*asked, "--judge", "people", "--name", "Dialogues")
+    for given, refusal in (
+        ((*people, "--out", tmp_path / "judged", "--resume"), "--out, --resume are only for --judge llm"),
+        ((*people, "--budget", 0), "--budget is only for --judge llm"),
+        ((*asked, "--people", 3), "--people is only for --judge people"),
+        (asked, "--out FOLDER"), ((*asked, "--judge", "people"), "add --name NAME"),
+        ((*asked, "--judge", "people", "--name", "D", "--gallery", "nobody=garments"), "neither a source nor a subset"),
+    ):
+        refused = construct(*given)
+        assert isinstance(refused.exception, SettingsError) and refusal in str(refused.exception)
+    ahead = construct(*people, "--people", 3, "--overlap", 2, "--agreement-items", 3, "--dry-run")
+    assert ahead.exit_code == 0 and "Nothing was created" in ahead.output, ahead.output
+    assert re.search(r"sessions per person +9 ", ahead.output)   # 3 + 9 * 2 / 3
+    assert CliRunner().invoke(app, ["study", "list"]).output.count("Dialogues") == 0
+    made = construct(*people, "--people", 3, "--overlap", 2, "--agreement-items", 3)
+    assert made.exit_code == 0, made.output
+    assert re.search(r"Created Dialogues: 12 sessions, \d+ image files\. .*/annotate\?study=Dialogues", made.output)
+    with ChatServer([Reply(json.dumps({"reason": "It reads well.", **SCORES}))]) as server:
+        judged = construct(*asked, "--out", tmp_path / "judged", "--json", LLM_BASE_URL=server.url, LLM_MODEL="m")
+    assert judged.exit_code == 0, judged.output
+    card = json.loads(judged.stdout)["card"]
+    with closing(open_stores(get_settings())) as stores:
+        study = stores.studies.study("Dialogues")
+        items = stores.studies.items(study.study_id)
+    assert [item.key for item in items] == [
+        f"{one['source']}::{one['subset']}::{one['session_id']}" for one in json.loads(judged.stdout)["sessions"]]
+    assert [item.hidden["turns"] for item in items] == [one["turns"] for one in json.loads(judged.stdout)["sessions"]]
+    assert study.source == {"form": "judged-sessions", **{name: card[name] for name in (
+        "sources", "galleries", "sample", "seed")}}
+    run = CliRunner()
+    for command, found in (
+        (("list",), "Dialogues"), (("show", "Dialogues"), "12 sessions, circled/1, open"),
+        (("results", "Dialogues"), "unfiltered"), (("close", "Dialogues"), "closed"), (("open", "Dialogues"), "open"),
+        (("rename", "Dialogues", "Talks"), "Talks"), (("export", "results", "Talks", "--out", tmp_path / "x"), "Wrote"),
+        (("export", "csv", "Talks", "--out", tmp_path / "x"), "judgements.csv, items.csv"),
+        (("release", "Talks", "Ada"), ""), (("remove", "Talks", "--yes"), "Removed Talks: 12 items"),
+    ):
+        result = run.invoke(app, ["study", *map(str, command)])
+        assert found in result.output, (command, result.output)
+        assert result.exit_code == 0 or command[0] == "release", (command, result.exception)
+    assert not list((get_settings().home / "studies").iterdir()), "its images go with it"
 
 
 def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):

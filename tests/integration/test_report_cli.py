@@ -34,7 +34,7 @@ from cli.studies import report
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer
-from tests.fakes.session_studies import a_session, judged_file, keep_sessions
+from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -1,7 +1,7 @@
 // Answers to "is this query valid?": what each press makes of one, and what is missing.
 import assert from "node:assert/strict";
 import test from "node:test";
-import * as answers from "../../assets/js/annotate/answer.js";
+import * as answers from "../../assets/js/annotate/validity/answer.js";
 
 const flag = (key, code, severity, letters = "") => ({ key, code, name: code.toLowerCase(), severity,
   reasons: [...letters].map((letter) => ({ key: letter, code: `${key}${letter}`, name: letter, needs_note: letter === "c" })) });

@@ -23,7 +23,10 @@ from annotation.preference.create import create_preference_study
 from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Judgement, Study, StudyPlan
+from annotation.sessions.create import create_session_study
 from annotation.validity.create import create_validity_study
+from cir_core.construct.judging.sample import SampledSession
+from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods
 from cir_core.sessions.compare import ComparisonService
@@ -285,6 +288,81 @@ def test_nothing_tells_where_the_target_stands_in_a_survey(stage: Stage, rated_s
     assert lasting_leaks(partial(told_by, "side of the target", sides), seen) == []
     assert leaks([*told_by("the target", labels, pictures),
                   *told_by("the best of a method", best, pictures)]) == []
+
+
+# Session studies ----------------------------------------------------------------------------------
+
+
+class _Photos:
+    """A gallery whose images are drawn at random, so that what is on them tells nothing."""
+
+    name = "quaggagallery"
+
+    def __init__(self, stage: Stage) -> None:
+        self.path_of = stage.find
+
+    def __contains__(self, image_id: object) -> bool:
+        return True
+
+
+def _sessions(source: str, draw: random.Random, *subsets: str) -> list[SampledSession]:
+    """Alike in everything but where they come from: turns, texts and images are drawn."""
+    made = []
+    for number in range(QUESTIONS // 2):
+        subset = subsets[number % len(subsets)]
+        *shown, target = draw.sample(range(300), draw.choice((2, 3, 6)) + 1)
+        turns = tuple(CircledTurn(image(one), f"in colour {draw.randrange(100, 1000)}") for one in shown)
+        made.append(SampledSession(source, CircledSession(f"{subset}_{number:04}", subset, (image(target),), turns)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def rated_sessions(stage: Stage) -> tuple[Mapping[str, Item], list[tuple[str, Any, Features]]]:
+    draw = random.Random(17)
+    sampled = [*_sessions("narwhalours", draw, "zebra_dress_val", "zebra_shirt_val"),
+               *_sessions("lemurplain", draw, "zebra_dress_val", "zebra_shirt_val")]
+    galleries: Any = {"": _Photos(stage)}
+    with seeded("sessions"):
+        study = create_session_study(
+            stage.store, stage.home, "Dialogues", sampled, galleries, StudyPlan(1, 1, 0, 5), created_by="local",
+            source={"sources": {"narwhalours": {}, "lemurplain": {}}}).study
+    items = {item.item_id: item for item in stage.store.items(study.study_id)}
+    browser = Browser(stage.home, stage.store)
+    browser.post("/study/join", study="Dialogues")
+    heard, said = [], [browser.get("study/rubric", study="Dialogues").response.text]
+    for place in browser.get("study/overview", study="Dialogues").json["places"]:
+        answered = browser.get("study/at", study="Dialogues", item=place["item"])
+        workspace = answered.json
+        found = answered.features("desk") | features_of(without(workspace, "study", "progress"))
+        shown = [*(turn["image"] for turn in workspace["item"]["turns"]), workspace["item"]["target"]]
+        pictures = [browser.get(one[size], repeats=1) for one in shown for size in ("small", "large")]
+        found |= picture_features("story", pictures[:-2]) | picture_features("target", pictures[-2:])
+        found |= {f"position mod {n}": place["position"] % n for n in (2, 3, 4)}
+        heard.append((place["item"], workspace, found))
+        said += [answered.response.text, *(f"{one.response.url} {one.response.headers}" for one in pictures)]
+    for one in said:
+        assert not any(secret in one for secret in ("narwhal", "lemur", "zebra", "quagga", '"i0', "/i0"))
+    return items, heard
+
+
+def test_nothing_tells_where_a_session_comes_from(rated_sessions: Any) -> None:
+    items, heard = rated_sessions
+    hidden = [items[item_id].hidden for item_id, _, _ in heard]
+    secrets = {
+        "source": [one["source"] == "narwhalours" for one in hidden],
+        "subset": [one["subset"] == "zebra_dress_val" for one in hidden],
+        "place in the source": [int(one["session"][-4:]) < QUESTIONS / 4 for one in hidden],
+        "id of the target": [one["target_id"] < image(150) for one in hidden],
+    }
+    for secret, labels in secrets.items():
+        assert lasting_leaks(partial(told_by, secret, labels), [found for _, _, found in heard]) == []
+    # Neither does a turn or its picture tell its image, nor that another session has the same one.
+    tokens = [one["token"] for _, workspace, _ in heard
+              for one in (*(turn["image"] for turn in workspace["item"]["turns"]), workspace["item"]["target"])]
+    ids = [image_id for one in hidden for image_id in (*one["references"], one["target_id"])]
+    assert len(set(tokens)) == len(tokens) > 2 * len(set(ids))
+    assert leaks(told_by("id of an image", [one < image(150) for one in ids],
+                         [{"name": sorted(tokens).index(one)} for one in tokens])) == []
 
 
 # Adjudication -----------------------------------------------------------------------------------

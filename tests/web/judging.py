@@ -15,7 +15,7 @@ from annotation.records import Judgement, Study
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, Server, Stores, add_people, stores_of
 
-TITLE = "h1.st-text"
+TITLE = "h1:is(.st-text, .ss-title)"
 # What a browser says of a call that is refused or finds nobody: the page says it in better words.
 EXPECTED = ("Failed to load resource", "AbortError", "Connection errored out", "ERR_CONNECTION")
 

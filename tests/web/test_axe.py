@@ -17,8 +17,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
 from annotation.preference.survey.plan import SurveyLayout
+from annotation.records import Study
+from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import environment_of
 from tests.fakes.people import LIGHT
+from tests.fakes.session_studies import make_session_study
 from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
@@ -325,6 +328,41 @@ def test_annotating(visit: Visit, place: Place) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".st-end")).to_be_visible()
     olga.look(page, "annotate, the end")
+
+
+def a_session_study(place: Place, name: str, folder: Path) -> Study:
+    with stores(place.home) as opened:
+        return make_session_study(opened.studies, place.home, colour_gallery(folder, edge=96), name=name, sample=1,
+                                  seats=1)
+
+
+def test_rating_sessions(visit: Visit, place: Place, tmp_path: Path) -> None:
+    study = a_session_study(place, "Dialogues", tmp_path)
+    olga = visit()
+    page = olga.open(f"annotate?study={study.name}")
+    expect(begin_button(page)).to_be_focused()
+    olga.look(page, "sessions, before the first one")
+    enter(page)
+    expect(page.locator(TITLE)).to_be_focused()
+    olga.look(page, "sessions, one")
+    page.keyboard.press("4")
+    enter(page)   # four answers are missing
+    expect(page.locator(".ss-question .cq-inline:visible")).to_be_visible()
+    olga.look(page, "sessions, incomplete")
+    dialog = page.get_by_role("dialog")
+    for key, where in (("d", "guidelines"), ("o", "all sessions"), ("z", "an image large")):
+        page.keyboard.press(key)
+        expect(dialog).to_be_visible()
+        olga.look(page, f"sessions, {where}")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+    page.set_viewport_size({"width": 390, "height": 844})
+    olga.look(page, "sessions, on a phone")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{place.url}/studies?study={study.name}")
+    page.get_by_role("button", name="Show them anyway").click()
+    expect(page.get_by_role("region", name="Ratings").get_by_role("table")).to_be_visible()
+    olga.look(page, "studies, sessions")
 
 
 def test_answering_a_survey(visit: Visit, place: Place) -> None:

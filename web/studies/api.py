@@ -41,17 +41,17 @@ def wire_study_calls(services: Services) -> None:
         return await _run(save, name, study)
 
     async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
-        """Get the next item to judge in a validity study, or one of one's own items again. The first call joins the
-        study.
+        """Get the next item to judge in a validity or session study, or one of one's own items again. The first call
+        joins the study.
 
         Args:
             study: The study's name or id.
             item: Id of an item of one's own to look at again; empty takes the first open one.
 
         Returns:
-            The study, one's progress, the item (null when nothing is left) with its id, its text and the
-            addresses of its pictures, relative to this server, one's answer to it if there is one
-            with its revision, and one's draft.
+            The study, one's progress, the item (null when nothing is left) with its id, its text (of a session the
+            texts of its turns) and the addresses of its pictures, relative to this server, one's answer to it if
+            there is one with its revision, and one's draft.
         """
         return await look(request, study, item)
 
@@ -66,7 +66,8 @@ def wire_study_calls(services: Services) -> None:
             answer: The judgement. In a validity study an object of validated (true, false or null), flags (codes
                 such as "INVALID_TEXT_QUERY"; none where validated is true), reasons (such as "1a"), note (text),
                 alternatives (tokens of panel pictures that fit just as well) and unsure (true leaves the item to
-                an adjudicator).
+                an adjudicator). In a session study an object of ratings (1 to 5 for naturalness, coherence, progress,
+                redundancy and overall) and reason (text).
             token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A call that
                 is repeated with the same token is saved once.
             seconds: How long one looked at the item, in seconds (default 0, not measured).

@@ -2,7 +2,7 @@
 import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
-import { missing } from "../annotate/answer.js";
+import { missing } from "../annotate/validity/answer.js";
 import { ApiProblem, api, h, kbd, keptInTab, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 

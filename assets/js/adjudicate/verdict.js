@@ -1,7 +1,7 @@
 // The adjudicator's own answer: the rubric of the judges and a reason. Taken from a judge or set by hand.
-import { byKey, flagOf, flipFlag, flipMark, flipReason, flipValid, settled, start } from "../annotate/answer.js";
+import { byKey, flagOf, flipFlag, flipMark, flipReason, flipValid, settled, start } from "../annotate/validity/answer.js";
 import { h, kbd } from "../shared/common.js";
-import { createRubric } from "../annotate/rubric.js";
+import { createRubric } from "../annotate/validity/rubric.js";
 
 /** @param {Rubric} rubric @param {() => void} changed is called after every change by hand */
 export function verdictForm(rubric, changed) {

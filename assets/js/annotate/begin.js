@@ -1,5 +1,6 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
+import { KINDS } from "./kinds.js";
 import { ApiProblem, api, h, kbd, messageOf, tellIn } from "../shared/common.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
@@ -22,8 +23,8 @@ export async function deskOf(/** @type {string} */ name) {
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
 /** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
-export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
-  const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
+export async function beginScreen({ study: { name, kind }, progress: { total } }, { join, others }) {
+  const page = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`), { one } = KINDS[kind];
   const shownAt = performance.now();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
@@ -38,9 +39,9 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
     }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
-    h("p", { class: "cq-lead", text: rubric.intro }),
-    h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
+    h("p", { class: "cq-lead", text: page.intro }),
+    h("p", {}, total ? `About ${total.toLocaleString("en")} ${one}${total === 1 ? "" : "s"} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
-  return { element, rubric, focus: () => begin.focus({ preventScroll: true }) };
+  return { element, page, focus: () => begin.focus({ preventScroll: true }) };
 }

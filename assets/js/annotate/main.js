@@ -1,7 +1,7 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, messageOf, mountNav, setKeys, style } from "../shared/common.js";
 import { beginScreen, deskOf } from "./begin.js";
-import { keysOf } from "./keys.js";
+import { KINDS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
 
@@ -37,12 +37,12 @@ export async function mount(/** @type {HTMLElement} */ element) {
       if (desk.study.kind === "preference") { // begins with its guidelines
         return (await import("../survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
       }
-      if (desk.joined) return openDesk({ ...go, desk: /** @type {ValidityDesk} */ (desk) });
+      if (desk.joined) return openDesk({ ...go, desk });
       const first = await beginScreen(desk, { others, join: async () => {
         const mine = await api("POST", "study/join", { study: name });
-        openDesk({ ...go, desk: /** @type {ValidityDesk} */ (mine) }).catch((problem) => failed(problem, reload));
+        openDesk({ ...go, desk: mine }).catch((problem) => failed(problem, reload));
       } });
-      setKeys(keysOf(first.rubric));
+      setKeys((await KINDS[desk.study.kind].load()).keysOf(first.page));
       body.replaceChildren(first.element);
       first.focus();
     };

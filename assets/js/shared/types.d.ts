@@ -74,6 +74,12 @@ interface Gate {
   check?: "sum" | "instruction"; question?: string; instruction?: string; options?: number[]; number?: number; attempt?: number;
 }
 
+/** What a person reads in a session study. Questions are answered from 1, `low`, to 5, `high`. */
+interface SessionQuestion { key: string; title: string; text: string; low: string; high: string; guide: string }
+interface SessionPage { intro: string; questions: SessionQuestion[]; points: number[]; note_limit: number }
+/** An answer about a session. null: not said yet. */
+interface SessionRatings { ratings: Record<string, number | null>; reason: string }
+
 interface DeskStudy { id: string; name: string; kind: Kind; protocol: string; accepting: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
@@ -81,6 +87,8 @@ interface Question {
   id: string; position: number; number: number; of: number; form: number; forms: number; locked: boolean; text: string;
   reference: Picture; sets: Record<Side, Picture[]>; ask_reason: boolean;
 }
+/** A session: what was said about which image, turn by turn, and the image it was about. */
+interface SessionItem { id: string; position: number; turns: { image: Picture; text: string }[]; target: Picture }
 /** `asked`: when the server was asked, in the page's milliseconds. */
 interface DeskOf<I, A> {
   study: DeskStudy; joined: boolean; progress: Progress; item: I | null; answer: A | null; revision: number; seconds: number;
@@ -88,8 +96,23 @@ interface DeskOf<I, A> {
 }
 type ValidityDesk = DeskOf<Item, Validity>;
 type SurveyDesk = DeskOf<Question, Preference>;
+type SessionDesk = DeskOf<SessionItem, SessionRatings>;
 /** Where it does not matter which kind of study it is of. */
 type Desk = DeskOf<{ id: string; position: number }, object>;
+/** What the screen of a kind of study asks of the page. `here`: whether an item is shown; `leaving`: whether keys come too soon for what is shown next. */
+interface ScreenActions {
+  here(): boolean; changed(): void; save(): void; step(by: number): void; map(): void; discard(): void; retry(): void; leaving(): boolean;
+}
+/** The screen of a kind of study, and the answer on it. `begin`: from what is saved and a draft, if there is one; `replace`: by what is saved. */
+interface ItemScreen<I, A> extends Part {
+  title: HTMLElement; readonly answer: A;
+  same(one: object, other: object): boolean; missing(): { at: string; text: string } | null; complain(lacks: { at: string; text: string } | null): void;
+  begin(answer: A | null, draft: A | null, restored: boolean): void; replace(answer: A | null): void;
+  open(item: I): void; show(what: { name: string; revision: number; restored: boolean; study: DeskStudy }): void; draw(unchanged: boolean): void;
+  spoken(item: I): string; looked(seconds: number): void; accepting(study: DeskStudy): void; problem(text: string): void;
+  sending(what: { state: string; text: string }): void;
+}
+interface ScreenModule { keysOf(page: object): string[][]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
 interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean }
 interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean }
 
@@ -131,6 +154,10 @@ interface SubsetRow {
 }
 interface Counted { code: string; name: string; count: number; flag?: string }
 interface Results { rule: string; rows: SubsetRow[]; total: SubsetRow; categories: { code: string; name: string }[]; reasons: Counted[]; flags: Counted[] }
+interface SessionMeans {
+  questions: { key: string; name: string; text: string }[];
+  rows: { source: string; subset: string | null; sessions: number; rated: number; ratings: number; means: Record<string, number | null> }[];
+}
 interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
 interface PersonQuality {
   name: string; answers: number; checks: number | null; failed_checks: number | null; median_seconds: number | null; longest_run: number; contradictions: number;
@@ -222,12 +249,12 @@ interface Answers {
   "me": Me; "sign-out": unknown;
   "people/all": People; "log/acts": Acts;
   "study/mine": { studies: { name: string; kind: Kind; accepting: boolean; joined: boolean; done: number; total: number }[] };
-  "study/rubric": Rubric | Survey; "study/at": ValidityDesk | SurveyDesk; "study/join": ValidityDesk | SurveyDesk; "study/overview": { places: Place[] };
-  "study/save": { saved: Saved; desk: ValidityDesk | SurveyDesk }; "study/gate": { passed: boolean; desk: SurveyDesk }; "study/draft": { kept: boolean };
-  "study/more": { added: number; desk: ValidityDesk | SurveyDesk };
+  "study/rubric": Rubric | Survey | SessionPage; "study/at": ValidityDesk | SurveyDesk | SessionDesk; "study/join": ValidityDesk | SurveyDesk | SessionDesk; "study/overview": { places: Place[] };
+  "study/save": { saved: Saved; desk: ValidityDesk | SurveyDesk | SessionDesk }; "study/gate": { passed: boolean; desk: SurveyDesk }; "study/draft": { kept: boolean };
+  "study/more": { added: number; desk: ValidityDesk | SurveyDesk | SessionDesk };
   "adjudicate/studies": { studies: { name: string; accepting: boolean; done: number; decisions: number }[] }; "adjudicate/queue": { cases: Case[] };
   "adjudicate/case": OpenCase; "adjudicate/decide": { decision: Decision; overtook: boolean };
-  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results;
+  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };

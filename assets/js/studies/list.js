@@ -3,7 +3,7 @@ import { api, at, h } from "../shared/common.js";
 /** @import { Screen, View } from "./main.js" */
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";
-import { bar, chip, count, day, percent, plural } from "./words.js";
+import { ITEMS, bar, chip, count, day, percent, plural } from "./words.js";
 
 const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions" };
 
@@ -17,7 +17,7 @@ export async function listView(/** @type {Screen} */ screen) {
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "Create a study from the command line: from an audit, query files or search sessions. Plan it here first; the command is shown below the plan."
+          ? "Create a study from the command line: from an audit, query files, search sessions or multi-turn sessions. Plan it here first; the command is shown below the plan."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
@@ -38,7 +38,7 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
   function put(/** @type {Study} */ study) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
-    facts.textContent = [plural(items, first.kind === "preference" ? "question" : "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
+    facts.textContent = [plural(items, ITEMS[first.kind]), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
       `created ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
     const done_of = `${count(done)} of ${plural(assignments, "answer")}`;
     progress.replaceChildren(bar(done, unsure, assignments, `${done_of}${unsure ? `, ${count(unsure)} unsure` : ""}`),

@@ -3,9 +3,10 @@ import { api, at, confirm, h, toast } from "../shared/common.js";
 /** @import { Screen, View } from "./main.js" */
 import { fileMenu } from "../shared/files.js";
 import { peopleTable } from "./people.js";
+import { ratingsPart } from "./ratings.js";
 import { resultsPart } from "./results.js";
 import { surveyPart } from "./survey.js";
-import { bar, chip, count, day, percent, plural } from "./words.js";
+import { ITEMS, bar, chip, count, day, percent, plural } from "./words.js";
 
 const AFRESH_MS = 60000; // people and results are read again at most this often
 
@@ -18,6 +19,10 @@ const EXPORTS = { validity: [
 ], preference: [
   ["hp-fashioniq", "", "HP-FashionIQ’s form", "JSON"], ["csv", "", "Judgements, and rated sets", "CSV"],
   ["parquet", "", "Judgements, and rated sets", "Parquet"], ["preferences", "", "Pairs for training reward models", "JSONL"],
+], sessions: [
+  ["csv", "judgements", "Ratings", "CSV"], ["csv", "items", "Sessions with their mean ratings", "CSV"],
+  ["parquet", "judgements", "Ratings", "Parquet"], ["parquet", "items", "Sessions with their mean ratings", "Parquet"],
+  ["results", "", "Means by source, and of every session", "JSON"],
 ] };
 
 export async function oneView(/** @type {Screen} */ screen, /** @type {string} */ name) {
@@ -25,11 +30,12 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
   const rule = { value: "majority" };
   const head = h("div", {}), tiles = h("div", { class: "cq-sttiles" }), people = h("section", {}), plan = h("section", {});
-  const asks = known.study.kind === "preference" ? "question" : "item";
+  const asks = ITEMS[known.study.kind];
   const menu = downloads(query, rule, EXPORTS[known.study.kind]);
   // What judges should not know of a study is kept from them until they ask for it all the same.
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
-  const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret) : resultsPart(screen, query, rule, secret);
+  const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret)
+    : asks === "session" ? ratingsPart(query, secret) : resultsPart(screen, query, rule, secret);
 
   const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
@@ -120,8 +126,8 @@ function planPart(/** @type {Study} */ study, /** @type {boolean} */ secret) {
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
   const { plan } = study;
-  const of = study.kind === "preference" ? ofSurvey(study) : [["Rubric", study.protocol], ["People planned for", count(plan.seats)],
-    ["People per item", count(plan.overlap)], ["Agreement items", count(plan.agreement_items)]];
+  const of = study.kind === "preference" ? ofSurvey(study) : [[study.kind === "sessions" ? "Questions" : "Rubric", study.protocol], ["People planned for", count(plan.seats)],
+    [`People per ${ITEMS[study.kind]}`, count(plan.overlap)], [`Agreement ${ITEMS[study.kind]}s`, count(plan.agreement_items)]];
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
     of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Inactive after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),

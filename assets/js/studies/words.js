@@ -1,6 +1,9 @@
 // Numbers and times of the studies screen, in words.
 import { h } from "../shared/elements.js";
 
+/** What an item is called. @type {Record<Kind, string>} */
+export const ITEMS = { validity: "item", preference: "question", sessions: "session" };
+
 export const count = (/** @type {number | string | null} */ number) => Number(number).toLocaleString("en");
 /** @type {(number: number, one: string, many?: string) => string} */
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;

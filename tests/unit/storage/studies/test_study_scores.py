@@ -15,7 +15,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import START, a_study, an_answer, an_item, keep
 from tests.fakes.preferences import a_judgement as a_rating
-from tests.fakes.session_studies import a_model, a_session, a_session_study
+from tests.fakes.session_ratings import a_model, a_session, a_session_study
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, STUDY, a_decision, a_judgement, take_nothing
 
 THIRD = 1 / 3   # of no finite number of binary digits

@@ -27,7 +27,7 @@ from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
-from tests.fakes.session_studies import a_session, judged_file, keep_sessions
+from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import make_study
 from web.analysis.routes import analysis_routes
 from web.http.long_actions import Runs

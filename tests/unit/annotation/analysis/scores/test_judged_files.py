@@ -8,7 +8,7 @@ import pytest
 
 from annotation.analysis.scores.judged_files import read_judged
 from cir_core.errors import DatasetError
-from tests.fakes.session_studies import a_session, judged_file
+from tests.fakes.session_ratings import a_session, judged_file
 
 ITEMS = [a_session(n, "kept") for n in range(4)]
 

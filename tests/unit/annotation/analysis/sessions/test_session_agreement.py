@@ -13,7 +13,7 @@ from annotation.sessions.questions import QUESTIONS
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.errors import StudyError
 from tests.fakes.preferences import a_study
-from tests.fakes.session_studies import a_model, a_session, session_answers
+from tests.fakes.session_ratings import a_model, a_session, session_answers
 
 NO_DRAWS = Options(draws=0)
 

@@ -1,5 +1,5 @@
 // The keys of the annotation screen: the list that "?" shows, and who gets them.
-import { dialogOpen, typing } from "../shared/common.js";
+import { dialogOpen, typing } from "../../shared/common.js";
 import { byKey } from "./answer.js";
 
 // Flags and reasons have the keys of the study's own rubric.

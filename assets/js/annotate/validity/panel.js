@@ -1,9 +1,9 @@
 // Images the search found for the query, folded until wanted, to mark those that fit as well
 // as the target. From the tenth on it proposes "too broad"; it never sets it.
-import { h, icon, kbd, say, stay } from "../shared/common.js";
+import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
-import { enlarge } from "../shared/large.js";
-import { imageOf } from "../shared/pictures.js";
+import { enlarge } from "../../shared/large.js";
+import { imageOf } from "../../shared/pictures.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {

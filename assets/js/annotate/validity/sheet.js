@@ -1,5 +1,5 @@
 // Definitions and worked examples, in a sheet at the side. d or Esc closes it.
-import { closer, dialog, h, kbd, once } from "../shared/common.js";
+import { closer, dialog, h, kbd, once } from "../../shared/common.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {

@@ -1,6 +1,6 @@
 // The layout of an item: text and pictures with the found images below, the rubric beside them.
-import { h, icon, kbd } from "../shared/common.js";
-import { createFoot, createWhere } from "./parts.js";
+import { h, icon, kbd } from "../../shared/common.js";
+import { createFoot, createWhere } from "../parts.js";
 
 /** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
 export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
@@ -21,11 +21,13 @@ export function createView({ form, pictures, panel, save, unsure, sheet, step, d
   return {
     element,
     title,
-    /** @param {{ item: Item, number: number, revision: number, restored: boolean, study: ValidityDesk["study"] }} what */
-    show({ item, number: which, revision, restored, study }) {
+    open(/** @type {Item} */ item) {
       title.textContent = item.text;
       title.classList.toggle("long", item.text.length > 90);
-      where.show({ name: `Item ${which}`, revision, restored });
+    },
+    /** @param {{ name: string, revision: number, restored: boolean, study: DeskStudy }} what */
+    show({ name, revision, restored, study }) {
+      where.show({ name, revision, restored });
       foot.show(study);
       doubt.hidden = offer.hidden = true;
     },

@@ -1,0 +1,32 @@
+// An answer about a session as plain data: a rating for each question, and a reason. Pure: every function answers a
+// new value. The server checks all of it again.
+
+/** @type {(page: SessionPage, from?: Partial<SessionRatings> | null) => SessionRatings} */
+export const start = ({ questions }, from) => ({
+  ratings: Object.fromEntries(questions.map(({ key }) => [key, from?.ratings?.[key] ?? null])), reason: from?.reason ?? "",
+});
+/** @type {(page: SessionPage, one: Partial<SessionRatings> | null, other: Partial<SessionRatings> | null) => boolean} */
+export function same(page, one, other) {
+  const plain = (/** @type {Partial<SessionRatings> | null} */ answer) => JSON.stringify({ ...start(page, answer), reason: start(page, answer).reason.trimEnd() });
+  return plain(one) === plain(other);
+}
+/** @type {(answer: SessionRatings, key: string, rating: number) => SessionRatings} */
+export const rate = (answer, key, rating) => ({ ...answer, ratings: { ...answer.ratings, [key]: rating } });
+
+/** The first question without a rating, or null. @type {(page: SessionPage, answer: SessionRatings) => string | null} */
+export const unrated = ({ questions }, { ratings }) => questions.find(({ key }) => ratings[key] === null)?.key ?? null;
+
+/** The question after ``key``; behind the last one, the first without a rating, or the last again. @type {(page: SessionPage, answer: SessionRatings, key: string) => string} */
+export const following = (page, answer, key) => neighbour(page, key, 1) ?? unrated(page, answer) ?? key;
+/** @type {(page: SessionPage, key: string, by: number) => string | undefined} */
+export const neighbour = ({ questions }, key, by) => questions[questions.findIndex((one) => one.key === key) + by]?.key;
+
+// What is still missing, at a question's key or "reason"; or null.
+/** @type {(page: SessionPage, answer: SessionRatings) => { at: string, text: string } | null} */
+export function missing(page, answer) {
+  const key = unrated(page, answer);
+  if (key) return { at: key, text: "No answer yet: choose 1 to 5." };
+  const [long, most] = [[...answer.reason].length, page.note_limit];
+  if (long <= most) return null;
+  return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+}

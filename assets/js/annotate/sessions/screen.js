@@ -1,0 +1,107 @@
+// The screen of a session study: the session as a story, the questions beside it.
+import { h, icon, kbd, say } from "../../shared/common.js";
+import { createFoot, createWhere } from "../parts.js";
+import { following, missing, neighbour, rate, same, start, unrated } from "./answer.js";
+import { listen } from "./keys.js";
+import { createQuestions } from "./questions.js";
+import { openSheet } from "./sheet.js";
+import { createStory } from "./story.js";
+
+export { keysOf } from "./keys.js";
+
+/** @param {SessionPage} page @param {ScreenActions} does @returns {ItemScreen<SessionItem, SessionRatings>} */
+export function createScreen(page, { here, changed, save, step, map, discard, retry, leaving }) {
+  let answer = start(page), active = page.questions[0].key;
+  let before = /** @type {{ answer: SessionRatings, active: string }[]} */ ([]);
+  const titleOf = (/** @type {string} */ key) => page.questions.find((one) => one.key === key)?.title ?? key;
+  const story = createStory();
+  const form = createQuestions(page, { rate: give, active: point, reason: (text) => become({ ...answer, reason: text }) });
+  const sheet = () => openSheet(page, active);
+  const title = h("h1", { class: "ss-title", tabindex: -1 });
+  const where = createWhere({ keys: ["←", "→"], step, discard });
+  const foot = createFoot({ save, retry });
+  const element = h("div", { class: "st-desk ss-desk" },
+    h("div", { class: "st-stage" }, h("div", { class: "ss-head" }, where.element, title), story.element),
+    h("aside", { class: "st-side", "aria-label": "Questions" },
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Rate the session" }),
+        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
+      h("div", { class: "st-scroll" }, form.element), foot.element));
+
+  function become(/** @type {SessionRatings} */ next) {
+    answer = next;
+    changed();
+  }
+  function point(/** @type {string} */ key) {
+    active = key;
+    form.draw(answer, active);
+  }
+  function give(/** @type {string} */ key, /** @type {number} */ rating) {
+    if (!here()) return;
+    before.push({ answer, active: key });
+    const next = rate(answer, key, rating);
+    active = following(page, next, key);
+    become(next);
+    say(`${titleOf(key)}: ${rating}.${active === key ? "" : ` ${titleOf(active)}?`}`);
+  }
+  function move(/** @type {number} */ by) {
+    point(neighbour(page, active, by) ?? active);
+    form.lead(active);
+    say(`${titleOf(active)}?`);
+  }
+  function undo() {
+    const back = before.pop();
+    if (!back) return;
+    active = back.active;
+    become({ ...back.answer, reason: answer.reason });
+    form.lead(active);
+    say("Undone");
+  }
+
+  listen(page.points, {
+    here, leaving, move, step, save, sheet, map, undo, zoom: story.zoom,
+    rate(rating) {
+      give(active, rating);
+      form.lead(active);
+    },
+    reason: () => form.note.focus(), leaveReason: () => title.focus({ preventScroll: true }),
+  });
+
+  return {
+    element,
+    title,
+    get answer() { return answer; },
+    same: (one, other) => same(page, one, other),
+    missing: () => missing(page, answer),
+    complain(lacks) {
+      if (lacks && lacks.at !== "reason") point(lacks.at);
+      form.complain(lacks);
+    },
+    begin(saved, draft, restored) {
+      answer = start(page, restored ? draft : saved);
+      [active, before] = [unrated(page, answer) ?? page.questions[0].key, []];
+    },
+    replace(saved) {
+      before.push({ answer, active });
+      become(start(page, saved));
+    },
+    open(item) {
+      const { length } = item.turns;
+      title.textContent = `A search in ${length === 1 ? "one turn" : `${length} turns`}`;
+      story.open(item);
+      form.element.parentElement?.scrollTo(0, 0);
+    },
+    show({ name, revision, restored, study }) {
+      where.show({ name, revision, restored });
+      foot.show(study);
+    },
+    draw(unchanged) {
+      form.draw(answer, active);
+      foot.draw(unchanged);
+    },
+    spoken: ({ turns }) => turns.map(({ text }, number) => `Turn ${number + 1}: ${text}`).join(". "),
+    looked() {},
+    accepting: foot.show,
+    problem: foot.problem,
+    sending: foot.sending,
+  };
+}
