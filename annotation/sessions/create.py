@@ -140,7 +140,8 @@ def _freeze(
 def _shown(
     items: Sequence[Item], stories: Sequence[_Story], freezer: Freezer
 ) -> tuple[list[Item], list[StudyImage]]:
-    shown, images = [], []
+    shown: list[Item] = []
+    images: list[StudyImage] = []
     for item, story in zip(items, stories, strict=True):
         own = {image_id: replace(freezer.under_another_name(story.picture(image_id), item.item_id), image_id=image_id)
                for image_id in dict.fromkeys(story.image_ids)}

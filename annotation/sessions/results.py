@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.records import Item, Judgement, Study
 from annotation.sessions.questions import questions_of
-from annotation.validity.exports.results import study_json
+from annotation.studies.overview import study_json
 
 
 @dataclass(frozen=True)

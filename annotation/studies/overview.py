@@ -1,14 +1,22 @@
-"""Progress of the people of a study."""
+"""A study in plain JSON, and the progress of its people."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from statistics import median
+from typing import Any
 
 from annotation.records import Assignment, Judgement, Seat, Study, StudyEvent, name_key
+
+
+def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
+    """A study as plain JSON. ``counts`` as of the store."""
+    return {"study": study.name, "id": study.study_id, "kind": study.kind, "protocol": study.protocol,
+            "accepting": study.accepting, "plan": asdict(study.plan), "created_by": study.created_by,
+            "created_at": study.created_at.isoformat(), "counts": dict(counts)}
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ def create_study(
     from annotation.records import StudyPlan
     from annotation.sessions.create import create_session_study
     from annotation.studies.creation import check_name
+    from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
-    from annotation.validity.exports.results import study_json
     from cir_core.construct.judging.sample import draw_sample, sources_as_json
     from cir_core.construct.judging.tasks import check_galleries, galleries_as_json
 

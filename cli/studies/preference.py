@@ -76,7 +76,7 @@ def create_preference(
     from annotation.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.preference.survey.settings import checked_settings
     from annotation.studies.creation import check_name
-    from annotation.validity.exports.results import study_json
+    from annotation.studies.overview import study_json
 
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,

@@ -23,7 +23,7 @@ def import_hp_fashioniq(
     """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""
     from annotation.accounts.account_names import LOCAL
     from annotation.preference.hp_fashioniq import import_hp_study
-    from annotation.validity.exports.results import study_json
+    from annotation.studies.overview import study_json
 
     with open_stores() as stores:
         created = import_hp_study(stores.studies, name, file, created_by=LOCAL)

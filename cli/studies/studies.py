@@ -68,9 +68,9 @@ def create_validity(
     from annotation.accounts.account_names import LOCAL
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
+    from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
     from annotation.validity.create import create_validity_study
-    from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_plan, print_strata
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
@@ -132,7 +132,7 @@ def plan(
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List studies, newest first."""
-    from annotation.validity.exports.results import study_json
+    from annotation.studies.overview import study_json
     from cli.tables.study_tables import print_studies
 
     with open_stores() as stores:
@@ -149,8 +149,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     from datetime import UTC, datetime
 
     from annotation.preference.survey.overview import survey_overview
-    from annotation.studies.overview import seat_progress
-    from annotation.validity.exports.results import study_json
+    from annotation.studies.overview import seat_progress, study_json
     from cli.tables.study_tables import print_study
 
     with open_stores() as stores:

@@ -39,9 +39,9 @@ def import_circus(
     from annotation.accounts.account_names import LOCAL
     from annotation.sources.queries import refuse
     from annotation.studies.creation import check_name
+    from annotation.studies.overview import study_json
     from annotation.validity.circus import read_circus_users
     from annotation.validity.create import import_circus_study
-    from annotation.validity.exports.results import study_json
     from cir_core.datasets.files.issues import KEPT, ValidationIssues
 
     with open_stores() as stores:

@@ -38,9 +38,11 @@ def study(found: Study, counts: Mapping[str, int]) -> Json:
 
 def _source(found: Study) -> list[list[str]]:
     if found.kind == "sessions":
-        of = found.source
-        return [["Sources", ", ".join(of["sources"])], ["Sample", f"{of['sample']:,} sessions of each subset"],
-                ["Galleries", ", ".join(dict.fromkeys(text.split()[0] for text in of["galleries"].values()))]]
+        names, galleries = found.source.get("sources", ()), found.source.get("galleries", {}).values()
+        sample = found.source.get("sample")
+        rows = [["Sources", ", ".join(names)], ["Sample", f"{sample:,} sessions of each subset" if sample else ""],
+                ["Galleries", ", ".join(dict.fromkeys(text.split()[0] for text in galleries))]]
+        return [row for row in rows if row[1]]
     return [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)]
 
 

@@ -7,16 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from annotation.records import Item, Study
+from annotation.studies.overview import study_json
 from annotation.validity.labels import FinalLabel, LabelRule
 from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import SubsetRow, count_subset
-
-
-def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
-    """``counts`` as of the store."""
-    return {"study": study.name, "id": study.study_id, "kind": study.kind, "protocol": study.protocol,
-            "accepting": study.accepting, "plan": asdict(study.plan), "created_by": study.created_by,
-            "created_at": study.created_at.isoformat(), "counts": dict(counts)}
 
 
 def results_json(
