@@ -63,7 +63,7 @@ def judge(
         min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources."""
+    """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources; or have people rate it."""
     from cir_core.construct.describe.sets import read_sets
     from cir_core.construct.judging.run import Judging, judge_sessions
     from cir_core.construct.judging.sample import Source

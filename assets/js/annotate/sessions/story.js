@@ -46,9 +46,12 @@ export function createStory() {
       element.dataset.columns = String(columns);
       element.style.setProperty("--rows", String(Math.min(2, Math.ceil(all.length / columns))));
       element.style.setProperty("--shape", String(shapeOf(steps.map(({ image }) => image))));
-      element.replaceChildren(...steps.map(({ name, said, frame }) => h("li", { class: said || name !== "Target" ? "ss-step" : "ss-step ss-target" },
-        h("p", { class: "cq-label", text: name }), frame,
-        name === "Target" ? h("p", { class: "ss-said ss-sought", text: "What was looked for" }) : h("blockquote", { class: "ss-said", dir: "auto", text: said }))));
+      element.replaceChildren(...steps.map(({ name, said, frame }, number) => {
+        const last = number === turns.length;
+        const words = said.trim() ? h("blockquote", { class: "ss-said", dir: "auto", text: said })
+          : h("p", { class: "ss-said ss-sought", text: last ? "What was looked for" : "Nothing was said." });
+        return h("li", { class: last ? "ss-step ss-target" : "ss-step" }, h("p", { class: "cq-label", text: name }), frame, words);
+      }));
       element.scrollTop = 0;
     },
     // The image that has the focus, or the first.
