@@ -93,7 +93,7 @@ def answers_that_count(
     study = answers.study
     if study.kind != "preference":
         raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "
-                         "report: cirque report validity")
+                         f"report: cirque report {study.kind}")
     rules = rules_of(study.settings) if rules is None else rules
     people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
     removed = apply_rules(rules, answers.judgements, people)

@@ -53,7 +53,7 @@ def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     study = selected.study
     if study.kind != "validity":
         raise StudyError(f"{study.name} is a {study.kind} study, which has no validity judgements. For its "
-                         "report: cirque report preference")
+                         f"report: cirque report {study.kind}")
     rubric = load_rubric(study.protocol)
     known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # cache: few distinct labels, many judgements
 
