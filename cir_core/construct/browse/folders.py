@@ -93,8 +93,8 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     if not known:
         raise UnknownBenchmark(_unknown(name))
     if size > MOST_BYTES:
-        raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB of sessions; at most {MOST_BYTES >> 30} GB can be "
-                           "shown. Use the command line: cirque construct filter and describe.")
+        raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB of sessions; at most {MOST_BYTES >> 30} GB can "
+                           "be shown. Use the command line: cirque construct filter and describe.")
     try:
         raws = tuple(_head(path, *_size_and_time(path)) for path in paths)
         card = read_card(journal) or _card_of(raws)

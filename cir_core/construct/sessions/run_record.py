@@ -17,7 +17,7 @@ _MOST_BYTES = 2**20
 
 @dataclass(frozen=True)
 class RunRecord:
-    """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of these subsets; ``complete``: all are over."""
+    """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of them all; ``complete``: all are over."""
 
     subsets: tuple[str, ...] = ()
     limit: int | None = None
