@@ -25,7 +25,7 @@ from web.http.request_ids import carried
 from web.services import Services
 
 _log = logging.getLogger("cirque.benchmarks")
-STOPPED = "it was stopped on the screen"
+STOPPED = "stopped on the screen"
 _RESTARTED = "the server was stopped"
 
 
@@ -110,7 +110,7 @@ class ConstructionJobs:
         problem = "The construction was interrupted."
         try:
             report = self._construct(request, folder, resume)
-            problem = "" if report.outputs else f"Stopped: {report.stopped or 'it was interrupted'}."
+            problem = "" if report.outputs or report.stopped == STOPPED else f"Stopped: {report.stopped}."
         except CirqueError as error:
             problem = public_message(error)
         except Exception as error:

@@ -33,8 +33,9 @@ def open_session(
               (turn.relative_caption or "") if turn.turn else result.original_query) for turn in result.turns]
     missing = [image_id for image_id, _ in steps if image_id not in gallery.gallery]
     if missing or not steps:
-        raise DatasetError(f"The gallery {quoted(gallery.name)} no longer has "
-                           f"{quoted(missing[0]) if missing else 'the images'} of this session, so it cannot be opened.")
+        lacks = quoted(missing[0]) if missing else "the images"
+        raise DatasetError(f"The gallery {quoted(gallery.name)} no longer has {lacks} of this session, so it cannot be "
+                           "opened.")
     title = shortened(f"{folder.name}: {result.query_id}", _TITLE)
     session = search.start(gallery.name, method=_method(folder, services), title=title)
     parent: str | None = None

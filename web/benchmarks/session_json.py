@@ -26,7 +26,8 @@ def listed(one: ConstructionFolder, run: Dict | None) -> Dict:
     """A row of the list. ``run``: how far a running or stopped construction is."""
     queries, sessions = _counts(one)
     return {
-        "name": one.name, "state": one.state, "problem": public_message(DatasetError(one.problem)), "run": run,
+        "name": one.name, "state": "running" if run and run["running"] else one.state, "run": run,
+        "problem": public_message(DatasetError(one.problem)),
         "dataset": text_in(one.card, "dataset"), "gallery": one.gallery,
         "model": text_in(one.card, "language_model"), "queries": queries, "sessions": sessions,
         "subsets": [raw.subset for raw in one.raws],

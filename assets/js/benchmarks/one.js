@@ -32,7 +32,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const fall = createWaterfall({ stages: about.shown.slice(2), show: (show) => change({ show }) });
   const tools = createTools(about, view, change);
-  const progress = about.run && createProgress(screen, about.name, about.run, { finished: () => screen.again(), changed: load });
+  const state = h("span", {}, stateChip(about.state));
+  const progress = about.run && createProgress(screen, about.name, about.run, { finished: () => screen.again(), changed: load, state: (now) => state.replaceChildren(stateChip(now)) });
   const keys = createKeys(list, tools.search, () => (about.can_open && screen.may("search") ? openInSearch : null), (number) => sessions.get(number));
   /** @type {Map<number, BenchmarkSession>} */
   let sessions = new Map();
@@ -110,7 +111,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
   return {
     element: h("div", {},
       h("nav", { class: "cq-stcrumb", "aria-label": "Where" }, h("a", { href: at("benchmarks"), text: "Benchmarks" })),
-      h("header", { class: "cq-sthead cq-be-top" }, h("h1", { text: about.name, dir: "auto" }), stateChip(about.state), h("span", { class: "cq-grow" }), download),
+      h("header", { class: "cq-sthead cq-be-top" }, h("h1", { text: about.name, dir: "auto" }), state, h("span", { class: "cq-grow" }), download),
       h("p", { class: "cq-quiet", text: facts.filter(Boolean).join(" · "), dir: "auto" }),
       [about.gallery_problem, ...about.notes].filter(Boolean).map((note) => h("p", { class: "cq-be-note", text: note, dir: "auto" })),
       progress && progress.element,

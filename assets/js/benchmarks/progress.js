@@ -1,5 +1,6 @@
 // How far a construction is, with a way to stop it and to go on.
 import { howFar } from "./words.js";
+import { bar as drawn } from "../studies/words.js";
 import { api, field, h, messageOf, say, tellIn, toast } from "../shared/common.js";
 /** @import { Screen } from "./main.js" */
 
@@ -7,10 +8,10 @@ const BEAT_MS = 1000, LOAD_EVERY = 10;
 
 /**
  * @param {Screen} screen @param {string} name @param {ConstructionRun} first
- * @param {{ finished(): void, changed(): void }} hears ``changed``: there are new sessions
+ * @param {{ finished(): void, changed(): void, state(now: string): void }} hears ``changed``: there are new sessions
  */
-export function createProgress(screen, name, first, { finished, changed }) {
-  const bar = h("progress", { "aria-label": "Sessions constructed" }), said = h("b", { class: "num" }), detail = h("small", { class: "cq-quiet", dir: "auto" });
+export function createProgress(screen, name, first, { finished, changed, state: told }) {
+  const bar = h("div", {}), said = h("b", { class: "num" }), detail = h("small", { class: "cq-quiet", dir: "auto" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const stop = h("button", { class: "cq-btn small", type: "button", text: "Stop", onclick: () => { act(stop, "benchmarks/stop", { name }); } });
   const resume = h("button", { class: "cq-btn small primary", type: "button", text: "Resume", onclick: () => {
@@ -36,9 +37,7 @@ export function createProgress(screen, name, first, { finished, changed }) {
 
   function put(/** @type {ConstructionRun} */ run) {
     const manages = screen.may("manage");
-    if (run.total) bar.max = run.total;
-    if (run.total || !run.running) bar.value = run.done;
-    else bar.removeAttribute("value");
+    bar.replaceChildren(drawn(run.done, 0, run.total, howFar(run)));
     said.textContent = howFar(run);
     detail.textContent = [run.stopping ? "Stopping: sessions under way are finished first" : run.running ? "" : "Stopped. What is finished is kept.", run.why_not,
       run.cost ? `cost ${run.cost.toFixed(2)}` : "", run.calls ? `${run.calls.toLocaleString("en")} requests` : ""].filter(Boolean).join(" · ");
@@ -65,6 +64,7 @@ export function createProgress(screen, name, first, { finished, changed }) {
         return finished();
       }
       put(run);
+      told(state);
       if (run.running && ++beats % LOAD_EVERY === 0) changed();
     } catch { /* the next beat asks again */ }
     if (!gone) timer = setTimeout(beat, running ? BEAT_MS : 5 * BEAT_MS);

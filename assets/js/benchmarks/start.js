@@ -29,7 +29,7 @@ export async function startForm(/** @type {() => void} */ started) {
   const chosen = () => datasets.find((one) => one.name === dataset.value);
   const number = (/** @type {HTMLInputElement} */ input) => (input.value === "" ? null : Number(input.value));
   const sent = () => ({ name: name.value, dataset: dataset.value, gallery: gallery.value, model: model.value, limit: number(limit), max_turns: number(most),
-    subsets: [...subsets.querySelectorAll("input:checked")].map((box) => /** @type {HTMLInputElement} */ (box).value),
+    subsets: subsets.querySelector("input:not(:checked)") ? [...subsets.querySelectorAll("input:checked")].map((box) => /** @type {HTMLInputElement} */ (box).value) : [],
     ...(model.value === "settings" ? { budget: number(budget), max_calls: number(calls) } : {}) });
 
   function data() {

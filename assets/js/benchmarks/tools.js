@@ -11,7 +11,10 @@ export function createTools(about, view, change) {
     spellcheck: "false", dir: "auto", oninput: () => { change({ q: search.value }); } });
   /** @type {(name: "show" | "subset" | "sort", choices: [string, string][]) => HTMLSelectElement} */
   const select = (name, choices) => {
-    const element = h("select", { onchange: () => { change({ [name]: element.value }); } }, choices.map(([value, text]) => h("option", { value, text, selected: value === view[name] })));
+    const element = h("select", { onchange: () => {
+      // The session that stands out comes first: the lowest rank, else the largest value.
+      change({ [name]: element.value, ...(name === "sort" ? { order: ["constructed", "rank"].includes(element.value) ? "up" : "down" } : {}) });
+    } }, choices.map(([value, text]) => h("option", { value, text, selected: value === view[name] })));
     return element;
   };
   const show = select("show", about.shown.map((what) => [what, what === "all" ? "All" : what === "kept" ? "Kept" : `Dropped: ${(STAGES[what] ?? what).toLowerCase()}`]));

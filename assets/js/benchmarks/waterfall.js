@@ -30,6 +30,7 @@ export function createWaterfall({ stages, show }) {
         one.gone.style.width = wide(removed);
         one.number.textContent = count(left);
         one.minus.textContent = removed ? `−${count(removed)}` : "0";
+        one.minus.classList.toggle("none", !removed);
         one.button.setAttribute("aria-label", `${STAGES[stage] ?? stage}: ${plural(removed, "session")} dropped, ${count(left)} left`);
         toggle(one.button, shown === stage);
       }
