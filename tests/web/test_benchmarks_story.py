@@ -15,11 +15,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import STAGES, FilterSettings
+from cir_core.construct.sessions.settings import ConstructionSettings
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running, start
 from tests.web.conftest import wait_for_address
 from tests.web.constructing import construct, constructing_home, judge, person
+from tests.web.judging import stores
 
 pytestmark = pytest.mark.sqlite   # constructions are files
 Open = Callable[[str, str], Page]
@@ -194,7 +196,11 @@ def test_a_session_goes_on_in_the_search_screen(page: Page, app: App) -> None:
     expect(results).to_be_visible(timeout=60_000)
     turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
     expect(turns).to_have_count(len(texts))
-    expect(page.locator(".cq-refname")).to_have_text(pictures[len(texts) - 1])
+    with stores(app.home) as opened:
+        session = opened.sessions.session(page.url.partition("session=")[2])
+    assert [turn.reference_id for turn in session.turns] == pictures[:len(texts)]
+    assert [turn.modification_text for turn in session.turns] == texts and session.target_id is None
+    assert session.method == ConstructionSettings(k=1).method
 
 
 def fill_form(page: Page, name: str, model: str, limit: int) -> None:
