@@ -65,7 +65,7 @@ class ConstructionRoutes:
         elsewhere = folder.state == "running"
         problem = "" if elsewhere else resume_problem(folder)
         return {
-            "text": "Constructing on the command line" if elsewhere else "Stopped", "done": done,
+            "text": "Constructing in another process" if elsewhere else "Stopped", "done": done,
             "total": run.total if run else 0, "rate": rate if elsewhere else None, "here": False, "stopping": False,
             "running": elsewhere, "resumable": not elsewhere and not problem, "why_not": problem,
             "problem": "" if elsewhere or job is None else job.problem,

@@ -81,7 +81,7 @@ def _session(
         "setback": one.setback if len(one.ranks) > 1 and one.setback < sys.maxsize // 2 else None,
         "similarity": one.similarity,
         "dropped": None if verdict is None else {"stage": verdict.stage, "number": _finite(verdict.number),
-                                                 "why": verdict.why},
+                                                 "why": verdict.why.replace(str(sys.maxsize), "behind all images")},
         "scores": _scores(opened.scores.get(one.number)),
     }
 
