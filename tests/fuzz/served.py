@@ -190,7 +190,8 @@ def make_home(home: Path) -> tuple[dict[str, list[Any]], dict[str, str]]:
     stores.close()
     known: dict[str, list[Any]] = {
         "study": ["Sample", "Shops"], "gallery": ["atelier"], "secret": [str(invited)],
-        "name": ["The other", "clip", "Bench", "New"], "annotator": ["The judge", "The other"], "role": ["annotator", "analyst"],
+        "name": ["The other", "clip", "Bench", "New"], "annotator": ["The judge", "The other"],
+        "role": ["annotator", "analyst"],
         "kind": ["guidelines", "consent", "check"], "then": ["next", "stay"], "rule": ["majority", "any", "all"],
         "table": ["judgements", "items"], "form": ["csv", "json", "jsonl", "parquet", "circus", "mbeir", "md", "zip"],
         "version": ["x"], "method": ["cirevl", "soft", "corr", "slerp", "text-only"], "names": ["shown", "hidden"],

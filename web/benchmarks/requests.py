@@ -54,7 +54,7 @@ class ConstructionRequest:
         language = BuiltinLanguageModel(encoder) if self.model == "built-in" else services.language_for(encoder)
 
         def another(spec: str | None) -> Encoder | None:
-            return None if spec in (None, encoder.identity.spec) else services.load_encoder(cast(str, spec))
+            return None if spec is None or spec == encoder.identity.spec else services.load_encoder(spec)
 
         return Construction(
             benchmark, searcher.gallery, encoder, language, self.settings, selecting=another(self.select_encoder),

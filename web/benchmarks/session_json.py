@@ -67,7 +67,8 @@ def _session(
     def picture(image_id: str | int) -> Dict:
         return gallery.picture(opened.folder.name, gallery_id(one.subset, image_id), visitor)
 
-    targets = dict.fromkeys(str(target) for target in result.ground_truth_ids or [result.target_image_id] if target)
+    named = result.ground_truth_ids or ([result.target_image_id] if result.target_image_id else [])
+    targets = dict.fromkeys(str(target) for target in named if target)
     turns = [{
         "image": picture(turn.selected_image if turn.turn and turn.selected_image else result.reference_image_id),
         "text": (turn.relative_caption or "") if turn.turn else result.original_query,
@@ -100,7 +101,7 @@ def _counts(one: ConstructionFolder) -> tuple[int | None, int | None]:
                                       if isinstance(found := raw.head.get("data_completeness"), dict)]
     if not heads or len(heads) < len(one.raws):
         return None, None
-    numbers = [[head.get(key) for head in heads] for key in ("queries", "sessions")]
-    queries, sessions = (sum(values) if all(isinstance(value, int) for value in values) else None
-                         for values in numbers)
-    return queries, sessions
+    queries, sessions = ([count for head in heads if isinstance(count := head.get(key), int)]
+                         for key in ("queries", "sessions"))
+    return (sum(queries) if len(queries) == len(heads) else None,
+            sum(sessions) if len(sessions) == len(heads) else None)

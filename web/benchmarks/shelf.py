@@ -10,7 +10,7 @@ from cir_core.construct.browse.folders import ConstructionFolder, list_construct
 from cir_core.construct.browse.scores import judged_files, read_scores
 from cir_core.construct.browse.sessions import BrowsedSessions, read_sessions
 from cir_core.construct.judging.scores import JudgedSession
-from web.http.single_flight import SingleFlightCache
+from web.limits.single_flight import SingleFlightCache
 
 FOLDER = "benchmarks"
 _IN_MEMORY = 3

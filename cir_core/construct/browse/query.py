@@ -59,7 +59,7 @@ def find_sessions(found: BrowsedSessions, query: SessionQuery, judged: Judged) -
     """The page of ``query``."""
     verdicts = found.verdicts(query.settings)
     members = [one for one in found.sessions if not query.subset or one.subset == query.subset]
-    removed = Counter(verdict.stage for one in members if (verdict := verdicts[one.number]) is not None)
+    removed: Counter[str] = Counter(verdict.stage for one in members if (verdict := verdicts[one.number]) is not None)
     matching = [one for one in members if _is_shown(verdicts[one.number], query.show)]
     if terms := query.text.casefold().split():
         matching = [one for one in matching if all(term in one.words for term in terms)]
