@@ -119,7 +119,7 @@ def test_filters_move_the_waterfall_and_the_sessions(page: Page, app: App, tmp_p
     last = expect_stages(page, app, tmp_path, 0, 0.1)
     assert before > after >= last
     assert "epsilon=0" in page.url and "tau=0.1" in page.url
-    page.get_by_role("button", name=re.compile("^Redundancy: ")).click()
+    page.get_by_role("button", name=re.compile("^Redundancy")).click()
     expect(strips(page).first).to_contain_text("Dropped: redundancy")
     expect(strips(page).first).to_contain_text(re.compile(r"has cosine [\d.]+ with that of turn"))
     page.get_by_label("Text similarity τ, as a number").fill("2")   # off
@@ -190,7 +190,7 @@ def test_a_session_goes_on_in_the_search_screen(page: Page, app: App) -> None:
     texts = strip.locator(".cq-be-said p").all_inner_texts()
     pictures = [re.sub(r"^.*: (\S+): enlarge$", r"\1", one.get_attribute("aria-label") or "")
                 for one in strip.locator(".cq-be-picture button").all()]
-    strip.get_by_role("button", name="in the search screen").click()
+    strip.get_by_role("button", name="Open in search").click()
     page.wait_for_url(re.compile(r"[?&]session="))
     results = page.get_by_role("listbox", name=f"Results of turn {len(texts)}: {texts[-1]}")
     expect(results).to_be_visible(timeout=60_000)

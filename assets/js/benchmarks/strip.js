@@ -21,7 +21,7 @@ export function createStrip(session, { open, dimensions }) {
   const pictures = [...turns.map(({ image }, turn) => ({ image, name: `Turn ${turn + 1}: ${image.id}` })),
     ...targets.map((image) => ({ image, name: `Target: ${image.id}` }))];
   const shown = pictures.filter(({ image }) => image.full).map(({ image, name }) => ({ name, large: image.full }));
-  const button = open && h("button", { class: "cq-btn small", type: "button", "aria-label": `Open session ${id} in the search screen`,
+  const button = open && h("button", { class: "cq-btn small", type: "button", "aria-label": `Open in search: session ${id}`,
     onclick: () => { if (button) open(session, button); } }, icon("loupe"), "Open in search");
 
   const last = turns.at(-1)?.rank ?? null, found = last !== null && last <= HIT;

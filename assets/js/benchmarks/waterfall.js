@@ -1,7 +1,7 @@
 // The filters of the paper's Table 3: a bar for what each stage leaves, and how many it drops. A row shows its sessions.
 import { DROPS, STAGES } from "./words.js";
 import { h, toggle } from "../shared/elements.js";
-import { count, plural } from "../studies/words.js";
+import { count } from "../studies/words.js";
 
 /** @param {{ stages: string[], show(what: string): void }} of ``show`` hears which sessions are wanted */
 export function createWaterfall({ stages, show }) {
@@ -9,7 +9,8 @@ export function createWaterfall({ stages, show }) {
   const row = (what, name, title) => {
     const left = h("i", { class: "left" }), gone = h("i", { class: "gone" }), number = h("b", { class: "num" }), minus = h("span", { class: "minus num" });
     const button = h("button", { type: "button", title, onclick: () => { show(button.getAttribute("aria-pressed") === "true" ? "all" : what); } },
-      h("span", { class: "name", text: name }), h("span", { class: "bar", "aria-hidden": "true" }, left, gone), number, minus);
+      h("span", { class: "name", text: name }), h("span", { class: "bar", "aria-hidden": "true" }, left, gone),
+      h("span", { class: "cell" }, number, h("span", { class: "sr", text: " left, " })), h("span", { class: "cell" }, minus, h("span", { class: "sr", text: what === "kept" ? " of all" : " dropped" })));
     return { button, left, gone, number, minus };
   };
   const all = row("all", "Sessions", "All sessions");
@@ -31,7 +32,6 @@ export function createWaterfall({ stages, show }) {
         one.number.textContent = count(left);
         one.minus.textContent = removed ? `−${count(removed)}` : "0";
         one.minus.classList.toggle("none", !removed);
-        one.button.setAttribute("aria-label", `${STAGES[stage] ?? stage}: ${plural(removed, "session")} dropped, ${count(left)} left`);
         toggle(one.button, shown === stage);
       }
       const left = waterfall.at(-1)?.left ?? total;
