@@ -21,7 +21,7 @@ test("values that the server refuses are left out", () => {
 });
 
 test("ranks are on a logarithmic scale, the best one lowest", () => {
-  const { hit, places } = placesOf([1000, 100, 10, 1]);
+  const { hit, places } = placesOf([1000, 100, 10, 1], 10);
   const steps = [places[1].y - places[0].y, places[2].y - places[1].y, places[3].y - places[2].y];
   assert.ok(steps.every((step) => step > 0 && Math.abs(step - steps[0]) < 1e-9));
   assert.equal(places[2].y, hit);
@@ -29,9 +29,9 @@ test("ranks are on a logarithmic scale, the best one lowest", () => {
 });
 
 test("what is not ranked is behind all others, and one turn is a point", () => {
-  assert.equal(placesOf([null, 500]).places[0].y, placesOf([500, 500]).places[0].y);
-  assert.equal(placesOf([3]).places.length, 1);
-  assert.ok(placesOf([3]).places[0].y > placesOf([3]).hit);
+  assert.equal(placesOf([null, 500], 10).places[0].y, placesOf([500, 500], 10).places[0].y);
+  assert.equal(placesOf([3], 10).places.length, 1);
+  assert.ok(placesOf([3], 10).places[0].y > placesOf([3], 10).hit);
 });
 
 test("how far a construction is", () => {

@@ -12,6 +12,7 @@ from cir_core.construct.browse.query import SHOWN, SORTS, SessionPage
 from cir_core.construct.browse.sessions import BrowsedSession
 from cir_core.construct.filtering.stages import Dropped
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
+from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.datasets.readers.circled import gallery_id
 from cir_core.errors import DatasetError
 from web.benchmarks.gallery import BenchmarkGallery
@@ -43,7 +44,7 @@ def about(opened: OpenBenchmark, gallery: BenchmarkGallery, run: Dict | None) ->
         "sessions": len(opened.found.sessions), "failures": opened.found.failures,
         "subsets": [name for name in subsets if name], "encoder": text_in(card, "encoders", "search", "spec"),
         "notes": list(opened.found.notes), "gallery_problem": gallery.problem,
-        "can_open": gallery.gallery is not None, "judged": len(opened.scores),
+        "can_open": gallery.gallery is not None, "k": _k(card), "judged": len(opened.scores),
         "shown": list(SHOWN), "sorts": list(SORTS), "dimensions": list(DIMENSIONS),
     }
 
@@ -85,6 +86,13 @@ def _session(
                                                  "why": verdict.why.replace(str(sys.maxsize), "behind all images")},
         "scores": _scores(opened.scores.get(one.number)),
     }
+
+
+def _k(card: Mapping[str, Any]) -> int:
+    """Images that were shown: a target among them was found."""
+    settings = card.get("settings")
+    found = settings.get("k") if isinstance(settings, dict) else None
+    return found if type(found) is int and found > 0 else ConstructionSettings().k
 
 
 def _finite(number: float | None) -> float | None:

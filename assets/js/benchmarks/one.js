@@ -66,7 +66,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
     strips = new Map(page.sessions.map((session) => {
       const known = before.get(session.number);
       known?.put(session);
-      return [session.number, known ?? createStrip(session, { open: about.can_open && screen.may("search") ? openInSearch : null, dimensions: about.dimensions })];
+      return [session.number, known ?? createStrip(session, { open: about.can_open && screen.may("search") ? openInSearch : null, dimensions: about.dimensions, k: about.k })];
     }));
     sessions = new Map(page.sessions.map((session) => [session.number, session]));
     // What is the same stays where it is, so that nothing loads or loses the focus.

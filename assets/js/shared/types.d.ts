@@ -208,7 +208,7 @@ interface Benchmark {
   model: string; queries: number | null; sessions: number | null; subsets: string[]; changed: string | null;
 }
 interface OpenBenchmark extends Benchmark {
-  sessions: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; judged: number;
+  sessions: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; judged: number; k: number;
   shown: string[]; sorts: string[]; dimensions: string[];
 }
 interface BenchmarkPicture { id: string; thumb: string; full: string }
