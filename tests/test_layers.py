@@ -100,8 +100,8 @@ def test_benchmarks_take_no_settings_from_the_shell():
 # --- the rooms of each package ---------------------------------------------------------------
 
 ROOMS = {
-    "web": ("server", "layout mcp", "analysis", "accounts search studies", "ops", "services", "middleware", "ui",
-            "http", "limits"),
+    "web": ("server", "layout mcp", "analysis benchmarks", "accounts search studies", "ops", "services",
+            "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
     "annotation": ("analysis", "preference validity sessions accounts votes", "sources",

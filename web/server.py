@@ -31,6 +31,9 @@ from web.accounts.audit_log_routes import log_routes
 from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.analysis.routes import analysis_routes
+from web.benchmarks.jobs import ConstructionJobs
+from web.benchmarks.routes import benchmark_routes
+from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http import background, json_api
 from web.http.request_ids import with_request_ids
 from web.layout import build_demo
@@ -80,6 +83,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.state.doors = doors = ShutdownState()
     doors.outdated = lambda: services.database.is_other
     app.state.warming = warming = Warming(services)
+    shelf = BenchmarkShelf(settings.home / FOLDER)
+    app.state.constructions = constructions = ConstructionJobs(services, shelf.root)
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: doors.unfinished)
     routers = (
@@ -88,7 +93,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         export_routes(services), live_routes(services.runs), audit_routes(services),
         suggestion_routes(services), region_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
-        analysis_routes(services), log_routes(services), weights_routes(services),
+        analysis_routes(services), benchmark_routes(services, shelf, constructions), log_routes(services),
+        weights_routes(services),
     )
     for routes in routers:
         app.include_router(routes)
@@ -143,7 +149,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         warming: Warming = app.state.warming
         server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors, warming,
-                         open_page=open_page)
+                         app.state.constructions, open_page=open_page)
         server.run(sockets=[listener])
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
     # hold up the end for minutes.
@@ -195,13 +201,13 @@ class _Server(uvicorn.Server):
     """uvicorn with a start-up line, and without re-raising the signal that stopped it."""
 
     def __init__(
-        self, config: uvicorn.Config, address: str, services: Services, doors: ShutdownState, warming: Warming, *,
-        open_page: bool,
+        self, config: uvicorn.Config, address: str, services: Services, doors: ShutdownState, warming: Warming,
+        constructions: ConstructionJobs, *, open_page: bool,
     ) -> None:
         super().__init__(config)
         self._doors = doors
         self._address, self._open_page = address, open_page
-        self._services, self._warming = services, warming
+        self._services, self._warming, self._constructions = services, warming, constructions
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -215,6 +221,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # The server still listens: who comes now is told to come again.
         self._warming.stop()
+        self._constructions.leave()
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):
             _log.warning("%s request(s) and %s accepted call(s) were cut off after the %g seconds of "

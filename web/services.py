@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,9 +13,11 @@ from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
 from cir_core.audit.retrievers.late_encoder import Load
 from cir_core.audit.store import AuditStore
+from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError, StorageError
 from cir_core.images.decode_budget import set_budget
 from cir_core.images.upload_quota import UploadQuota
+from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method, all_methods
 from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.service import SearchService
@@ -41,6 +43,7 @@ class Services:
     methods: Mapping[str, Method]
     database: Readiness
     study_members: StudyMembers
+    language_for: Callable[[Encoder | None], LanguageModel]   # the connected one, without a fallback
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
     quota: UploadQuota = field(default_factory=UploadQuota.unlimited)
@@ -77,7 +80,8 @@ def open_services(settings: Settings) -> Services:
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
-        stores.readiness, StudyMembers(stores.studies), meter,
+        stores.readiness, StudyMembers(stores.studies),
+        language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,
         quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,
                           megabytes=settings.upload_mb_per_day),
     )

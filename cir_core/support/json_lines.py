@@ -81,14 +81,15 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def whole_lines(path: Path, kind: type = dict) -> Iterator[tuple[int, int, Any]]:
-    """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file."""
+def whole_lines(path: Path, kind: type = dict, start: int = 0) -> Iterator[tuple[int, int, Any]]:
+    """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file. ``start``:
+    offset of the first line to read."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
         return
     with file:
-        start = 0
+        file.seek(start)
         for content in file:
             try:
                 line = json.loads(content)

@@ -15,7 +15,6 @@ from cir_core.construct.sessions.settings import (
     Selection,
     TurnCount,
 )
-from cir_core.datasets.records import CaptionMode
 from cir_core.errors import EncoderUnavailable, LanguageModelError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
@@ -27,10 +26,8 @@ from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, datas
 
 if TYPE_CHECKING:
     from cir_core.construct.sessions.run import Construction
-    from cir_core.datasets.records import Benchmark
     from cir_core.encoders.base import Encoder
 
-_SEPARATE = ("fashioniq", "sample")     # CIRCLED makes a query of each of their captions
 _DEFAULT = ConstructionSettings()
 
 
@@ -85,11 +82,13 @@ def sessions(
     from cir_core.construct.sessions.run import Construction, construct_sessions
     from cir_core.construct.sessions.spending import Budget
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.registry.constructing import queries_to_construct
     from cir_core.registry.kinds import domain_of
 
     settings = get_settings()
     check_budget(budget)
-    benchmark = _benchmark(dataset, path, split, caption_mode, pool)
+    benchmark = queries_to_construct(
+        dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
     found = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(found.encoder.spec)
     chosen = ConstructionSettings(
@@ -122,18 +121,6 @@ def sessions(
         raise typer.Exit(1)
 
 
-def _benchmark(
-    dataset: str, path: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None
-) -> Benchmark:
-    from cir_core.evaluation.evaluators.checks import refuse_hidden
-    from cir_core.registry.kinds import read_benchmark
-
-    mode: CaptionMode | None = caption_mode or ("separate" if dataset in _SEPARATE else None)
-    benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=mode, pool=pool)
-    refuse_hidden(benchmark)
-    return benchmark
-
-
 def _another(spec: str | None, encoder: Encoder) -> Encoder | None:
     return None if spec is None or spec == encoder.identity.spec else open_encoder(spec)
 
@@ -142,15 +129,13 @@ def _estimate(
     construction: Construction, folder: Path, subsets: tuple[str, ...], limit: int | None, workers: int, resume: bool
 ) -> None:
     """Print what is ahead. Raises ``SettingsError`` for a language model that cannot do it at all."""
-    from cir_core.construct.sessions.estimate import Prices, check_language, estimate
+    from cir_core.construct.sessions.estimate import Prices, check_language, estimate, queries_left
     from cir_core.construct.sessions.journal import tally_of
 
     settings = get_settings()
     before = tally_of(folder / "journal.jsonl") if resume else None
     chosen = construction.subsets.chosen(subsets)
-    places = [(one.name, position) for one in chosen for position in one.positions[:limit]]
-    left = [(name, construction.benchmark.queries[at]) for name, at in places
-            if before is None or at not in before.offsets]
+    left = queries_left(construction, chosen, limit, before)
     check_language(construction, left)
     prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
     print_estimate(

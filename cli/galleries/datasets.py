@@ -141,18 +141,9 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
 
 
 def dataset_path(kind: str, path: Path | None) -> Path:
-    from cir_core.registry.kinds import find_kind
-    from cir_core.sample.gallery import sample_folder
+    from cir_core.registry.constructing import own_path
 
-    expects = find_kind(kind).expects
-    if path is not None:
-        return path
-    if kind != "sample":
-        raise DatasetError(f"Say where {kind} is: {expects}.")
-    folder = sample_folder(get_settings().home)
-    if not folder.exists():
-        raise DatasetError("The sample gallery has not been drawn yet. Run `cirque demo`, or `cirque sample build`.")
-    return folder
+    return own_path(kind, get_settings().home) if path is None else path
 
 
 def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, allow_missing: bool) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ import psutil
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
+from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.encoders import load_encoder
+from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
@@ -173,6 +176,8 @@ def make_home(home: Path) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """A gallery, two studies, people; what is there, and everybody's secret."""
     drawn = build_atelier(home / "sample", limit=24)
     index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=home, split="test")
+    shutil.copytree(home / "sample", home / "samples" / "atelier")
+    _make_benchmark(home)
     stores = open_stores(settings_of(home))
     people = PeopleService(stores.people, passwords=Passwords(LIGHT))
     secrets = {}
@@ -185,13 +190,31 @@ def make_home(home: Path) -> tuple[dict[str, list[Any]], dict[str, str]]:
     stores.close()
     known: dict[str, list[Any]] = {
         "study": ["Sample", "Shops"], "gallery": ["atelier"], "secret": [str(invited)],
-        "name": ["The other", "clip"], "annotator": ["The judge", "The other"], "role": ["annotator", "analyst"],
+        "name": ["The other", "clip", "Bench", "New"], "annotator": ["The judge", "The other"],
+        "role": ["annotator", "analyst"],
         "kind": ["guidelines", "consent", "check"], "then": ["next", "stay"], "rule": ["majority", "any", "all"],
         "table": ["judgements", "items"], "form": ["csv", "json", "jsonl", "parquet", "circus", "mbeir", "md", "zip"],
         "version": ["x"], "method": ["cirevl", "soft", "corr", "slerp", "text-only"], "names": ["shown", "hidden"],
+        "dataset": ["sample"], "model": ["built-in"], "epsilon": ["0", "30"], "tau": ["0.5", "2"], "number": [0, 3],
+        "show": ["kept", "redundancy"], "sort": ["turns", "overall"], "order": ["down"], "limit": [1, "5"],
         "metric": ["clip"], "draws": ["0", "20"], "k": [1, 10, "1,2,3"], "undefined": ["drop"], "text": ["in red"],
     }
     return known, secrets
+
+
+def _make_benchmark(home: Path) -> None:
+    """Four sessions over the gallery, as a construction writes them."""
+    ids = open_gallery("atelier", home=home).ids
+    turns = [{"turn": number, "query_text": "red", "selected_image": ids[number] if number else None,
+              "relative_caption": f"more red {number}" if number else None, "best_gt_rank": 20 - 9 * number,
+              "text_similarity": 0.4 if number else None, "similar_turn": 0 if number else None}
+             for number in range(3)]
+    results = [{"query_id": f"q{place}", "reference_image_id": ids[0], "ground_truth_ids": [ids[9]],
+                "original_query": "in red", "success": place > 0, "success_turn": place - 1,
+                "turns": turns[:max(1, place)]} for place in range(4)]
+    folder = home / "benchmarks" / "Bench" / "raw"
+    folder.mkdir(parents=True)
+    write_raw(folder / "a.json", {"dataset_name": "sample_dress_test", "config": {"gallery": "atelier"}}, results)
 
 
 def _look_around(served: Served) -> None:

@@ -170,7 +170,7 @@ def test_nothing_is_kept_by_a_browser_or_a_proxy_but_files_that_are_the_same_for
 ) -> None:
     """Two people at one browser, and a proxy that keeps what it may: what one has seen is not shown to the other."""
     kept = {"/favicon.ico", "/static/{path:path}", "/assets/{path:path}", "/own/{version}/{path:path}",
-            "/media/{kind}", "/study/image/{study_id}/{name}"}
+            "/media/{kind}", "/benchmarks/thumb", "/benchmarks/full", "/study/image/{study_id}/{name}"}
     admin = client(app, services.people, "Admin")
     for address, method in each(found):
         if address.path in ENDLESS or method not in ("GET", "HEAD"):

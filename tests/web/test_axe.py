@@ -26,6 +26,7 @@ from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
 from tests.web.conftest import ROOT, wait_for_address
+from tests.web.constructing import construct, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
 from tests.web.surveying import a_survey, enter, the_sum
 from web.ui.plain_pages import COOKIE
@@ -475,6 +476,40 @@ def test_analysis(visit: Visit, place: Place) -> None:
     page.goto(f"{place.url}/analysis?study=nosuch&draws=many")
     expect(page.get_by_role("heading", name="This cannot be shown")).to_be_visible()
     olga.look(page, "analysis, no such study")
+
+
+def test_benchmarks(visit: Visit, place: Place) -> None:
+    olga = visit()
+    page = olga.open("benchmarks")
+    expect(page.get_by_role("heading", name="No benchmarks yet")).to_be_visible()
+    olga.look(page, "benchmarks, empty")
+    shutil.copytree(place.home / "sample", place.home / "samples" / "atelier")
+    judge(construct(place.home, "Built", "--k", "1", "--limit", "20"))
+    (place.home / "benchmarks" / "damaged").mkdir()
+    (place.home / "benchmarks" / "damaged" / "journal.jsonl").write_text("{")
+    expect(page.get_by_role("link", name="Built")).to_be_visible()
+    olga.look(page, "benchmarks")
+    page.get_by_role("button", name="Construct…").click()
+    form = page.get_by_role("dialog", name="Construct sessions")
+    form.get_by_label("Name").fill("another")
+    form.get_by_role("button", name="Estimate").click()
+    expect(form.get_by_role("button", name="Start")).to_be_enabled(timeout=60_000)
+    olga.look(page, "benchmarks, a construction to start")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Built").click()
+    expect(page.locator(".cq-be-strip")).to_have_count(20)
+    olga.look(page, "benchmarks, sessions")
+    page.get_by_label("Sort by").select_option("Overall")
+    expect(page.locator(".cq-be-scores").first).to_be_visible()
+    olga.look(page, "benchmarks, scores")
+    page.get_by_label("Search in texts and ids").fill("nothing of the kind")
+    expect(page.get_by_role("heading", name="No matching sessions")).to_be_visible()
+    olga.look(page, "benchmarks, nothing found")
+    (place.home / "benchmarks" / "Built" / "run.json").write_text('{"total": 90}')
+    page.goto(f"{place.url}/benchmarks?name=Built")
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    olga.look(page, "benchmarks, stopped")
+    shutil.rmtree(place.home / "benchmarks")
 
 
 def test_people_and_log(visit: Visit) -> None:

@@ -58,6 +58,7 @@ def address(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         indexing = start("-m", "cli.main", "index", str(photos), "--name", "hostile", "--manifest",
                          str(folder / "manifest.jsonl"), environment=environment, output=stream)
         assert indexing.wait(120) == 0, log.read_text()
+    hostile_benchmark(own / "benchmarks" / "hostile")
     fill(own)
     with log.open("w") as stream:
         process = start("app.py", environment=environment, output=stream)
@@ -210,6 +211,34 @@ def test_analysis(page: Page, address: str) -> None:
         page.wait_for_timeout(1500)   # figures are drawn after the tables
         page.evaluate(OPEN_ALL)
         shows(page, *texts)
+
+
+def hostile_benchmark(folder: Path) -> None:
+    """A raw file with a script wherever one may have a text."""
+    texts, image = [script("first"), script("later")], script("id0")
+    turns = [{"turn": number, "query_text": script("merged"), "selected_image": script("id1") if number else None,
+              "selected_image_caption": script("caption1"), "relative_caption": text if number else None,
+              "gt_rankings": {}, "best_gt_rank": 20 - 15 * number, "text_similarity": 0.9 if number else None,
+              "similar_turn": 0 if number else None} for number, text in enumerate(texts)]
+    result = {"query_id": script("query"), "reference_image_id": image, "target_image_id": image,
+              "ground_truth_ids": [image, script("gone")], "original_query": texts[0], "success": True,
+              "success_turn": 1, "turns": turns}
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / "a.json").write_text(json.dumps({
+        "dataset_name": script("subset"), "config": {"gallery": "hostile", "language_model": script("model"),
+                                                     "dataset": script("dataset")}, "results": [result]}))
+
+
+def test_benchmarks(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(f"{address}/benchmarks")
+    shows(page, "dataset", "model")
+    page.goto(f"{address}/benchmarks?name=hostile")
+    expect(page.locator(".cq-be-strip")).to_have_count(1)
+    shows(page, "query", "subset", "first", "later", "gone", "model")
+    page.locator(".cq-be-picture button").first.click()
+    expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
+    shows(page, "id0")
 
 
 def test_people_and_the_log(page: Page, address: str) -> None:

@@ -24,8 +24,8 @@ from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
 from web.analysis.polling import PollingInterval
 from web.analysis.query import ReportParams
-from web.analysis.single_flight import LatestVersionCache, SingleFlightCache
 from web.analysis.snapshots import Report, StudySnapshot
+from web.limits.single_flight import LatestVersionCache, SingleFlightCache
 
 _KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
 _LARGE = 10_000   # items and answers: a study with more is not read at once

@@ -49,9 +49,10 @@ class BackgroundPool:
 
 REPORTS = BackgroundPool(2, "cirque-analysis")
 SCORES = BackgroundPool(1, "cirque-scores")
+CONSTRUCTIONS = BackgroundPool(1, "cirque-construct")   # whose journal survives a killed process
 
 
 def leave() -> bool:
     """All of them, even where the first has something under way."""
-    left = [threads.leave() for threads in (REPORTS, SCORES)]
+    left = [threads.leave() for threads in (REPORTS, SCORES, CONSTRUCTIONS)]
     return any(left)

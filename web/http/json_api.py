@@ -25,6 +25,7 @@ from cir_core.errors import (
     StorageError,
     StudyClosed,
     TryLater,
+    UnknownBenchmark,
     UnknownItem,
     UnknownScores,
     UnknownStudy,
@@ -48,6 +49,7 @@ _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
     (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"), (UnknownScores, 404, "unknown"),
+    (UnknownBenchmark, 404, "unknown"),
     (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
     (TryLater, 503, "busy"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),

@@ -32,6 +32,7 @@ SCREENS = (
     Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/main.js"),
     Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/main.js"),
     Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/main.js"),
+    Page("/benchmarks", "Benchmarks", frozenset({"manage", "results"}), "js/benchmarks/main.js"),
     Page("/people", "People", frozenset({"people"}), "js/admin/people.js"),
     Page("/log", "Log", frozenset({"people"}), "js/admin/log.js"),
 )

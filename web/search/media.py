@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
@@ -87,17 +87,22 @@ def media_routes(services: Services) -> APIRouter:
         content.seek(0)
         return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
-    def _picture(find_path: Any) -> Response:
-        try:
-            path: Path = find_path()
-            kind = _format_of(path)
-            if kind in _SHOWN_AS_THEY_ARE:
-                return FileResponse(path, media_type=_SHOWN_AS_THEY_ARE[kind], headers=_HEADERS)
-            return _converted(path, settings.max_image_megapixels)
-        except CirqueError as error:
-            return _refused(error, status_of(error, 404))
+    def _picture(find_path: Callable[[], Path]) -> Response:
+        return picture_answer(find_path, settings.max_image_megapixels)
 
     return routes
+
+
+def picture_answer(find_path: Callable[[], Path], max_megapixels: float) -> Response:
+    """The image at the path that ``find_path`` finds, in a format that browsers show; or why there is none."""
+    try:
+        path = find_path()
+        kind = _format_of(path)
+        if kind in _SHOWN_AS_THEY_ARE:
+            return FileResponse(path, media_type=_SHOWN_AS_THEY_ARE[kind], headers=_HEADERS)
+        return _converted(path, max_megapixels)
+    except CirqueError as error:
+        return _refused(error, status_of(error, 404))
 
 
 async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:

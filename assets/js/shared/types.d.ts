@@ -223,6 +223,45 @@ interface View {
   draws: string; seed: string; undefined: string; resample: string; k: string; plan: string;
 }
 
+// --- benchmarks ------------------------------------------------------------------------------------
+
+/** How far a construction is. `rate`: sessions a second; `here`: this server runs it. */
+interface ConstructionRun {
+  text: string; done: number; total: number; rate: number | null; here: boolean; stopping: boolean; running: boolean; resumable: boolean; why_not: string;
+  problem: string; budget: number | null; max_calls: number | null; cost: number | null; calls: number;
+}
+interface Benchmark {
+  name: string; state: "running" | "stopped" | "finished" | "unreadable"; problem: string; run: ConstructionRun | null; dataset: string; gallery: string;
+  model: string; queries: number | null; sessions: number | null; subsets: string[]; changed: string | null;
+}
+interface OpenBenchmark extends Benchmark {
+  sessions: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; judged: number; k: number;
+  shown: string[]; sorts: string[]; dimensions: string[];
+}
+interface BenchmarkPicture { id: string; thumb: string; full: string }
+interface BenchmarkTurn { image: BenchmarkPicture; text: string; rank: number | null; similarity: number | null; similar: number | null }
+interface BenchmarkSession {
+  number: number; id: string; subset: string; success: boolean; turns: BenchmarkTurn[]; targets: BenchmarkPicture[]; setback: number | null;
+  similarity: number | null; dropped: { stage: string; number: number | null; why: string } | null;
+  scores: { of: Record<string, number>; reason: string } | null;
+}
+interface WaterfallStage { stage: string; removed: number; left: number }
+interface BenchmarkPage {
+  total: number; all: number; waterfall: WaterfallStage[]; judged: number; means: Record<string, number>; sessions: BenchmarkSession[];
+}
+/** What of a benchmark is looked at: all of it is in the address. `page` from 1. */
+interface BenchmarkView {
+  name: string; epsilon: string; tau: string; subset: string; show: string; q: string; sort: string; order: string; page: number;
+}
+interface ConstructionEstimate {
+  sessions: number; calls: number; seconds: number; cost: number | null; basis: string; notes: string[]; model: string;
+  roles: { role: string; calls: number; most: number; prompt_tokens: number; completion_tokens: number }[];
+}
+interface ConstructionChoices {
+  datasets: { name: string; subsets: string[]; queries: number; problem: string }[]; galleries: { name: string; size: number }[]; models: string[];
+  connected: string; priced: boolean; max_turns: number;
+}
+
 // What of plotly is used here.
 interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: unknown; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
 interface Layout { height?: number; font?: object; hoverlabel?: object; [axis: string]: unknown }
@@ -263,6 +302,11 @@ interface Answers {
   "analysis/scores/choices": {
     galleries: { name: string; size: number }[]; methods: { name: string; title: string }[]; gallery: string | null; name_limit: number;
   };
+  "benchmarks/all": { benchmarks: Benchmark[]; starting: { name: string; run: ConstructionRun } | null };
+  "benchmarks/sessions": { about: OpenBenchmark; page: BenchmarkPage }; "benchmarks/open": { session: string };
+  "benchmarks/run": { state: Benchmark["state"]; run: ConstructionRun | null }; "benchmarks/choices": ConstructionChoices;
+  "benchmarks/estimate": ConstructionEstimate; "benchmarks/start": { name: string }; "benchmarks/resume": { name: string };
+  "benchmarks/stop": { stopping: boolean };
 }
 /** What the server answers at a path, with or without a query. */
 type AnswerOf<Path extends string> = Path extends `${infer Bare}?${string}` ? AnswerOf<Bare>

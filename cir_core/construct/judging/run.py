@@ -15,7 +15,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cir_core.construct.judging.sample import SAMPLE, SampledSession, Source, draw_sample, sources_as_json
+from cir_core.construct.judging.sample import (
+    SAMPLE,
+    SampledSession,
+    Source,
+    content_digest,
+    draw_sample,
+    sources_as_json,
+)
 from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
 from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json
 from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
@@ -178,7 +185,8 @@ def _judge(
     language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: SessionWatch
 ) -> dict[str, Any]:
     answer, session = language.complete(tasks.task(sampled, watch), watch), sampled.session
-    return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer).as_json()
+    return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer,
+                            content_digest(session)).as_json()
 
 
 def _read(

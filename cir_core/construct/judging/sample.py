@@ -62,6 +62,11 @@ def draw_sample(sources: Sequence[Source], size: int, seed: int) -> tuple[Sample
     return tuple(one for *_, one in sorted(drawn, key=lambda one: one[:3]))
 
 
+def content_digest(session: CircledSession) -> str:
+    """16 hex digits over what a session says, whatever its id: files number their sessions by themselves."""
+    return hashlib.sha256(_bytes(_content(session))).hexdigest()[:16]
+
+
 def _content(session: CircledSession) -> list[Any]:
     return [session.subset, session.target_ids, [[turn.reference_id, turn.text] for turn in session.turns]]
 

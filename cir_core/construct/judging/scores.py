@@ -19,6 +19,8 @@ _NOTE = "1 (poor) to 5; low redundancy is better when higher. In brackets: 95 % 
 
 @dataclass(frozen=True)
 class JudgedSession:
+    """``content``: digest of the session, which numbers of other files do not change; "" if it is unknown."""
+
     source: str
     subset: str
     session_id: str
@@ -26,20 +28,25 @@ class JudgedSession:
     scores: Mapping[str, int]   # by dimension
     reason: str
     notes: tuple[str, ...] = ()
+    content: str = ""
 
     @classmethod
-    def of(cls, source: str, subset: str, session_id: str, turns: int, answer: JudgeAnswer) -> JudgedSession:
+    def of(
+        cls, source: str, subset: str, session_id: str, turns: int, answer: JudgeAnswer, content: str = ""
+    ) -> JudgedSession:
         scores = {name: getattr(answer, name) for name in DIMENSIONS}
-        return cls(source, subset, session_id, turns, scores, answer.reason, answer.notes)
+        return cls(source, subset, session_id, turns, scores, answer.reason, answer.notes, content)
 
     def as_json(self) -> dict[str, Any]:
         return {"source": self.source, "subset": self.subset, "session_id": self.session_id, "turns": self.turns,
-                **self.scores, "reason": self.reason, **({"notes": list(self.notes)} if self.notes else {})}
+                **self.scores, "reason": self.reason, **({"notes": list(self.notes)} if self.notes else {}),
+                **({"content": self.content} if self.content else {})}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> JudgedSession:
         return cls(given["source"], given["subset"], given["session_id"], given["turns"],
-                   {name: given[name] for name in DIMENSIONS}, given["reason"], tuple(given.get("notes", ())))
+                   {name: given[name] for name in DIMENSIONS}, given["reason"], tuple(given.get("notes", ())),
+                   given.get("content", ""))
 
 
 @dataclass(frozen=True)

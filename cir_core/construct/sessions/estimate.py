@@ -72,6 +72,14 @@ class Prices:
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
+def queries_left(
+    construction: Construction, subsets: Sequence[Subset], limit: int | None, before: Tally | None
+) -> list[tuple[str, BenchmarkQuery]]:
+    """Of the first ``limit`` queries of each of ``subsets`` those that ``before`` has not, with their subset."""
+    return [(one.name, construction.benchmark.queries[at]) for one in subsets for at in one.positions[:limit]
+            if before is None or at not in before.offsets]
+
+
 def estimate(
     construction: Construction, subsets: Sequence[Subset], queries: Sequence[tuple[str, BenchmarkQuery]], *,
     workers: int, prices: Prices = Prices(), before: Tally | None = None,

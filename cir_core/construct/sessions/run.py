@@ -4,6 +4,7 @@
     DIR/protocol.json       the construction's card
     DIR/raw/SUBSET.json     the sessions in CIRCLED's raw form, in the order of the queries; written at the end
     DIR/failures.json       queries without a session, with the reasons
+    DIR/run.json            what the last run was to do (see ``run_record``)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from cir_core.construct.sessions.builder import SessionBuilder
 from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
 from cir_core.construct.sessions.raw_records import raw_name, raw_result
+from cir_core.construct.sessions.run_record import RunRecord, write_run
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
 from cir_core.construct.sessions.spending import Budget, CountedAnswers, Spending
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
@@ -124,9 +126,11 @@ class Construction:
 def construct_sessions(
     construction: Construction, folder: Path, *, subsets: Sequence[str] = (), limit: int | None = None,
     workers: int = 1, budget: Budget = Budget(), resume: bool = False, retry_failed: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | None = None, started: Callable[[Spending], None] | None = None,
 ) -> ConstructionReport:
     """Construct a session from each query of ``subsets`` (default: all), the first ``limit`` of each.
+
+    ``started`` gets what stops the run, from any thread (:meth:`Spending.stop`).
 
     Finished sessions are kept in ``folder``, whatever happens; ``resume`` goes on with them, under the same settings.
     The raw files do not depend on ``workers``, nor on where earlier runs ended. A failing session is listed with its
@@ -149,6 +153,8 @@ def construct_sessions(
         over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
         spending = Spending(budget, tally.usage)
         total = sum(map(len, wanted.values()))
+        record = RunRecord(tuple(subsets), limit, total, workers, budget)
+        write_run(folder, record)
         done = resumed = sum(position in over for positions in wanted.values() for position in positions)
 
         def put(finished: Finished) -> None:
@@ -158,6 +164,8 @@ def construct_sessions(
             if progress:
                 progress(done, total, spending.total)
 
+        if started:
+            started(spending)
         if progress:
             progress(done, total, spending.total)
         builders = construction.builders(chosen, spending)
@@ -166,6 +174,7 @@ def construct_sessions(
         outputs = _write(folder, construction, chosen, wanted, journal) if complete else {}
         failures = _failures(construction, wanted, journal)
         write_atomically(folder / "failures.json", as_bytes(failures))
+        write_run(folder, replace(record, complete=complete))
         return ConstructionReport(
             journal.card, _counts(wanted, journal), outputs, failures, construction.subsets.notes,
             "" if complete else spending.reason, done, total, resumed, tally.usage, spending.answers,

@@ -222,13 +222,18 @@ def _problem(record: _Public, sessions: dict[str, CircledSession]) -> str:
     return ""
 
 
+def gallery_id(subset: str, image_id: str | int) -> str:
+    """An image's id in a gallery, from that in CIRCLED's files: the opposite of :func:`released_id`."""
+    if not _of_coco(subset):
+        return str(image_id)
+    name = str(image_id).removesuffix(".jpg")
+    return str(int(name)) if name.isdecimal() else name
+
+
 def _session(record: _Public, counts: Counter[str]) -> CircledSession:
     def image(value: str | int) -> str:
-        if not _of_coco(record.subset):
-            return str(value)
-        counts["jpg"] += isinstance(value, str) and value.endswith(".jpg")
-        name = str(value).removesuffix(".jpg")
-        return str(int(name)) if name.isdecimal() else name
+        counts["jpg"] += _of_coco(record.subset) and isinstance(value, str) and value.endswith(".jpg")
+        return gallery_id(record.subset, value)
 
     targets = dict.fromkeys(filter(None, map(image, record.ground_truth_ids)))  # "" pads a list
     counts["hidden"] += not targets

@@ -77,12 +77,13 @@ class RawFile:
                 yield number, record, found
 
 
-def open_raw(path: Path) -> RawFile:
-    """Raises ``DatasetError`` unless it is a raw file of CIRCLED's form."""
+def open_raw(path: Path, *, to_results: bool = False) -> RawFile:
+    """``to_results``: read no further than to them, without ``filtering_info``. Raises ``DatasetError`` unless it is a
+    raw file of CIRCLED's form."""
     if first_byte(path) != b"{":
         raise DatasetError(f"{path} is no raw file of sessions: it holds no JSON object. Give the file that a "
                            "construction wrote (raw/SUBSET.json).")
-    head = {key: first_value(path, key) for key in (*_BEFORE, *_AFTER)}
+    head = {key: first_value(path, key) for key in (_BEFORE if to_results else (*_BEFORE, *_AFTER))}
     if not isinstance(head["dataset_name"], str) or not head["dataset_name"]:
         raise DatasetError(f"{path} is no raw file of sessions: it has no dataset_name. Check the file.")
     return RawFile(path, {key: value for key, value in head.items() if value is not None})

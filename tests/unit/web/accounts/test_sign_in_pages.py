@@ -22,7 +22,8 @@ from web.server import server_config
 
 EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
     ("search", "Search", ""), ("annotate", "Annotate", "annotate"), ("adjudicate", "Adjudicate", "adjudicate"),
-    ("studies", "Studies", "studies"), ("analysis", "Analysis", "analysis"), ("people", "People", "people"),
+    ("studies", "Studies", "studies"), ("analysis", "Analysis", "analysis"),
+    ("benchmarks", "Benchmarks", "benchmarks"), ("people", "People", "people"),
     ("log", "Log", "log"))]
 
 JSON = {"Content-Type": "application/json"}
@@ -152,7 +153,7 @@ def test_without_accounts_there_is_nothing_to_sign_in_to():
 
 def test_the_menu_of_an_analyst():
     """Whoever only sees results gets the screens that the server would open for them."""
-    assert [page["path"] for page in pages_for(may("analyst"))] == ["studies", "analysis"]
+    assert [page["path"] for page in pages_for(may("analyst"))] == ["studies", "analysis", "benchmarks"]
 
 
 def test_a_long_name_comes_back_cut(browse):

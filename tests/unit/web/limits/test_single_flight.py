@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from web.analysis.single_flight import LatestVersionCache, SingleFlightCache
+from web.limits.single_flight import LatestVersionCache, SingleFlightCache
 
 
 class Counted:

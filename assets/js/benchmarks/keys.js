@@ -1,0 +1,39 @@
+// "/" to the search; j and k or the arrows from session to session; Enter opens one in the search screen.
+import { dialogOpen, typing } from "../shared/common.js";
+
+/** @typedef {(session: BenchmarkSession, button: HTMLButtonElement | null) => void} Open */
+
+/**
+ * @param {HTMLElement} list @param {HTMLInputElement} search @param {() => Open | null} opener
+ * @param {(number: number) => BenchmarkSession | undefined} of
+ */
+export function createKeys(list, search, opener, of) {
+  const focused = () => /** @type {HTMLElement | null} */ (document.activeElement?.closest(".cq-be-strip") ?? null);
+  function go(/** @type {number} */ by) {
+    const strips = /** @type {HTMLElement[]} */ ([...list.children]), now = strips.findIndex((strip) => strip === focused());
+    const next = strips[now < 0 ? 0 : Math.min(strips.length - 1, Math.max(0, now + by))];
+    if (!next) return;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  }
+  function hear(/** @type {KeyboardEvent} */ event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || dialogOpen()) return;
+    if (event.target === search && event.key === "Enter") return go(1);
+    if (typing(event.target) || (event.target instanceof HTMLInputElement)) return;
+    const strip = focused();
+    if (event.key === "/") search.focus();
+    else if (event.key === "j" || (event.key === "ArrowDown" && strip)) go(1);
+    else if (event.key === "k" || (event.key === "ArrowUp" && strip)) go(-1);
+    else if (event.key === "Enter" && strip && strip === document.activeElement) {
+      const open = opener(), session = of(Number(strip.dataset.number));
+      if (open && session) open(session, null);
+    } else return;
+    event.preventDefault();
+  }
+  document.addEventListener("keydown", hear);
+  return {
+    // The first one can be reached by Tab.
+    drawn() { list.firstElementChild?.setAttribute("tabindex", "0"); },
+    leave: () => document.removeEventListener("keydown", hear),
+  };
+}

@@ -1,0 +1,27 @@
+// The words of this screen for what the server names.
+import { chip, count, lasting, plural } from "../studies/words.js";
+
+/** @type {Record<string, string>} */
+export const STAGES = { success: "Success", "multi-turn": "Several turns", text: "First text", "rank margin": "Rank margin", redundancy: "Redundancy",
+  "repeated image": "Repeated image" };
+/** What a stage drops. @type {Record<string, string>} */
+export const DROPS = { success: "no target was found", "multi-turn": "turn 1 found a target", text: "turn 1 has no text",
+  "rank margin": "a turn moves the target back by more than ε", redundancy: "two texts have a cosine of τ or more", "repeated image": "an image is used twice" };
+/** @type {Record<string, string>} */
+export const SORTS = { constructed: "As constructed", turns: "Turns", rank: "Final rank", regression: "Biggest rank regression", similarity: "Highest text similarity",
+  naturalness: "Naturalness", coherence: "Coherence", progress: "Progress", redundancy: "Low redundancy", overall: "Overall" };
+
+/** @type {Record<string, [string, string]>} */
+const STATES = { running: ["Running", "unsure"], stopped: ["Stopped", "warn"], finished: ["Finished", "on"], unreadable: ["Cannot be read", "warn"] };
+export const stateChip = (/** @type {string} */ state) => chip(...(STATES[state] ?? [state, ""]));
+
+/** How far a construction is, in a sentence. @param {ConstructionRun} run */
+export function howFar({ text, done, total, rate, running }) {
+  const far = total ? `${count(done)} of ${plural(total, "session")}` : plural(done, "session");
+  if (!running) return far;
+  if (!done && !rate) return `${text}…`;
+  const left = rate && total > done ? `${lasting((total - done) / rate)} left` : "";
+  return [far, rate ? `${rateOf(rate)}` : "", left].filter(Boolean).join(" · ");
+}
+const rateOf = (/** @type {number} */ rate) => (rate >= 1 ? `${rate.toFixed(rate < 10 ? 1 : 0)} a second` : `${(60 * rate).toFixed(rate < 1 / 6 ? 1 : 0)} a minute`);
+export const decimals = (/** @type {number} */ number, /** @type {number} */ digits) => number.toFixed(digits).replace("-", "−");

@@ -1,0 +1,1 @@
+"""Read what was constructed, for people: folders, sessions, search, sorting and filters."""

@@ -1,0 +1,172 @@
+"""The constructions in one folder, each in a folder of its own: ``CIRQUE_HOME/benchmarks/NAME``.
+
+Everything is read defensively: a person or another process may write, damage or remove any of it at any time. Symbolic
+links are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from cir_core.construct.sessions.journal import read_card
+from cir_core.construct.sessions.run_record import RunRecord, read_run
+from cir_core.datasets.readers.circled_raw import RawFile, open_raw
+from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
+from cir_core.gallery.paths import try_lock
+from cir_core.support.texts import quoted
+
+NAME_LIMIT = 80
+MOST_BYTES = 2**30
+"""Larger constructions are not read: their sessions would fill the memory."""
+_FORBIDDEN = frozenset('/\\:*?"<>|%\0')
+
+State = Literal["running", "stopped", "finished", "unreadable"]
+
+
+@dataclass(frozen=True)
+class ConstructionFolder:
+    """``card``: the protocol card. ``raws``: its raw files, () before the construction has ended. ``changed``: seconds
+    since 1970. ``problem``: why it cannot be read."""
+
+    name: str
+    path: Path
+    state: State
+    card: Mapping[str, Any]
+    run: RunRecord | None = None
+    raws: Sequence[RawFile] = ()
+    changed: float = 0.0
+    problem: str = ""
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.jsonl"
+
+    @property
+    def gallery(self) -> str:
+        return text_in(self.card, "gallery")
+
+    @property
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
+        """Changes with the files that sessions are read from."""
+        files = [raw.path for raw in self.raws] or [self.journal]
+        return tuple((path.name, *_size_and_time(path)) for path in files)
+
+
+def list_constructions(root: Path) -> list[ConstructionFolder]:
+    """All in ``root``, the last changed first; those that cannot be read have a ``problem``."""
+    try:
+        names = sorted(entry.name for entry in root.iterdir() if entry.is_symlink() or entry.is_dir())
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        try:
+            found.append(open_construction(root, name))
+        except UnknownBenchmark:
+            continue    # nothing of ours, or removed in the meantime
+        except DatasetError as error:
+            found.append(ConstructionFolder(name, root / name, "unreadable", {}, problem=str(error)))
+    return sorted(found, key=lambda one: -one.changed)
+
+
+def open_construction(root: Path, name: str) -> ConstructionFolder:
+    """The construction ``name`` in ``root``. Raises ``UnknownBenchmark``; ``DatasetError`` if it cannot be read."""
+    folder = folder_of(root, name)
+    if folder.is_symlink():
+        raise DatasetError(f"{quoted(name)} is a symbolic link, which is not followed. Move the folder itself there.")
+    raws_at, journal = folder / "raw", folder / "journal.jsonl"
+    try:
+        paths = sorted(path for path in raws_at.glob("*.json") if not path.name.startswith("."))
+        links = [path.name for path in (raws_at, journal, *paths) if path.is_symlink()]
+        known = bool(paths) or journal.is_file()
+        size = sum(path.stat().st_size for path in (paths or [journal])) if known else 0
+        changed = max((path.stat().st_mtime for path in (*paths, journal) if path.exists()), default=0.0)
+    except OSError as error:
+        raise DatasetError(f"{quoted(name)} cannot be read: {error.strerror}. Reload the page.") from error
+    if links:
+        raise DatasetError(f"{quoted(name)} holds a symbolic link ({links[0]}), which is not followed. Put the file "
+                           "itself there.")
+    if not known:
+        raise UnknownBenchmark(_unknown(name))
+    if size > MOST_BYTES:
+        raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB of sessions; at most {MOST_BYTES >> 30} GB can "
+                           "be shown. Use the command line: cirque construct filter and describe.")
+    try:
+        raws = tuple(_head(path, *_size_and_time(path)) for path in paths)
+        card = read_card(journal) or _card_of(raws)
+    except CirqueError as error:
+        raise DatasetError(str(error).replace(str(folder), quoted(name))) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise DatasetError(f"{quoted(name)} cannot be read; a file may have been removed. Reload the page.") from error
+    run = read_run(folder)
+    if is_locked(folder):
+        state: State = "running"
+    else:
+        state = "finished" if raws and (run is None or run.complete) else "stopped"
+    return ConstructionFolder(name, folder, state, card, run, raws if state == "finished" else (), changed)
+
+
+def folder_of(root: Path, name: str) -> Path:
+    """The folder called ``name``, whether it exists or not. Raises ``UnknownBenchmark`` for what is no name."""
+    problem = name_problem(name)
+    if problem:
+        raise UnknownBenchmark(_unknown(name))
+    return root / name
+
+
+def name_problem(name: str) -> str:
+    """Why ``name`` cannot be that of a folder on every system; "" if it can."""
+    if not name.strip():
+        return "Give the benchmark a name."
+    if len(name) > NAME_LIMIT or name != name.strip() or name.startswith(".") or name.endswith("."):
+        return f"A name has at most {NAME_LIMIT} characters and no dot or space at its ends."
+    if any(letter in _FORBIDDEN or not letter.isprintable() for letter in name):
+        return 'A name cannot have any of / \\ : * ? " < > | % or line breaks.'
+    return ""
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process constructs in ``folder``."""
+    path = folder / "lock"
+    try:
+        if path.is_symlink() or not path.is_file():
+            return False
+        with path.open("r+b") as file:
+            return not try_lock(file)
+    except OSError:
+        return False
+
+
+def text_in(card: Mapping[str, Any], *keys: str) -> str:
+    """The text at ``keys`` of a card, "" if it is anything else: the card comes from a file."""
+    found: Any = card
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, str) else ""
+
+
+@lru_cache(maxsize=512)
+def _head(path: Path, size: int, time: int) -> RawFile:
+    """``size`` and ``time`` tell versions of the file apart."""
+    return open_raw(path, to_results=True)
+
+
+def _card_of(raws: Sequence[RawFile]) -> Mapping[str, Any]:
+    found = raws[0].head.get("config") if raws else None
+    return found if isinstance(found, dict) else {}
+
+
+def _unknown(name: str) -> str:
+    return f"There is no benchmark {quoted(name)} on this server. It may have been renamed or removed."
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns

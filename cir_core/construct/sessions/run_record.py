@@ -1,0 +1,45 @@
+"""What the last run of a construction was to do: ``run.json``, so that it can be watched and resumed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from cir_core.construct.sessions.spending import Budget
+from cir_core.support.files import write_atomically
+
+RUN_FILE = "run.json"
+_MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of them all; ``complete``: all are over."""
+
+    subsets: tuple[str, ...] = ()
+    limit: int | None = None
+    total: int = 0
+    workers: int = 1
+    budget: Budget = Budget()
+    complete: bool = False
+
+
+_ADAPTER = TypeAdapter(RunRecord)
+
+
+def write_run(folder: Path, record: RunRecord) -> None:
+    write_atomically(folder / RUN_FILE, json.dumps(asdict(record), indent=1, ensure_ascii=False).encode() + b"\n")
+
+
+def read_run(folder: Path) -> RunRecord | None:
+    """None if there is none that can be read: constructions of earlier versions have none."""
+    path = folder / RUN_FILE
+    try:
+        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
+            return None
+        return _ADAPTER.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,306 @@
+"""The benchmarks screen's calls: who may, what they answer, what is damaged, a construction in the background."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from annotation.records import Role
+from cir_core.construct.sessions.run import Construction, construct_sessions
+from cir_core.gallery.gallery import Gallery
+from tests.fakes.colour_person import ColourPerson
+from tests.fakes.colours import colour_gallery
+from tests.fakes.construction import colour_construction
+from tests.fakes.databases import settings_of
+from tests.fakes.signed_in import SignedIn
+from web.benchmarks import requests
+from web.benchmarks.jobs import STOPPED, ConstructionJobs
+from web.benchmarks.requests import ConstructionRequest
+from web.benchmarks.routes import benchmark_routes
+from web.benchmarks.shelf import FOLDER, BenchmarkShelf
+from web.http.background import BackgroundPool
+from web.services import Services, open_services
+
+COUNT = 30
+READS = ("all", "sessions?name=built", "download?name=built", "run?name=built", "thumb?name=built&image=x",
+         "full?name=built&image=x", "choices")
+FORM = {"name": "new", "dataset": "sample", "gallery": "colours", "model": "built-in"}
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the colour gallery, and a construction over it."""
+    folder = tmp_path_factory.mktemp("made")
+    gallery, home = colour_gallery(folder), folder / "home"
+    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), home / FOLDER / "built")
+    return home
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+@pytest.fixture
+def services(home: Path) -> Services:
+    return open_services(settings_of(home))
+
+
+@pytest.fixture
+def jobs(services: Services, home: Path) -> Iterator[ConstructionJobs]:
+    pool = BackgroundPool(1, "test-construct")
+    jobs = ConstructionJobs(services, home / FOLDER, pool)
+    yield jobs
+    jobs.leave()
+    pool.leave()
+
+
+@pytest.fixture
+def open_as(services: Services, jobs: ConstructionJobs, home: Path) -> Callable[[Role], TestClient]:
+    def client(role: Role) -> TestClient:
+        app = FastAPI()
+        app.include_router(benchmark_routes(services, BenchmarkShelf(home / FOLDER), jobs))
+        app.add_middleware(SignedIn, role=role)
+        return TestClient(app, headers={"x-test-name": "Rosa"}, raise_server_exceptions=True)
+
+    return client
+
+
+@pytest.fixture
+def rosa(open_as: Callable[[Role], TestClient]) -> TestClient:
+    return open_as("researcher")
+
+
+def get(client: TestClient, path: str) -> Any:
+    answer = client.get(f"/benchmarks/{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def problem(client: TestClient, path: str, **sent: Any) -> str:
+    answer = client.post(f"/benchmarks/{path}", json=sent) if sent else client.get(f"/benchmarks/{path}")
+    assert 400 <= answer.status_code < 500, answer.text
+    return str(answer.json()["problem"])
+
+
+def test_each_role_may_what_its_capabilities_say(open_as: Callable[[Role], TestClient]) -> None:
+    analyst = open_as("analyst")
+    for path in ("all", "sessions?name=built", "run?name=built"):
+        assert analyst.get(f"/benchmarks/{path}").status_code == 200
+    for path, sent in (("start", FORM), ("estimate", FORM), ("stop", {"name": "built"}), ("resume", {"name": "built"}),
+                       ("open", {"name": "built", "number": 0})):
+        assert "analysts may not" in problem(analyst, path, **sent)
+    assert "may not run studies" in problem(analyst, "choices")
+    annotator = open_as("annotator")
+    for path in READS:
+        if not path.startswith(("thumb", "full")):    # which the guard in front of all routes refuses
+            assert annotator.get(f"/benchmarks/{path}").status_code == 403
+
+
+def test_a_page_of_sessions(rosa: TestClient) -> None:
+    [listed] = get(rosa, "all")["benchmarks"]
+    assert (listed["name"], listed["state"], listed["queries"], listed["gallery"]) == (
+        "built", "finished", COUNT, "colours")
+    found = get(rosa, "sessions?name=built&sort=turns&order=down&limit=5")
+    about, page = found["about"], found["page"]
+    assert about["sessions"] + about["failures"] == COUNT and about["can_open"] and about["gallery_problem"] == ""
+    assert len(page["sessions"]) == 5 and page["total"] == about["sessions"]
+    first = page["sessions"][0]
+    assert len(first["turns"]) == max(len(one["turns"]) for one in page["sessions"]) > 1
+    assert [turn["rank"] for turn in first["turns"]] and first["targets"]
+    pictures = [turn["image"] for turn in first["turns"]] + first["targets"]
+    assert all(one["thumb"].startswith("media/thumb?gallery=colours&image=") for one in pictures)
+    kept = get(rosa, "sessions?name=built&show=kept&epsilon=0&tau=2")["page"]
+    assert all(one["dropped"] is None for one in kept["sessions"])
+    assert kept["total"] == kept["waterfall"][-1]["left"]
+
+
+def test_an_analyst_sees_pictures_of_this_benchmark_only(open_as: Callable[[Role], TestClient], made: Path) -> None:
+    analyst = open_as("analyst")
+    [session] = get(analyst, "sessions?name=built&limit=1")["page"]["sessions"]
+    address = session["targets"][0]["thumb"]
+    assert address.startswith("benchmarks/thumb?name=built&image=")
+    answer = analyst.get(f"/{address}")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("image/")
+    assert analyst.get("/benchmarks/full?name=built&image=nothing").status_code == 404
+    assert analyst.get("/benchmarks/full?name=other&image=x").status_code == 404
+
+
+@pytest.mark.parametrize("query", [
+    "epsilon=-1", "epsilon=x", "epsilon=1000001", "epsilon=1.5", "tau=nan", "tau=-0.1", "tau=3", "tau=", "show=some",
+    "sort=name", "order=left", "offset=-5", "limit=101",
+])
+def test_values_that_cannot_be(rosa: TestClient, query: str) -> None:
+    assert "must be" in problem(rosa, f"sessions?name=built&{query}")
+
+
+@pytest.mark.parametrize("name", ["", "none", "../built", "%2Fetc", "built%2Fraw", ".", "a" * 300, "%00"])
+def test_names_that_are_none(rosa: TestClient, home: Path, name: str) -> None:
+    for path in ("sessions", "download", "run"):
+        answer = rosa.get(f"/benchmarks/{path}?name={name}")
+        assert answer.status_code == 404 and "There is no benchmark" in answer.json()["problem"]
+        assert str(home) not in answer.text
+
+
+def test_no_answer_names_a_folder_of_the_server(rosa: TestClient, home: Path) -> None:
+    for name, file, content in (("wrong", "journal.jsonl", "[1"), ("list", "raw/a.json", "[]"),
+                                ("cut", "raw/a.json", '{"dataset_name": "x", "results": [{"query_id": ')):
+        (home / FOLDER / name / file).parent.mkdir(parents=True)
+        (home / FOLDER / name / file).write_text(content)
+    (home / FOLDER / "link").symlink_to(home / FOLDER / "built")
+    answer = rosa.get("/benchmarks/all")
+    assert answer.status_code == 200 and str(home) not in answer.text and "/home/" not in answer.text
+    states = {one["name"]: one["state"] for one in answer.json()["benchmarks"]}
+    assert states == {"built": "finished", "wrong": "unreadable", "list": "unreadable", "link": "unreadable",
+                      "cut": "finished"}
+    assert all(one["problem"] for one in answer.json()["benchmarks"] if one["state"] == "unreadable")
+    for name in states:
+        found = rosa.get(f"/benchmarks/sessions?name={name}")
+        assert found.status_code in (200, 400) and str(home) not in found.text and "/home/" not in found.text
+    assert get(rosa, "sessions?name=cut")["page"]["total"] == 0
+
+
+def test_without_its_gallery_a_session_is_read_but_not_opened(rosa: TestClient, home: Path) -> None:
+    assert problem(rosa, "open", name="built", number=10_000).startswith("'built' has no session of this number")
+    assert "no session" in problem(rosa, "open", name="built", number="1")
+    shutil.rmtree(home / "galleries" / "colours")
+    found = get(rosa, "sessions?name=built")
+    assert "cannot be opened" in found["about"]["gallery_problem"] and not found["about"]["can_open"]
+    assert found["page"]["sessions"][0]["targets"][0]["thumb"] == ""
+    assert "cannot be opened" in problem(rosa, "open", name="built", number=0)
+
+
+def test_another_encoder_or_other_images_are_said(rosa: TestClient, home: Path) -> None:
+    path = home / FOLDER / "built" / "journal.jsonl"
+    lines = path.read_text("utf-8").splitlines()
+    for key, said in (("gallery_digest", "other images"), ("revision", "another encoder")):
+        heading = json.loads(lines[0])
+        card = heading["card"] if key == "gallery_digest" else heading["card"]["encoders"]["search"]
+        card[key] = "0" * 16
+        path.write_text("\n".join([json.dumps(heading), *lines[1:]]) + "\n", "utf-8")
+        assert said in get(rosa, "sessions?name=built")["about"]["gallery_problem"]
+
+
+def test_the_download(rosa: TestClient, services: Services, home: Path) -> None:
+    answer = rosa.get("/benchmarks/download?name=built&epsilon=5&tau=0.9")
+    assert answer.status_code == 200 and "built epsilon 5 tau 0.9.zip" in answer.headers["content-disposition"]
+    files = zipfile.ZipFile(io.BytesIO(answer.content))
+    assert set(files.namelist()) == {"public/cirr_val.json", "raw/cirr_val.json", "stages.json", "dropped.jsonl"}
+    kept = json.loads(files.read("public/cirr_val.json"))
+    page = get(rosa, "sessions?name=built&epsilon=5&tau=0.9&show=kept")["page"]
+    assert len(kept) == page["total"]
+    assert [entry.act.kind for entry in services.log.acts()] == ["benchmark.downloaded"]
+    shutil.rmtree(home / FOLDER / "built" / "raw")
+    assert "is not finished" in problem(rosa, "download?name=built")
+
+
+def test_what_the_form_cannot_send(rosa: TestClient) -> None:
+    for change, said in (
+        ({"name": ""}, "Give the benchmark a name"), ({"name": "../x"}, "A name"), ({"name": "built"}, "already"),
+        ({"dataset": "cirr"}, "cirque construct sessions"), ({"gallery": "nowhere"}, "There is no gallery"),
+        ({"model": "settings"}, "no language model"), ({"limit": 0}, "limit"), ({"limit": "5"}, "limit"),
+        ({"max_turns": 99}, "max turns is 99"), ({"budget": -1}, "budget"), ({"budget": True}, "budget"),
+        ({"subsets": "dress"}, "subsets"), ({"subsets": [3]}, "subsets"), ({"name": 7}, "name"),
+    ):
+        for path in ("estimate", "start"):
+            assert said in problem(rosa, path, **{**FORM, **change}), (path, change)
+    assert "has not been drawn" in problem(rosa, "estimate", **FORM)
+    [dataset] = get(rosa, "choices")["datasets"]
+    assert dataset["name"] == "sample" and "has not been drawn" in dataset["problem"]
+
+
+class Slow(ColourPerson):
+    """Waits for ``go`` after some answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go, self.answers, self.reached = threading.Event(), 0, threading.Event()
+
+    def complete(self, *given: Any, **more: Any) -> Any:
+        self.answers += 1
+        if self.answers > 60:
+            self.reached.set()
+            self.go.wait(30)
+        return super().complete(*given, **more)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, services: Services, made: Path) -> Slow:
+    """The form constructs over the colour gallery, with a language model that can be waited for."""
+    model = Slow()
+
+    def construction(self: ConstructionRequest, services: Services) -> Construction:
+        gallery: Gallery = services.search.gallery("colours")
+        return colour_construction(gallery, model, COUNT)
+
+    monkeypatch.setattr(requests.ConstructionRequest, "construction", construction)
+    return model
+
+
+def state(client: TestClient, name: str, until: Callable[[Any], bool]) -> Any:
+    for _ in range(3000):
+        found = get(client, f"run?name={name}")
+        if until(found):
+            return found
+        threading.Event().wait(0.01)
+    raise AssertionError(found)
+
+
+def test_a_construction_runs_stops_and_resumes(
+    rosa: TestClient, slow: Slow, services: Services, home: Path, made: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert rosa.post("/benchmarks/start", json=FORM).json() == {"name": "new"}
+    assert slow.reached.wait(10), get(rosa, "run?name=new")
+    run = get(rosa, "run?name=new")
+    assert run["state"] == "running" and run["run"]["here"] and run["run"]["total"] == COUNT
+    assert {one["name"]: one["state"] for one in get(rosa, "all")["benchmarks"]} == {
+        "new": "running", "built": "finished"}
+    assert "constructing 'new'" in problem(rosa, "start", **FORM | {"name": "second"})
+    assert rosa.post("/benchmarks/stop", json={"name": "built"}).json() == {"stopping": False}
+    assert rosa.post("/benchmarks/stop", json={"name": "new"}).json() == {"stopping": True}
+    slow.go.set()
+    stopped = state(rosa, "new", lambda it: it["state"] == "stopped")
+    assert stopped["run"]["problem"] == "" and 0 < stopped["run"]["done"] < COUNT
+    # Its data set is none that a server reads by itself: not from here.
+    assert not stopped["run"]["resumable"] and "command line" in stopped["run"]["why_not"]
+    assert "command line" in problem(rosa, "resume", name="new")
+    monkeypatch.setattr(requests, "WITHOUT_PATH", ("cirr",))
+    assert get(rosa, "run?name=new")["run"]["resumable"]
+    assert rosa.post("/benchmarks/resume", json={"name": "new"}).json() == {"name": "new"}
+    state(rosa, "new", lambda it: it["state"] == "finished")
+    for path in (made / FOLDER / "built" / "raw").iterdir():
+        assert (home / FOLDER / "new" / "raw" / path.name).read_bytes() == path.read_bytes()
+    kinds = [(entry.act.kind, entry.act.about) for entry in services.log.acts()]
+    assert kinds == [("benchmark.started", "new"), ("benchmark.stopped", "new"), ("benchmark.started", "new")]
+
+
+def test_what_cannot_begin_says_why_and_leaves_no_folder(
+    rosa: TestClient, home: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rosa.post("/benchmarks/start", json=FORM)
+    found = state(rosa, "new", lambda it: it["state"] != "running")
+    assert "has not been drawn" in found["run"]["problem"]
+    starting = get(rosa, "all")["starting"]
+    assert starting["name"] == "new" and not starting["run"]["running"]
+    assert not (home / FOLDER / "new").exists()
+
+
+def test_a_server_that_ends_leaves_what_is_finished(rosa: TestClient, slow: Slow, jobs: ConstructionJobs) -> None:
+    rosa.post("/benchmarks/start", json=FORM)
+    assert slow.reached.wait(10), get(rosa, "run?name=new")
+    jobs.leave()
+    slow.go.set()
+    found = state(rosa, "new", lambda it: it["state"] == "stopped")
+    assert found["run"]["problem"] == "Stopped: the server was stopped." and found["run"]["done"] > 0
+    assert STOPPED not in found["run"]["problem"]

@@ -1,0 +1,57 @@
+"""A constructed session as a stored session of a person's own, to go on with in the search screen."""
+
+from __future__ import annotations
+
+from cir_core.construct.browse.folders import ConstructionFolder
+from cir_core.construct.browse.sessions import BrowsedSession
+from cir_core.construct.sessions.settings import ConstructionSettings
+from cir_core.datasets.readers.circled import gallery_id
+from cir_core.errors import DatasetError
+from cir_core.methods.declared import find_method
+from cir_core.support.texts import quoted, shortened
+from cir_core.types.methods import MethodSettings
+from web.benchmarks.gallery import BenchmarkGallery
+from web.services import Services
+
+_TITLE = 80
+
+
+def open_session(
+    services: Services, folder: ConstructionFolder, one: BrowsedSession, gallery: BenchmarkGallery
+) -> str:
+    """The id of the new session, whose turns are searched again with the constructing method, each from the image that
+    was picked.
+
+    It has no target: a person who tried to find it would be counted as one who searched by themselves. Raises
+    ``DatasetError`` if the gallery or one of the images is gone.
+    """
+    if gallery.gallery is None:
+        raise DatasetError(f"{gallery.problem} So this session cannot be opened.")
+    result, search = one.result, services.search
+    steps = [(gallery_id(one.subset, turn.selected_image if turn.turn and turn.selected_image
+                         else result.reference_image_id),
+              (turn.relative_caption or "") if turn.turn else result.original_query) for turn in result.turns]
+    missing = [image_id for image_id, _ in steps if image_id not in gallery.gallery]
+    if missing or not steps:
+        lacks = quoted(missing[0]) if missing else "the images"
+        raise DatasetError(f"The gallery {quoted(gallery.name)} no longer has {lacks} of this session, so it cannot be "
+                           "opened.")
+    title = shortened(f"{folder.name}: {result.query_id}", _TITLE)
+    session = search.start(gallery.name, method=_method(folder, services), title=title)
+    parent: str | None = None
+    for image_id, text in steps:
+        parent = search.run_turn(session.session_id, text, reference_id=image_id, parent_id=parent).turn_id
+    return session.session_id
+
+
+def _method(folder: ConstructionFolder, services: Services) -> MethodSettings:
+    """The constructing method: CIReVL with the weights of the card, or the method of that name without a card."""
+    settings = folder.card.get("settings")
+    try:
+        return ConstructionSettings(**settings).method if isinstance(settings, dict) else _usual(services)
+    except TypeError:
+        return _usual(services)
+
+
+def _usual(services: Services) -> MethodSettings:
+    return find_method("cirevl", services.methods).settings

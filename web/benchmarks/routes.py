@@ -1,0 +1,101 @@
+"""Endpoints of the benchmarks screen: constructions, their sessions and pictures, downloads, opening a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from annotation.records import AuditEvent
+from cir_core.construct.browse.query import find_sessions
+from cir_core.errors import CirqueError, DatasetError, UnknownImage
+from cir_core.support.texts import quoted
+from web.benchmarks import session_json as present
+from web.benchmarks.downloads import filtered_files
+from web.benchmarks.gallery import gallery_of
+from web.benchmarks.job_routes import ConstructionRoutes
+from web.benchmarks.jobs import ConstructionJobs
+from web.benchmarks.opening import open_session
+from web.benchmarks.query import read_query, read_settings
+from web.benchmarks.shelf import BenchmarkShelf
+from web.http.json_api import Deferred, Fields, get_endpoint, json_routes, post_endpoint
+from web.http.visitor import Visitor, check
+from web.search.media import picture_answer
+from web.services import Services
+
+
+def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: ConstructionJobs) -> APIRouter:
+    """``/benchmarks/…``, for people who may see results or manage studies. Starting and stopping a construction
+    requires the permission to manage, opening a session that to search.
+
+    ``/sessions`` takes ``name`` and the parameters of :func:`web.benchmarks.query.read_query`.
+    """
+    running = ConstructionRoutes(services, shelf, jobs)
+
+    def everything(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        return {"benchmarks": [present.listed(one, running.progress(one)) for one in shelf.all()],
+                "starting": running.without_folder()}
+
+    def sessions(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        folder, wanted = shelf.folder(query.get("name", "")), read_query(query)
+
+        def found() -> object:
+            opened, gallery = shelf.opened(folder), gallery_of(services.search, folder)
+            page = find_sessions(opened.found, wanted, opened.scores)
+            return {"about": present.about(opened, gallery, running.progress(folder)),
+                    "page": present.page(page, opened, gallery, visitor)}
+
+        return found() if shelf.is_near(folder) else Deferred(found)
+
+    def download(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        folder, settings = shelf.folder(query.get("name", "")), read_settings(query)
+
+        def made() -> Response:
+            answer = filtered_files(folder, settings)
+            services.log.note(AuditEvent("benchmark.downloaded", visitor.name, folder.name, details={
+                "epsilon": settings.epsilon, "tau": settings.tau}))
+            return answer
+
+        return Deferred(made)
+
+    def open_one(visitor: Visitor, sent: Fields) -> object:
+        check(visitor, "search")
+        folder = shelf.folder(_text(sent["name"]))
+        found = shelf.opened(folder).found.sessions
+        number = sent["number"]
+        if type(number) is not int or not 0 <= number < len(found):
+            raise DatasetError(f"{quoted(folder.name)} has no session of this number. Reload the page.")
+        return {"session": open_session(services, folder, found[number], gallery_of(services.search, folder))}
+
+    def _path(name: str, image_id: str, *, thumbnail: bool) -> Path:
+        gallery = gallery_of(services.search, shelf.folder(name)).gallery
+        if gallery is None:
+            raise UnknownImage("The gallery of this benchmark is gone.")
+        return gallery.thumbnail_of(image_id) if thumbnail else gallery.path_of(image_id)
+
+    routes = json_routes("/benchmarks", {
+        "/all": get_endpoint(everything, slow=True), "/sessions": get_endpoint(sessions, slow=True),
+        "/download": get_endpoint(download, slow=True), **running.gets(),
+    }, {"/open": post_endpoint(open_one, ("name", "number"), slow=True), **running.posts()})
+
+    @routes.get("/benchmarks/thumb", include_in_schema=False)
+    def thumb(name: str, image: str) -> Response:
+        return picture_answer(partial(_path, name, image, thumbnail=True), services.settings.max_image_megapixels)
+
+    @routes.get("/benchmarks/full", include_in_schema=False)
+    def full(name: str, image: str) -> Response:
+        return picture_answer(partial(_path, name, image, thumbnail=False), services.settings.max_image_megapixels)
+
+    return routes
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise CirqueError("“name” must be a text.")
+    return value

@@ -1,0 +1,115 @@
+"""Constructions and their sessions as JSON for the benchmarks screen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from cir_core.construct.browse.folders import ConstructionFolder, text_in
+from cir_core.construct.browse.query import SHOWN, SORTS, SessionPage
+from cir_core.construct.browse.sessions import BrowsedSession
+from cir_core.construct.filtering.stages import Dropped
+from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
+from cir_core.construct.sessions.settings import ConstructionSettings
+from cir_core.datasets.readers.circled import gallery_id
+from cir_core.errors import DatasetError
+from web.benchmarks.gallery import BenchmarkGallery
+from web.benchmarks.shelf import OpenBenchmark
+from web.http.public_errors import public_message
+from web.http.visitor import Visitor
+
+Dict = dict[str, Any]
+
+
+def listed(one: ConstructionFolder, run: Dict | None) -> Dict:
+    """A row of the list. ``run``: how far a running or stopped construction is."""
+    queries, sessions = _counts(one)
+    return {
+        "name": one.name, "state": "running" if run and run["running"] else one.state, "run": run,
+        "problem": public_message(DatasetError(one.problem)),
+        "dataset": text_in(one.card, "dataset"), "gallery": one.gallery,
+        "model": text_in(one.card, "language_model"), "queries": queries, "sessions": sessions,
+        "subsets": [raw.subset for raw in one.raws],
+        "changed": datetime.fromtimestamp(one.changed, UTC).isoformat() if one.changed else None,
+    }
+
+
+def about(opened: OpenBenchmark, gallery: BenchmarkGallery, run: Dict | None) -> Dict:
+    """What the head of a benchmark's page says."""
+    folder, card = opened.folder, opened.folder.card
+    subsets = dict.fromkeys(one.subset for one in opened.found.sessions)
+    return listed(folder, run) | {
+        "sessions": len(opened.found.sessions), "failures": opened.found.failures,
+        "subsets": [name for name in subsets if name], "encoder": text_in(card, "encoders", "search", "spec"),
+        "notes": list(opened.found.notes), "gallery_problem": gallery.problem,
+        "can_open": gallery.gallery is not None, "k": _k(card), "judged": len(opened.scores),
+        "shown": list(SHOWN), "sorts": list(SORTS), "dimensions": list(DIMENSIONS),
+    }
+
+
+def page(
+    found: SessionPage, opened: OpenBenchmark, gallery: BenchmarkGallery, visitor: Visitor
+) -> Dict:
+    return {
+        "total": found.total, "all": found.sessions,
+        "waterfall": [{"stage": one.name, "removed": one.removed, "left": one.left} for one in found.waterfall],
+        "judged": found.judged, "means": dict(found.means),
+        "sessions": [_session(one, verdict, opened, gallery, visitor) for one, verdict in found.shown],
+    }
+
+
+def _session(
+    one: BrowsedSession, verdict: Dropped | None, opened: OpenBenchmark, gallery: BenchmarkGallery, visitor: Visitor
+) -> Dict:
+    result = one.result
+
+    def picture(image_id: str | int) -> Dict:
+        return gallery.picture(opened.folder.name, gallery_id(one.subset, image_id), visitor)
+
+    named = result.ground_truth_ids or ([result.target_image_id] if result.target_image_id else [])
+    targets = dict.fromkeys(str(target) for target in named if target)
+    turns = [{
+        "image": picture(turn.selected_image if turn.turn and turn.selected_image else result.reference_image_id),
+        "text": (turn.relative_caption or "") if turn.turn else result.original_query,
+        "rank": None if rank >= sys.maxsize else rank,
+        "similarity": turn.text_similarity,
+        "similar": None if turn.similar_turn is None else turn.similar_turn + 1,
+    } for turn, rank in zip(result.turns, one.ranks, strict=True)]
+    return {
+        "number": one.number, "id": str(result.query_id), "subset": one.subset, "success": result.success,
+        "turns": turns, "targets": [picture(target) for target in targets],
+        "setback": one.setback if len(one.ranks) > 1 and one.setback < sys.maxsize // 2 else None,
+        "similarity": one.similarity,
+        "dropped": None if verdict is None else {"stage": verdict.stage, "number": _finite(verdict.number),
+                                                 "why": verdict.why.replace(str(sys.maxsize), "behind all images")},
+        "scores": _scores(opened.scores.get(one.number)),
+    }
+
+
+def _k(card: Mapping[str, Any]) -> int:
+    """Images that were shown: a target among them was found."""
+    settings = card.get("settings")
+    found = settings.get("k") if isinstance(settings, dict) else None
+    return found if type(found) is int and found > 0 else ConstructionSettings().k
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or abs(number) > sys.maxsize // 2 else number
+
+
+def _scores(judged: JudgedSession | None) -> Dict | None:
+    return None if judged is None else {"of": dict(judged.scores), "reason": judged.reason}
+
+
+def _counts(one: ConstructionFolder) -> tuple[int | None, int | None]:
+    """Queries and sessions, of the heads of the raw files."""
+    heads: list[Mapping[str, Any]] = [found for raw in one.raws
+                                      if isinstance(found := raw.head.get("data_completeness"), dict)]
+    if not heads or len(heads) < len(one.raws):
+        return None, None
+    queries, sessions = ([count for head in heads if isinstance(count := head.get(key), int)]
+                         for key in ("queries", "sessions"))
+    return (sum(queries) if len(queries) == len(heads) else None,
+            sum(sessions) if len(sessions) == len(heads) else None)
