@@ -16,7 +16,7 @@ from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import Freezer, freezing
 from annotation.studies.store import StudyStore
-from cir_core.construct.judging.sample import SampledSession
+from cir_core.construct.judging.sample import SampledSession, content_digest
 from cir_core.construct.judging.tasks import Galleries, gallery_for, shown_target
 from cir_core.errors import StudyError
 from cir_core.gallery.gallery import Gallery
@@ -132,7 +132,7 @@ def _freeze(
         path = gallery.path_of(image_id) if image_id in gallery else None
         return path if path and path.is_file() else None
 
-    # Not in the order of the sources, which file times would reveal.
+    # Whatever the order of the sources.
     refused = freezer.freeze(sorted(wanted), find, max_megapixels=max_megapixels, progress=progress).refused
     return [story for story in stories if refused.keys().isdisjoint(map(story.picture, story.image_ids))]
 
@@ -155,7 +155,8 @@ def _hidden(story: _Story) -> dict[str, Any]:
     session = story.sampled.session
     return {
         "source": story.sampled.source, "subset": session.subset, "session": session.session_id,
-        "turns": len(session.turns), "target": list(session.target_ids), "target_id": story.target_id,
+        "content": content_digest(session), "turns": len(session.turns), "target": list(session.target_ids),
+        "target_id": story.target_id,
         "references": [turn.reference_id for turn in session.turns], "gallery": story.gallery.name,
     }
 

@@ -40,7 +40,7 @@ QUESTIONS = (
              "no closer, or farther away", "closer with every turn",
              "Compare each image with the target: the kind of thing, its colour, its shape, its details. A step back "
              "lowers the rating. The last image before the target need not be the same as the target."),
-    Question("redundancy", "Little repetition", "Does every turn say something new?",
+    Question("redundancy", "Low redundancy", "Does every turn say something new?",
              "the same again and again", "always something new",
              "Asking for the same again is a repetition, in the same words or in others. The more is said twice, the "
              "lower the rating."),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annotation.validity.subset import Subset
 
 
-_SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "new"}   # titles of questions
+_SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "low redund."}   # titles of questions
 
 
 def print_plan(plan: Forecast) -> None:

@@ -35,7 +35,8 @@ def a_session(number: int, source: str = "built", turns: int = 2, *, subset: str
         f"n{number}", "r1", number, f"{source}::{subset}::{number}", f"{source}|{subset}", block,
         {"turns": [{"image": f"t{number}-{turn}", "text": "is red"} for turn in range(turns)],
          "target": f"t{number}-t"},
-        {"source": source, "subset": subset, "session": str(number), "turns": turns, "target": ["x"]})
+        {"source": source, "subset": subset, "session": str(number),
+         "content": f"c{source}{number}", "turns": turns, "target": ["x"]})
 
 
 def a_rating(number: int, annotator: str, scores: int | Sequence[int]) -> Judgement:
@@ -76,5 +77,6 @@ def judged_file(items: Sequence[Item], scores: Mapping[int, int], model: str = "
     """The content of a judged.json."""
     return {"card": {"language_model": model, "shown": "images"}, "sessions": [
         {"source": item.hidden["source"], "subset": item.hidden["subset"], "session_id": item.hidden["session"],
-         "turns": item.hidden["turns"], **dict.fromkeys(QUESTIONS, scores[item.number]), "reason": "so"}
+         "turns": item.hidden["turns"], "content": item.hidden["content"],
+         **dict.fromkeys(QUESTIONS, scores[item.number]), "reason": "so"}
         for item in items if item.number in scores]}

@@ -1,7 +1,7 @@
 // Answers about sessions: which question comes next, and what is missing.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { following, missing, neighbour, rate, same, start, unrated } from "../../assets/js/annotate/sessions/answer.js";
+import { following, missing, neighbour, rate, same, start, undone, unrated } from "../../assets/js/annotate/sessions/answer.js";
 
 const PAGE = { questions: ["one", "two", "three"].map((key) => ({ key, title: key })), points: [1, 2, 3, 4, 5], note_limit: 10 };
 const all = (...ratings) => start(PAGE, { ratings: Object.fromEntries(PAGE.questions.map(({ key }, place) => [key, ratings[place]])) });
@@ -31,4 +31,9 @@ test("the same answer, whatever its order and the blanks at the end of its reaso
   const one = { ratings: { two: 2, one: 1, three: 3 }, reason: "so \n" }, other = { ...all(1, 2, 3), reason: "so" };
   assert.ok(same(PAGE, one, other) && same(PAGE, {}, start(PAGE)) && same(PAGE, null, {}));
   assert.ok(!same(PAGE, one, all(1, 2, 3)) && !same(PAGE, one, { ...other, ratings: { one: 2 } }));
+});
+
+test("undo brings the ratings back, and the reason only where there is none", () => {
+  assert.deepEqual(undone({ ...all(1, 2, 3), reason: "old" }, { ...start(PAGE), reason: "" }), { ...all(1, 2, 3), reason: "old" });
+  assert.equal(undone({ ...all(1, 2, 3), reason: "old" }, { ...start(PAGE), reason: "typed meanwhile" }).reason, "typed meanwhile");
 });

@@ -115,7 +115,7 @@ def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gal
     ada.press("2")
     marked(page, "Progress")   # behind the last one, the first without an answer
     ada.press("1")
-    marked(page, "Little repetition")
+    marked(page, "Low redundancy")
     assert chosen(page) == ["4", "3", "1", "5", "2"]
     ada.press("ArrowUp", "ArrowUp", "5")
     assert chosen(page) == ["4", "5", "1", "5", "2"]
@@ -199,7 +199,7 @@ def test_on_a_phone(meet: Meet, server: Server, gallery: Gallery) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     story, questions = page.locator(".ss-story").bounding_box(), page.locator(".ss-questions").bounding_box()
     assert story and questions and questions["y"] >= story["y"] + story["height"]
-    for name in ("Naturalness", "Coherence", "Progress", "Little repetition", "Overall"):
+    for name in ("Naturalness", "Coherence", "Progress", "Low redundancy", "Overall"):
         button = question(page, name).get_by_role("radio", name=re.compile("^4"))
         box = button.bounding_box()
         assert box and min(box["width"], box["height"]) >= 40, name

@@ -67,7 +67,7 @@ class PersonRatings:
     name: str
     answers: int
     mean: float                    # of "overall"
-    shared: int                    # sessions that somebody else rated, too
+    shared: int                    # sessions that other people rated, too
     apart: float | None
     lenient: float | None
 

@@ -22,6 +22,8 @@ def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> M
     """Scores of the study's sessions; those of others are skipped. ``scores[item_id, n]`` answers question n of
     :data:`~annotation.sessions.questions.QUESTIONS`, from 1; named after the model.
 
+    A session is recognized by its content: files number their sessions anew whenever they are filtered.
+
     Args:
         where: the file's name, for errors and the description.
 
@@ -29,24 +31,30 @@ def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> M
     """
     where = PureWindowsPath(where).name or where     # reports are published and must not contain local paths
     card, rows = _parts(content, where)
-    by_key = {item.key: item for item in items}
+    by_content: dict[str, list[Item]] = {}      # the same session may come from two sources
+    for item in items:
+        by_content.setdefault(str(item.hidden.get("content")), []).append(item)
     scores: dict[tuple[str, int], float] = {}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise DatasetError(f"{where}, session {number}: this is not an object. {_REMEDY}.")
-        item = by_key.get("::".join(str(row.get(name)) for name in ("source", "subset", "session_id")))
+        digest = row.get("content")
+        if not isinstance(digest, str) or not digest:
+            raise DatasetError(f"{where}, session {number}: it does not say what was judged. An earlier version of "
+                               "cirque wrote this file: run cirque construct judge with another --out; answers that "
+                               "are cached cost nothing.")
         for place, question in enumerate(QUESTIONS, 1):
             score = row.get(question.key)
             if not isinstance(score, int) or isinstance(score, bool) or score not in POINTS:
                 raise DatasetError(f"{where}, session {number}: {question.key} is {quoted(str(score))}, not a whole "
                                    f"number from 1 to 5. {_REMEDY}.")
-            if item is not None:
+            for item in by_content.get(digest, ()):
                 scores[item.item_id, place] = score
     matched = len(scores) // len(QUESTIONS)
     if not matched:
         raise DatasetError(f"{where} has scores of none of this study’s sessions: it is of {_sources(rows)}, and the "
-                           f"study of {_sources([_names(item) for item in items])}. Judge the same sources under the "
-                           "same names, with the sample and seed of the study.")
+                           f"study of {_sources([_names(item) for item in items])}. Judge the files of sessions that "
+                           "the study was made of, with its sample and seed.")
     model = shortened(_one_line(str(card.get("language_model") or "")), NAME_LIMIT) or "language model"
     saw = {"images": ", which saw the images", "captions": ", which read captions of the images"}.get(
         str(card.get("shown")), "")

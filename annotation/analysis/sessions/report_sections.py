@@ -73,7 +73,7 @@ def _ratings(report: SessionReport) -> Section:
          *(count(str(point), str(point)) for point in POINTS), text("reason", "Remark")),
         tuple((_TITLES[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
               for one in report.questions),
-        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Little repetition: "
+        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Low redundancy: "
         "5 if nothing is said twice.")
     means = tuple(one.mean for one in report.questions)
     series = [Series("people", means)]

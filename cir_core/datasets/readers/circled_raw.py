@@ -6,6 +6,7 @@ Records are kept as they are in the file, so that what this module does not know
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,9 @@ from cir_core.datasets.files.json_files import first_byte, first_value, read_arr
 from cir_core.datasets.readers.circled import subset_of_raw
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
+from cir_core.support.texts import quoted
 
+_LONGEST_NAME = 200     # bytes; with a suffix it fits every file system
 _BEFORE, _AFTER = ("dataset_name", "config", "data_completeness"), ("filtering_info",)
 
 
@@ -86,7 +89,19 @@ def open_raw(path: Path, *, to_results: bool = False) -> RawFile:
     head = {key: first_value(path, key) for key in (_BEFORE if to_results else (*_BEFORE, *_AFTER))}
     if not isinstance(head["dataset_name"], str) or not head["dataset_name"]:
         raise DatasetError(f"{path} is no raw file of sessions: it has no dataset_name. Check the file.")
+    if not _names_a_file(head["dataset_name"]):
+        raise DatasetError(f"{path}: dataset_name {quoted(head['dataset_name'])} cannot name a file. Rename it: "
+                           "letters, digits, dashes and underscores.")
     return RawFile(path, {key: value for key, value in head.items() if value is not None})
+
+
+def _names_a_file(name: str) -> bool:
+    """Whether files written of it stay in their folder, on every system."""
+    try:
+        size = len(os.fsencode(name))
+    except UnicodeEncodeError:
+        return False
+    return size <= _LONGEST_NAME and name.isprintable() and not name.startswith(".") and not set(name) & set("/\\:")
 
 
 def write_raw(

@@ -30,3 +30,7 @@ export function missing(page, answer) {
   if (long <= most) return null;
   return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
 }
+
+// What undo brings back. A reason is typed beside the ratings: the one of now stays, unless there is none.
+/** @param {SessionRatings} back @param {SessionRatings} now @returns {SessionRatings} */
+export const undone = (back, now) => ({ ...back, reason: now.reason || back.reason });

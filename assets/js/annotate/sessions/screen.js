@@ -1,7 +1,7 @@
 // The screen of a session study: the session as a story, the questions beside it.
 import { h, icon, kbd, say } from "../../shared/common.js";
 import { createFoot, createWhere } from "../parts.js";
-import { following, missing, neighbour, rate, same, start, unrated } from "./answer.js";
+import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
 import { listen } from "./keys.js";
 import { createQuestions } from "./questions.js";
 import { openSheet } from "./sheet.js";
@@ -52,7 +52,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     const back = before.pop();
     if (!back) return;
     active = back.active;
-    become({ ...back.answer, reason: answer.reason });
+    become(undone(back.answer, answer));
     form.lead(active);
     say("Undone");
   }

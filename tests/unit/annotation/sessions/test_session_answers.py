@@ -31,7 +31,7 @@ def test_a_whole_answer():
     ({"ratings": GOOD, "verdict": 1}, "no field “verdict”"), ({"ratings": GOOD | {"x" * 99: 1}}, "no field “xxx"),
     ({"ratings": {**GOOD, "progress": None}}, "“Progress” has no answer yet"),
     ({"ratings": {"naturalness": 1}}, "“Coherence” has no answer yet"),
-    *(({"ratings": {**GOOD, "redundancy": bad}}, "“Little repetition” must be a whole number")
+    *(({"ratings": {**GOOD, "redundancy": bad}}, "“Low redundancy” must be a whole number")
       for bad in (0, 6, True, 3.0, "3", [3])),
     ({"ratings": GOOD, "reason": 7}, "“reason” must be a text"), ({"ratings": GOOD, "reason": "a\0b"}, "NUL"),
     ({"ratings": GOOD, "reason": "x" * 20_001}, "the limit is 20,000"),

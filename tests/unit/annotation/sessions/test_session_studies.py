@@ -17,7 +17,7 @@ from annotation.sessions.results import rating_rows
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.service import StudyService
 from cir_core.construct.describe.sets import SubsetSessions
-from cir_core.construct.judging.sample import Source, draw_sample
+from cir_core.construct.judging.sample import Source, content_digest, draw_sample
 from cir_core.errors import IncompleteJudgement, StudyError, UsedToken
 from storage.studies.store import SqlStudyStore
 from tests.fakes.colours import colour_gallery
@@ -66,8 +66,8 @@ def test_a_study_is_stored_whole(store, tmp_path, gallery):
         references = [turn.reference_id for turn in session.turns]
         assert item.hidden == {
             "source": one.source, "subset": session.subset, "session": session.session_id, "turns": len(session.turns),
-            "target": list(session.target_ids), "target_id": session.target_ids[0], "references": references,
-            "gallery": "colours"}
+            "content": content_digest(session), "target": list(session.target_ids),
+            "target_id": session.target_ids[0], "references": references, "gallery": "colours"}
         assert item.stratum == f"{one.source}::{session.subset}::{len(session.turns)}"
         # In the order of the session, and by its own images.
         assert item.shown.keys() == {"turns", "target"}

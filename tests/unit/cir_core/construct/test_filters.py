@@ -175,6 +175,10 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "public.json").write_text('{"results": []}')
     with pytest.raises(DatasetError, match="has no dataset_name"):
         raw_files(tmp_path)
+    for name in ("/etc/x", "../x", "a\\b", ".x", "c:x", "a\nb", "😀" * 51):     # what would be written elsewhere
+        (tmp_path / "public.json").write_text(json.dumps({"dataset_name": name, "results": []}))
+        with pytest.raises(DatasetError, match="cannot name a file"):
+            raw_files(tmp_path)
     (tmp_path / "public.json").unlink()
     with pytest.raises(DatasetError, match="holds no raw file of sessions"):
         raw_files(tmp_path)

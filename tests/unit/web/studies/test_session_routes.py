@@ -77,7 +77,7 @@ def test_an_annotator_rates_sessions(study: Study, visit: Open) -> None:
     ada = visit("annotator", "Ada")
     assert ada.get("/study/mine").json()["studies"][0]["kind"] == "sessions"
     page = ada.get("/study/rubric?study=Dialogues").json()
-    assert [one["title"] for one in page["questions"]][-2:] == ["Little repetition", "Overall"]
+    assert [one["title"] for one in page["questions"]][-2:] == ["Low redundancy", "Overall"]
     desk = ada.post("/study/join", json={"study": "Dialogues"}).json()
     item = desk["item"]
     assert item.keys() == {"id", "position", "turns", "target"} and len(item["turns"]) in (2, 3, 6)

@@ -30,8 +30,10 @@ def test_scores_by_item_and_question():
 @pytest.mark.parametrize(("content", "problem"), [
     ([], "holds no scores of sessions"),
     ({"card": {}, "sessions": [3]}, "session 1: this is not an object"),
-    ({"card": {}, "sessions": [{"source": "kept", "naturalness": 7}]}, "naturalness is '7', not a whole"),
-    ({"card": {}, "sessions": [{"naturalness": True}]}, "naturalness is 'True'"),
+    ({"card": {}, "sessions": [{"source": "kept"}]}, "does not say what was judged. An earlier version"),
+    ({"card": {}, "sessions": [{"source": "kept", "content": "c", "naturalness": 7}]},
+     "naturalness is '7', not a whole"),
+    ({"card": {}, "sessions": [{"content": "c", "naturalness": True}]}, "naturalness is 'True'"),
     ({"card": {}, "sessions": []}, "it is of no sessions, and the study of kept [(]dress[)]"),
     (judged_file([a_session(1, "loose")], {1: 3}), "it is of loose [(]dress[)], and the study of kept [(]dress[)]"),
 ])
@@ -48,3 +50,11 @@ def test_no_json_is_refused():
 def test_a_hostile_name_is_one_short_line():
     found = read(judged_file(ITEMS, {0: 1}, "a\u202e\n" + "x" * 500))
     assert len(found.name) <= 60 and found.name.isprintable()
+
+
+def test_sessions_are_recognized_by_their_content():
+    """Filtered again, the session called 1 is another one; under another source name, it is the same."""
+    content = judged_file(ITEMS, {0: 2, 1: 5})
+    content["sessions"][1] |= {"content": "another"}
+    content["sessions"][0] |= {"source": "renamed", "session_id": "77"}
+    assert {item for item, _ in read(content).scores} == {"n0"}
