@@ -66,12 +66,12 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
     def open_one(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "search")
-        folder = shelf.folder(_text(sent["name"]))
-        found = shelf.opened(folder).found.sessions
-        number = sent["number"]
-        if type(number) is not int or not 0 <= number < len(found):
-            raise DatasetError(f"{quoted(folder.name)} has no session of this number. Reload the page.")
-        return {"session": open_session(services, folder, found[number], gallery_of(services.search, folder))}
+        folder = shelf.folder(_text(sent["name"], "name"))
+        one = shelf.opened(folder).found.find(_text(sent["key"], "key"))
+        if one is None:
+            raise DatasetError(f"The files of {quoted(folder.name)} have changed since this page was loaded, and this "
+                               "session is no longer in them as it was shown. Reload the page and open it again.")
+        return {"session": open_session(services, folder, one, gallery_of(services.search, folder))}
 
     def _path(name: str, image_id: str, *, thumbnail: bool) -> Path:
         gallery = gallery_of(services.search, shelf.folder(name)).gallery
@@ -82,7 +82,7 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
     routes = json_routes("/benchmarks", {
         "/all": get_endpoint(everything, slow=True), "/sessions": get_endpoint(sessions, slow=True),
         "/download": get_endpoint(download, slow=True), **running.gets(),
-    }, {"/open": post_endpoint(open_one, ("name", "number"), slow=True), **running.posts()})
+    }, {"/open": post_endpoint(open_one, ("name", "key"), slow=True), **running.posts()})
 
     @routes.get("/benchmarks/thumb", include_in_schema=False)
     def thumb(name: str, image: str) -> Response:
@@ -95,7 +95,7 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
     return routes
 
 
-def _text(value: object) -> str:
+def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise CirqueError("“name” must be a text.")
+        raise CirqueError(f"“{name}” must be a text.")
     return value

@@ -5,7 +5,7 @@ import { dialogOpen, typing } from "../shared/common.js";
 
 /**
  * @param {HTMLElement} list @param {HTMLInputElement} search @param {() => Open | null} opener
- * @param {(number: number) => BenchmarkSession | undefined} of
+ * @param {(key: string) => BenchmarkSession | undefined} of
  */
 export function createKeys(list, search, opener, of) {
   const focused = () => /** @type {HTMLElement | null} */ (document.activeElement?.closest(".cq-be-strip") ?? null);
@@ -25,7 +25,7 @@ export function createKeys(list, search, opener, of) {
     else if (event.key === "j" || (event.key === "ArrowDown" && strip)) go(1);
     else if (event.key === "k" || (event.key === "ArrowUp" && strip)) go(-1);
     else if (event.key === "Enter" && strip && strip === document.activeElement) {
-      const open = opener(), session = of(Number(strip.dataset.number));
+      const open = opener(), session = of(strip.dataset.key ?? "");
       if (open && session) open(session, null);
     } else return;
     event.preventDefault();

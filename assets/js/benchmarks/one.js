@@ -24,7 +24,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
     screen.put(view);
     return oneView(screen, view);
   }
-  /** @type {Map<number, import("./strip.js").Strip>} */
+  /** @type {Map<string, import("./strip.js").Strip>} */
   let strips = new Map();
   const list = h("ol", { class: "cq-be-strips" }), none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "No matching sessions" }),
     h("p", { text: "Search for other words, or show all sessions." }));
@@ -34,8 +34,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
   const tools = createTools(about, view, change);
   const state = h("span", {}, stateChip(about.state));
   const progress = about.run && createProgress(screen, about.name, about.run, { finished: () => screen.again(), changed: load, state: (now) => state.replaceChildren(stateChip(now)) });
-  const keys = createKeys(list, tools.search, () => (about.can_open && screen.may("search") ? openInSearch : null), (number) => sessions.get(number));
-  /** @type {Map<number, BenchmarkSession>} */
+  const keys = createKeys(list, tools.search, () => (about.can_open && screen.may("search") ? openInSearch : null), (key) => sessions.get(key));
+  /** @type {Map<string, BenchmarkSession>} */
   let sessions = new Map();
 
   function change(/** @type {Partial<BenchmarkView>} */ changes) {
@@ -64,11 +64,11 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
   function put(/** @type {BenchmarkPage} */ page) {
     const before = strips;
     strips = new Map(page.sessions.map((session) => {
-      const known = before.get(session.number);
+      const known = before.get(session.key);
       known?.put(session);
-      return [session.number, known ?? createStrip(session, { open: about.can_open && screen.may("search") ? openInSearch : null, dimensions: about.dimensions, k: about.k })];
+      return [session.key, known ?? createStrip(session, { open: about.can_open && screen.may("search") ? openInSearch : null, dimensions: about.dimensions, k: about.k })];
     }));
-    sessions = new Map(page.sessions.map((session) => [session.number, session]));
+    sessions = new Map(page.sessions.map((session) => [session.key, session]));
     // What is the same stays where it is, so that nothing loads or loses the focus.
     const elements = [...strips.values()].map(({ element }) => element);
     if (elements.length !== list.children.length || elements.some((element, place) => list.children[place] !== element)) list.replaceChildren(...elements);
@@ -85,7 +85,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
     if (button) button.disabled = true;
     toast("Searching its turns again…");
     try {
-      const opened = await api("POST", "benchmarks/open", { name: about.name, number: session.number }, { patience: OPENING_MS });
+      const opened = await api("POST", "benchmarks/open", { name: about.name, key: session.key }, { patience: OPENING_MS });
       window.location.assign(at(`?session=${encodeURIComponent(opened.session)}`));
     } catch (error) {
       toast(messageOf(error));

@@ -41,7 +41,7 @@ export function createStrip(session, { open, dimensions, k }) {
         h("img", { src: at(image.thumb), alt: "", loading: "lazy", decoding: "async", width: 112, height: 140 })), said);
   }
 
-  const element = h("li", { class: "cq-be-strip", tabindex: "-1", "data-number": session.number, "aria-label": `Session ${id}` },
+  const element = h("li", { class: "cq-be-strip", tabindex: "-1", "data-key": session.key, "aria-label": `Session ${id}` },
     h("header", {},
       h("div", { class: "cq-be-name" }, h("h3", { text: id, dir: "auto" }),
         h("small", { text: [subset, plural(turns.length, "turn")].filter(Boolean).join(" · ") })),

@@ -240,8 +240,9 @@ interface OpenBenchmark extends Benchmark {
 }
 interface BenchmarkPicture { id: string; thumb: string; full: string }
 interface BenchmarkTurn { image: BenchmarkPicture; text: string; rank: number | null; similarity: number | null; similar: number | null }
+/** `key` is the same for as long as its content is; `number`, its place among all, changes while a construction runs. */
 interface BenchmarkSession {
-  number: number; id: string; subset: string; success: boolean; turns: BenchmarkTurn[]; targets: BenchmarkPicture[]; setback: number | null;
+  key: string; number: number; id: string; subset: string; success: boolean; turns: BenchmarkTurn[]; targets: BenchmarkPicture[]; setback: number | null;
   similarity: number | null; dropped: { stage: string; number: number | null; why: string } | null;
   scores: { of: Record<string, number>; reason: string } | null;
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,14 +28,22 @@ _FAULTS_NAMED = 3
 
 @dataclass(frozen=True)
 class BrowsedSession:
-    """``number``: its place in the construction; ``place``: in its subset's file. ``subset`` is "" while it is only in
-    the journal, which has no subsets."""
+    """``number``: its place among the sessions that were read, which changes while a construction runs; ``place``: in
+    its subset's ``file``, or the query's in the journal. ``subset`` and ``file`` are "" while it is only in the
+    journal, which has no subsets."""
 
     number: int
     place: int
     subset: str
     result: RawResult
     images: int | None
+    file: str = ""
+
+    @cached_property
+    def key(self) -> str:
+        """Its place and a digest of its file, subset and content: the same for as long as all of them are."""
+        content = json.dumps([self.file, self.subset, self.result.model_dump()]).encode()
+        return f"{self.place}.{hashlib.sha256(content).hexdigest()[:16]}"
 
     @cached_property
     def ranks(self) -> list[int]:
@@ -70,6 +80,11 @@ class BrowsedSessions:
     _verdicts: LRUCache[FilterSettings, Sequence[Dropped | None]] = field(
         default_factory=lambda: LRUCache(_VERDICTS), repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def find(self, key: str) -> BrowsedSession | None:
+        """The session with this ``key``; None if it is no longer there, or has changed."""
+        place = key.partition(".")[0]
+        return next((one for one in self.sessions if str(one.place) == place and one.key == key), None)
 
     def verdicts(self, settings: FilterSettings) -> Sequence[Dropped | None]:
         """For each session None if it is kept, else why it is dropped."""
@@ -116,7 +131,7 @@ def _from_raws(folder: ConstructionFolder, faults: ValidationIssues) -> Iterator
     for raw in folder.raws:
         subset, images = raw.subset, raw.images
         for place, _, result in raw.results(faults):
-            yield BrowsedSession(number, place, subset, _slim(result), images)
+            yield BrowsedSession(number, place, subset, _slim(result), images, raw.path.name)
             number += 1
 
 

@@ -70,6 +70,7 @@ def jobs(services: Services, home: Path) -> Iterator[ConstructionJobs]:
 def open_as(services: Services, jobs: ConstructionJobs, home: Path) -> Callable[[Role], TestClient]:
     def client(role: Role) -> TestClient:
         app = FastAPI()
+        app.state.services = services
         app.include_router(benchmark_routes(services, BenchmarkShelf(home / FOLDER), jobs))
         app.add_middleware(SignedIn, role=role)
         return TestClient(app, headers={"x-test-name": "Rosa"}, raise_server_exceptions=True)
@@ -99,7 +100,7 @@ def test_each_role_may_what_its_capabilities_say(open_as: Callable[[Role], TestC
     for path in ("all", "sessions?name=built", "run?name=built"):
         assert analyst.get(f"/benchmarks/{path}").status_code == 200
     for path, sent in (("start", FORM), ("estimate", FORM), ("stop", {"name": "built"}), ("resume", {"name": "built"}),
-                       ("open", {"name": "built", "number": 0})):
+                       ("open", {"name": "built", "key": "0.0"})):
         assert "analysts may not" in problem(analyst, path, **sent)
     assert "may not run studies" in problem(analyst, "choices")
     annotator = open_as("annotator")
@@ -172,13 +173,37 @@ def test_no_answer_names_a_folder_of_the_server(rosa: TestClient, home: Path) ->
 
 
 def test_without_its_gallery_a_session_is_read_but_not_opened(rosa: TestClient, home: Path) -> None:
-    assert problem(rosa, "open", name="built", number=10_000).startswith("'built' has no session of this number")
-    assert "no session" in problem(rosa, "open", name="built", number="1")
+    key = get(rosa, "sessions?name=built")["page"]["sessions"][0]["key"]
+    assert "must be a text" in problem(rosa, "open", name="built", key=1)
     shutil.rmtree(home / "galleries" / "colours")
     found = get(rosa, "sessions?name=built")
     assert "cannot be opened" in found["about"]["gallery_problem"] and not found["about"]["can_open"]
     assert found["page"]["sessions"][0]["targets"][0]["thumb"] == ""
-    assert "cannot be opened" in problem(rosa, "open", name="built", number=0)
+    assert "cannot be opened" in problem(rosa, "open", name="built", key=key)
+
+
+def test_a_session_keeps_its_key_while_others_finish(rosa: TestClient, home: Path) -> None:
+    """Sessions finish out of order: one that comes in front of another moves its number, not its key."""
+    heading, *lines = (home / FOLDER / "built" / "journal.jsonl").read_text("utf-8").splitlines(keepends=True)
+    journal = home / FOLDER / "growing" / "journal.jsonl"
+    journal.parent.mkdir()
+    early, late = [line for line in lines if "result" in json.loads(line)][:2]
+    journal.write_text(heading + late, "utf-8")
+    [before] = get(rosa, "sessions?name=growing")["page"]["sessions"]
+    with journal.open("a", encoding="utf-8") as file:
+        file.write(early)
+    first, second = get(rosa, "sessions?name=growing")["page"]["sessions"]
+    assert (before["number"], second["number"]) == (0, 1) and first["key"] != before["key"] == second["key"]
+    opened = rosa.post("/benchmarks/open", json={"name": "growing", "key": before["key"]})
+    assert opened.status_code == 200, opened.text
+    session = rosa.app.state.services.search.session(opened.json()["session"])   # type: ignore[attr-defined]
+    assert session.title == f"growing: {before['id']}"
+    changed = json.loads(late)
+    changed["result"]["original_query"] = "another text"
+    journal.write_text(heading + early + json.dumps(changed) + "\n", "utf-8")
+    assert "Reload the page" in problem(rosa, "open", name="growing", key=before["key"])
+    for key in ("", "0", ".", "0.0", "x" * 1000):
+        assert "Reload the page" in problem(rosa, "open", name="growing", key=key)
 
 
 def test_another_encoder_or_other_images_are_said(rosa: TestClient, home: Path) -> None:
