@@ -8,7 +8,6 @@ from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.registry.kinds import find_kind, read_benchmark
-from cir_core.sample.gallery import sample_folder
 
 WITHOUT_PATH = ("sample",)
 """Data sets that need no path: cirque has drawn their images itself."""
@@ -29,6 +28,8 @@ def queries_to_construct(
 
 def own_path(dataset: str, home: Path) -> Path:
     """Where a data set of :data:`WITHOUT_PATH` is. Raises ``DatasetError`` for others, and before it was drawn."""
+    from cir_core.sample.gallery import sample_folder  # loads what draws the gallery
+
     expects = find_kind(dataset).expects
     if dataset not in WITHOUT_PATH:
         raise DatasetError(f"Say where {dataset} is: {expects}.")

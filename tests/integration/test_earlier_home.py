@@ -103,6 +103,8 @@ def test_answers_have_the_same_keys_and_values(unpacked: Path, people: Mapping[s
             wrong.append(f"{place}: {answer.status_code}, {answer.headers['content-type']}")
         elif "json" in one["type"]:
             now = packed(one | {"body": answer.json()})["body"]
+            if one["path"] == "/me":    # without the screens that came since
+                now["pages"] = [page for page in now["pages"] if page["page"] != "benchmarks"]
             wrong += differences(packed(one)["body"], now, place)
         elif one["body"] is not None and answer.text != one["body"]:
             wrong.append(f"{place}: another text")

@@ -129,6 +129,7 @@ class ConstructionJobs:
         return construct_sessions(
             construction, folder, subsets=request.subsets, limit=request.limit,
             workers=request.at_a_time(services, construction), budget=request.budget, resume=resume,
+            retry_failed=resume,
             progress=self._progressed, started=self._started)
 
     def _started(self, spending: Spending) -> None:

@@ -78,8 +78,8 @@ def _session(
         "similar": None if turn.similar_turn is None else turn.similar_turn + 1,
     } for turn, rank in zip(result.turns, one.ranks, strict=True)]
     return {
-        "key": one.key, "number": one.number, "id": str(result.query_id), "subset": one.subset, "success": result.success,
-        "turns": turns, "targets": [picture(target) for target in targets],
+        "key": one.key, "number": one.number, "id": str(result.query_id), "subset": one.subset,
+        "success": result.success, "turns": turns, "targets": [picture(target) for target in targets],
         "setback": one.setback if len(one.ranks) > 1 and one.setback < sys.maxsize // 2 else None,
         "similarity": one.similarity,
         "dropped": None if verdict is None else {"stage": verdict.stage, "number": _finite(verdict.number),

@@ -20,6 +20,7 @@ from cir_core.gallery.paths import try_lock
 from cir_core.support.texts import quoted
 
 NAME_LIMIT = 80
+_BYTES = 200    # of a name: file systems take 255
 MOST_BYTES = 2**30
 """Larger constructions are not read: their sessions would fill the memory."""
 _FORBIDDEN = frozenset('/\\:*?"<>|%\0')
@@ -122,8 +123,9 @@ def name_problem(name: str) -> str:
     """Why ``name`` cannot be that of a folder on every system; "" if it can."""
     if not name.strip():
         return "Give the benchmark a name."
-    if len(name) > NAME_LIMIT or name != name.strip() or name.startswith(".") or name.endswith("."):
-        return f"A name has at most {NAME_LIMIT} characters and no dot or space at its ends."
+    too_long = len(name) > NAME_LIMIT or len(name.encode("utf-8", "surrogatepass")) > _BYTES
+    if too_long or name != name.strip() or name.startswith(".") or name.endswith("."):
+        return f"A name has at most {NAME_LIMIT} characters, {_BYTES} bytes in UTF-8, and no dot or space at its ends."
     if any(letter in _FORBIDDEN or not letter.isprintable() for letter in name):
         return 'A name cannot have any of / \\ : * ? " < > | % or line breaks.'
     return ""
