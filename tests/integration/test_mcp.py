@@ -32,7 +32,7 @@ from tests.fakes.mcp_clients import ENDPOINT, TRANSPORTS, ToolFailed, call, mcp_
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 from tests.integration.processes import App
-from web.http.request_bodies import MOST_AT_WORK
+from web.http.request_fields import MOST_AT_WORK
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="starts servers")]
 TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}

@@ -18,7 +18,7 @@ from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.http.pages import pages_for
 from web.http.permissions import after_sign_in
 from web.http.public_errors import public_message
-from web.http.request_bodies import Unreadable, form, is_json, json_object
+from web.http.request_fields import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
 from web.services import Services
 from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice, page

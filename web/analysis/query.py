@@ -12,6 +12,7 @@ from annotation.analysis.records import Options, Resample, Selection, Undefined
 from annotation.preference.exclusion import Rules, parse_rules
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted, shortened
+from web.http.request_fields import one_of, whole
 
 _LONGEST_SELECT = 100_000   # characters of JSON
 _MOST_CHOSEN = 500
@@ -34,7 +35,7 @@ class ReportParams:
 
 
 def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Options = Options()) -> ReportParams:
-    """``more``: names of further allowed parameters; ``usual``: defaults. Raises ``StudyError``."""
+    """``more``: names of further allowed parameters; ``usual``: defaults. Raises ``CirqueError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
         raise StudyError(f"Unknown in this call: {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
@@ -50,22 +51,6 @@ def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Opti
         None if rules is None else parse_rules([part for part in rules.split(",") if part.strip()]),
         _cutoffs(query.get("k", str(_LARGEST_K))), _width(plan) if plan else None,
     )
-
-
-def whole(query: Mapping[str, str], name: str, usual: int, *, least: int = 0, most: int = 10**15) -> int:
-    """A whole number within bounds. Raises ``StudyError``."""
-    text = query.get(name, str(usual)).strip()
-    if not (text.isascii() and text.isdigit() and len(text) <= 16 and least <= int(text) <= most):
-        raise StudyError(f"“{name}” must be a whole number from {least:,} to {most:,}, not {quoted(text)}.")
-    return int(text)
-
-
-def one_of(query: Mapping[str, str], name: str, choices: Collection[str], usual: str) -> str:
-    """One of ``choices``. Raises ``StudyError``."""
-    text = query.get(name, usual)
-    if text not in choices:
-        raise StudyError(f"“{name}” must be one of {', '.join(choices)}, not {quoted(text)}.")
-    return text
 
 
 def _selection(text: str) -> Selection:

@@ -16,9 +16,10 @@ from cir_core.errors import StudyError
 from web.analysis import report_json as present
 from web.analysis.downloads import FILES, report_file, table_answer
 from web.analysis.metric_scores import scores_routes
-from web.analysis.query import ReportParams, one_of, read_query, whole
+from web.analysis.query import ReportParams, read_query
 from web.analysis.report_cache import CachedReport, ReportCache
 from web.http.json_api import Deferred, get_endpoint, json_routes
+from web.http.request_fields import one_of, whole
 from web.http.visitor import Visitor, check
 from web.services import Services
 

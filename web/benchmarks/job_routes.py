@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -62,6 +61,8 @@ class ConstructionRoutes:
             return _progress(job)
         done, rate = self._journals.look(folder.journal)
         run = folder.run
+        if run is not None:
+            done = max(0, done - run.others)
         elsewhere = folder.state == "running"
         problem = "" if elsewhere else resume_problem(folder)
         return {
@@ -161,11 +162,7 @@ class ConstructionRoutes:
         """Before anything is loaded. Raises ``DatasetError``, ``GalleryError``."""
         if request.gallery not in {one.name for one in self._services.search.galleries()}:
             raise GalleryError(f"There is no gallery {quoted(request.gallery)} on this server. Reload the page.")
-        try:
-            taken = folder_of(self._shelf.root, request.name).exists()
-        except OSError as error:
-            taken = error.errno != errno.ENAMETOOLONG
-        if taken:
+        if folder_of(self._shelf.root, request.name).exists():
             raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
 
     def _job(self, name: str) -> JobState | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.sessions import BrowsedSession
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.datasets.readers.circled import gallery_id
-from cir_core.errors import DatasetError
+from cir_core.errors import CirqueError, DatasetError
 from cir_core.methods.declared import find_method
 from cir_core.support.texts import quoted, shortened
 from cir_core.types.methods import MethodSettings
 from web.benchmarks.gallery import BenchmarkGallery
+from web.http.public_errors import public_message
 from web.services import Services
 
 _TITLE = 80
@@ -23,12 +23,12 @@ def open_session(
     was picked.
 
     It has no target: a person who tried to find it would be counted as one who searched by themselves. Raises
-    ``DatasetError`` if the gallery or one of the images is gone.
+    ``DatasetError`` if the gallery or one of the images is gone, or a turn cannot be searched.
     """
     if gallery.gallery is None:
         raise DatasetError(f"{gallery.problem} So this session cannot be opened.")
     result, search = one.result, services.search
-    steps = [(gallery_id(one.subset, turn.selected_image if turn.turn and turn.selected_image
+    steps = [(one.gallery_id(turn.selected_image if turn.turn and turn.selected_image
                          else result.reference_image_id),
               (turn.relative_caption or "") if turn.turn else result.original_query) for turn in result.turns]
     missing = [image_id for image_id, _ in steps if image_id not in gallery.gallery]
@@ -39,8 +39,12 @@ def open_session(
     title = shortened(f"{folder.name}: {result.query_id}", _TITLE)
     session = search.start(gallery.name, method=_method(folder, services), title=title)
     parent: str | None = None
-    for image_id, text in steps:
-        parent = search.run_turn(session.session_id, text, reference_id=image_id, parent_id=parent).turn_id
+    for number, (image_id, text) in enumerate(steps, start=1):
+        try:
+            parent = search.run_turn(session.session_id, text, reference_id=image_id, parent_id=parent).turn_id
+        except CirqueError as error:
+            raise DatasetError(f"Turn {number} could not be searched again: {public_message(error)} What was searched "
+                               f"before it is in the session {quoted(title)} of the search screen.") from error
     return session.session_id
 
 

@@ -48,7 +48,8 @@ class ConstructionRequest:
         return queries_to_construct(self.dataset, path, split=self.split, caption_mode=self.caption_mode)
 
     def construction(self, services: Services) -> Construction:
-        """Everything that it is constructed with; loads encoders. Raises what is wrong with it."""
+        """Everything that it is constructed with; loads encoders. Raises ``CirqueError`` for a data set, gallery
+        or encoder that cannot be opened."""
         benchmark, searcher = self.queries(services), services.search.searcher(self.gallery)
         encoder = searcher.encoder
         language = BuiltinLanguageModel(encoder) if self.model == "built-in" else services.language_for(encoder)
@@ -94,11 +95,11 @@ def is_connected(services: Services) -> bool:
 def resume_problem(folder: ConstructionFolder) -> str:
     """Why the screen cannot go on with ``folder``; "" if it can."""
     if folder.run is None:
-        return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Go "
-                "on with it from the command line, with --resume.")
+        return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Ask "
+                "the person who runs the server to resume it from the command line (docs/construction.md).")
     if _known_dataset(folder) is None:
-        return ("This server cannot read its data set without a path. Go on with it from the command line, with "
-                "--resume.")
+        return ("This server cannot read its data set without a path. Ask the person who runs the server to resume it "
+                "from the command line (docs/construction.md).")
     return ""
 
 

@@ -74,15 +74,18 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
         return {"session": open_session(services, folder, one, gallery_of(services.search, folder))}
 
     def _path(name: str, image_id: str, *, thumbnail: bool) -> Path:
-        gallery = gallery_of(services.search, shelf.folder(name)).gallery
+        folder = shelf.folder(name)
+        gallery = gallery_of(services.search, folder).gallery
         if gallery is None:
             raise UnknownImage("The gallery of this benchmark is gone.")
+        if image_id not in shelf.opened(folder).found.gallery_ids:
+            raise UnknownImage(f"No session of this benchmark shows the image {quoted(image_id)}.")
         return gallery.thumbnail_of(image_id) if thumbnail else gallery.path_of(image_id)
 
     routes = json_routes("/benchmarks", {
         "/all": get_endpoint(everything, slow=True), "/sessions": get_endpoint(sessions, slow=True),
         "/download": get_endpoint(download, slow=True), **running.gets(),
-    }, {"/open": post_endpoint(open_one, ("name", "key"), slow=True), **running.posts()})
+    }, {"/open": post_endpoint(open_one, ("name", "key"), searches=True), **running.posts()})
 
     @routes.get("/benchmarks/thumb", include_in_schema=False)
     def thumb(name: str, image: str) -> Response:

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cir_core.construct.browse.folders import ConstructionFolder, text_in
-from cir_core.construct.browse.query import SHOWN, SORTS, SessionPage
+from cir_core.construct.browse.query import SessionPage
 from cir_core.construct.browse.sessions import BrowsedSession
 from cir_core.construct.filtering.stages import Dropped
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.datasets.readers.circled import gallery_id
 from cir_core.errors import DatasetError
 from web.benchmarks.gallery import BenchmarkGallery
 from web.benchmarks.shelf import OpenBenchmark
@@ -45,8 +44,18 @@ def about(opened: OpenBenchmark, gallery: BenchmarkGallery, run: Dict | None) ->
         "subsets": [name for name in subsets if name], "encoder": text_in(card, "encoders", "search", "spec"),
         "notes": list(opened.found.notes), "gallery_problem": gallery.problem,
         "can_open": gallery.gallery is not None, "k": _k(card), "judged": len(opened.scores),
-        "shown": list(SHOWN), "sorts": list(SORTS), "dimensions": list(DIMENSIONS),
+        "dimensions": list(DIMENSIONS), "download_problem": _download_problem(opened),
     }
+
+
+def _download_problem(opened: OpenBenchmark) -> str:
+    """Why the filtered files cannot be made here; "" if they can."""
+    if not opened.folder.raws:
+        return "The files are written when the construction is finished."
+    if opened.found.compared < len(opened.found.sessions):
+        return ("Some sessions have no similarities of their texts, so the files cannot be filtered here. Filter them "
+                "with cirque construct filter --encoder.")
+    return ""
 
 
 def page(
@@ -66,7 +75,7 @@ def _session(
     result = one.result
 
     def picture(image_id: str | int) -> Dict:
-        return gallery.picture(opened.folder.name, gallery_id(one.subset, image_id), visitor)
+        return gallery.picture(opened.folder.name, one.gallery_id(image_id), visitor)
 
     named = result.ground_truth_ids or ([result.target_image_id] if result.target_image_id else [])
     targets = dict.fromkeys(str(target) for target in named if target)

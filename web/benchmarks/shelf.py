@@ -1,20 +1,23 @@
-"""The constructions of this server, each read once for as long as its files stay the same."""
+"""The constructions of this server. The newest version of the last few is in memory; a journal is read on from where it
+ended at the last look."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cachetools import LRUCache
+
 from cir_core.construct.browse.folders import ConstructionFolder, list_constructions, open_construction
 from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import BrowsedSessions, read_sessions
+from cir_core.construct.browse.sessions import BrowsedSessions, SessionReader
 from cir_core.construct.judging.scores import JudgedSession
-from web.limits.single_flight import SingleFlightCache
+from web.limits.single_flight import LatestVersionCache
 
 FOLDER = "benchmarks"
-_IN_MEMORY = 3
-_Stamp = tuple[tuple[str, int, int], ...]
+_IN_MEMORY, _NUMBERED = 3, 1000
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,12 @@ class BenchmarkShelf:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._sessions: SingleFlightCache[tuple[str, _Stamp], BrowsedSessions] = SingleFlightCache(_IN_MEMORY)
-        self._scores: SingleFlightCache[tuple[str, _Stamp, _Stamp], Mapping[int, JudgedSession]] = (
-            SingleFlightCache(_IN_MEMORY))
+        self._sessions: LatestVersionCache[str, BrowsedSessions] = LatestVersionCache(_IN_MEMORY)
+        self._scores: LatestVersionCache[str, Mapping[int, JudgedSession]] = LatestVersionCache(_IN_MEMORY)
+        self._readers: LRUCache[str, SessionReader] = LRUCache(_IN_MEMORY)
+        self._numbers: LRUCache[Hashable, tuple[Hashable, int]] = LRUCache(_NUMBERED)
+        self._lock = threading.Lock()
+        self._counted = 0
 
     def all(self) -> list[ConstructionFolder]:
         return list_constructions(self.root)
@@ -44,16 +50,29 @@ class BenchmarkShelf:
 
     def is_near(self, folder: ConstructionFolder) -> bool:
         """Whether its sessions are in memory."""
-        return self._sessions.has((folder.name, folder.stamp))
+        return self._sessions.has(folder.name, self._number(folder.name, folder.stamp))
 
     def opened(self, folder: ConstructionFolder) -> OpenBenchmark:
         """With its sessions. Raises ``DatasetError``."""
-        stamp = folder.stamp
-        found = self._sessions.get((folder.name, stamp), lambda: read_sessions(folder))
+        name, stamp = folder.name, folder.stamp
+        found = self._sessions.get(name, self._number(name, stamp), lambda: self._reader(name).read(folder))
         files = judged_files(folder.path)
-        key = (folder.name, stamp, tuple(_stamp(path) for path in files))
-        scores = self._scores.get(key, lambda: read_scores(files, found)) if files else {}
+        number = self._number((name, "scores"), (stamp, tuple(_stamp(path) for path in files)))
+        scores = self._scores.get(name, number, lambda: read_scores(files, found)) if files else {}
         return OpenBenchmark(folder, found, scores)
+
+    def _reader(self, name: str) -> SessionReader:
+        with self._lock:
+            return self._readers.setdefault(name, SessionReader())
+
+    def _number(self, of: Hashable, stamp: Hashable) -> int:
+        """A larger one each time that ``stamp`` is another."""
+        with self._lock:
+            before, number = self._numbers.get(of, (None, 0))
+            if before != stamp:
+                self._counted = number = self._counted + 1
+                self._numbers[of] = stamp, number
+            return number
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:

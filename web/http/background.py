@@ -1,6 +1,7 @@
 """Background thread pools, abandoned at shutdown.
 
-Jobs therefore only read, or store their result in one transaction at the end: an abandoned job leaves nothing behind.
+Jobs are made for that: they only read (and note it in the action log), store their result in one transaction at the
+end, or keep a journal that they can be resumed from.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from cir_core.errors import (
 from cir_core.support.texts import shortened
 from web.http.background import REPORTS
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_bodies import MOST_AT_WORK, TooLarge, json_object
+from web.http.request_fields import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
 from web.http.visitor import Visitor, visitor_of
 from web.limits.concurrency import ConcurrencyLimit, ConcurrencyLimits
@@ -58,13 +58,31 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
 _threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")
 _shares = ConcurrencyLimits()
 _OF_A_PERSON, _OF_A_STUDY = 3, 8   # threads at a time: a row that somebody holds must not keep all of them
+_SEARCHES = 2
 _slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
 _STILL_THERE_EVERY = 1.0   # seconds
 
 
 def reply(payload: object, status: int = 200) -> Response:
     """``payload`` as an uncacheable JSON response."""
-    return Response(orjson.dumps(payload), status, _FRESH, "application/json")
+    try:
+        content = orjson.dumps(payload)
+    except TypeError:   # from a damaged file: half a Unicode pair, or a number of more than 64 bits
+        content = orjson.dumps(_writable(payload))
+    return Response(content, status, _FRESH, "application/json")
+
+
+def _writable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case int() if abs(value) >= 2**63:
+            return str(value)
+        case dict():
+            return {_writable(key): _writable(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_writable(one) for one in value]
+    return value
 
 
 def refused(error: CirqueError) -> Response:
@@ -77,8 +95,8 @@ def refused(error: CirqueError) -> Response:
 
 @dataclass(frozen=True)
 class Deferred:
-    """A result computed in the background pool, so that nothing else waits for it: ``work`` only reads. It is skipped
-    if the caller has gone, and abandoned at shutdown."""
+    """A result computed in the background pool, so that nothing else waits for it. ``work`` changes nothing but the
+    action log. It is skipped if the caller has gone, and abandoned at shutdown."""
 
     work: Callable[[], object]
 
@@ -96,12 +114,13 @@ def get_endpoint(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: 
 
 def post_endpoint(
     work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
-    slow: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
+    slow: bool = False, searches: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
 ) -> Endpoint:
     """A POST endpoint. ``work`` receives the visitor and the fields of the JSON object, in a thread.
 
     The body must be declared as JSON, which forms on other sites cannot do. ``too_long``: message for bodies larger
-    than ``most_bytes``.
+    than ``most_bytes``. ``searches``: it may take long; one call of a person runs at a time, and leaves threads to
+    others.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -111,7 +130,7 @@ def post_endpoint(
             return refused(IncompleteJudgement(too_long))
         except CirqueError as error:
             return refused(error)
-        return await _answer(request, lambda visitor: work(visitor, fields), fields.get("study"), slow)
+        return await _answer(request, lambda visitor: work(visitor, fields), fields.get("study"), slow, searches)
 
     return endpoint
 
@@ -157,7 +176,16 @@ def finish() -> None:
         threads.shutdown()
 
 
-async def _answer(request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False) -> Response:
+async def in_search_thread(work: Callable[[], Any], person: str) -> Any:
+    """Run work that searches, one call of a person at a time, and of all people fewer than there are threads. Raises
+    ``StorageError`` on timeout."""
+    async with _shares.within(ConcurrencyLimit("search", person, 1), ConcurrencyLimit("searches", "", _SEARCHES)):
+        return await in_thread(work, slow=True)
+
+
+async def _answer(
+    request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False, searches: bool = False,
+) -> Response:
     try:
         visitor = visitor_of(request)
     except AccessError as error:
@@ -171,7 +199,8 @@ async def _answer(request: Request, work: Callable[[Visitor], object], study: ob
         return _answered(lambda: work(visitor))
 
     try:
-        found = await (in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
+        found = await (in_search_thread(answer, visitor.name) if searches else
+                       in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
     except StorageError as error:
         return refused(error)
     return await _waited_for(request, found.work) if isinstance(found, Deferred) else found

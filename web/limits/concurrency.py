@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from cir_core.errors import StorageError
 
 _PATIENCE = 15.0   # seconds; with what the call itself waits for a lock, less than pages wait
-_CROWDED = "Too many requests of this kind are waiting for the database. Nothing was done; try again in a moment."
+_CROWDED = "Too many requests of this kind are waiting. Nothing was done; try again in a moment."
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 uvicorn waits indefinitely for a request's headers, for its body, and for a client that does not read. Proxies such as
 nginx have limits of their own; these are for a server that is reached directly, and for what passes the proxy. They
-detect stalled transfers; web.http.request_bodies limits the size and the whole duration of a request body.
+detect stalled transfers; web.http.request_fields limits the size and the whole duration of a request body.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from web.http.json_api import reply
 from web.http.public_errors import public_message
-from web.http.request_bodies import MOST_AT_WORK, is_json
+from web.http.request_fields import MOST_AT_WORK, is_json
 from web.http.request_ids import go_on_with, id_of, request_id, unexpected
 from web.http.visitor import visitor_of
 from web.limits.url_downloads import ImageFetcher

@@ -23,7 +23,7 @@ from cir_core.images.upload_quota import UploadQuota
 from web.http.json_api import reply
 from web.http.permissions import plain
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
+from web.http.request_fields import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.http.request_ids import request_id
 from web.http.visitor import Visitor
 from web.limits.url_downloads import ImageFetcher

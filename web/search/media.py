@@ -23,7 +23,7 @@ from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import process_image
 from web.http.decoding_threads import in_decoding_thread
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_bodies import TooLarge, says_more_than
+from web.http.request_fields import TooLarge, says_more_than
 from web.http.visitor import visitor_of
 from web.search.presenters import results
 from web.services import Services

@@ -12,7 +12,7 @@ from cir_core.images.decode_budget import PATIENCE
 from web.http.decoding_threads import in_decoding_thread
 from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_bodies import json_object
+from web.http.request_fields import json_object
 from web.http.visitor import visitor_of
 from web.services import Services
 

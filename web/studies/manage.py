@@ -22,12 +22,14 @@ from annotation.validity.subset import count_subset
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
+from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
 from web.studies.downloads import download, download_preferences, download_sessions
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
+_MOST = 9_999_999
 
 
 def studies_routes(services: Services) -> APIRouter:
@@ -84,8 +86,9 @@ def studies_routes(services: Services) -> APIRouter:
 
     def plan(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage", "results")
-        people, items, overlap, block = (_whole(query, name, usual) for name, usual in _PLAN.items())
-        return asdict(plan_study(people, items, overlap, block, seconds_per_item=_whole(query, "seconds", 60)))
+        people, items, overlap, block = (whole(query, name, usual, most=_MOST) for name, usual in _PLAN.items())
+        seconds = whole(query, "seconds", 60, most=_MOST)
+        return asdict(plan_study(people, items, overlap, block, seconds_per_item=seconds))
 
     def accept(accepting: bool) -> Any:
         def change(visitor: Visitor, sent: Fields) -> object:
@@ -131,10 +134,3 @@ def _validity(study: Study) -> Study:
         instead = "ratings" if study.kind == "sessions" else "methods"
         raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its {instead} instead.")
     return study
-
-
-def _whole(query: Mapping[str, str], name: str, usual: int) -> int:
-    text = query.get(name, str(usual)).strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 8):
-        raise StudyError(f"“{name}” must be a whole number of at most seven digits.")
-    return int(text)

@@ -1,16 +1,16 @@
 // What is looked at: a benchmark, its filters, a search, an order. All of it is in the address, so that a link opens the same view.
+import { SORTS, STAGES } from "./words.js";
 
 export const USUAL = { epsilon: "30", tau: "0.8", subset: "", show: "all", q: "", sort: "constructed", order: "up" };
 const NAMES = /** @type {(keyof typeof USUAL)[]} */ (Object.keys(USUAL));
 export const PAGE = 20, LARGEST_EPSILON = 1000000, LARGEST_TAU = 2;
+export const SHOWN = ["all", "kept", ...Object.keys(STAGES)];
 
-const SORTS = ["constructed", "turns", "rank", "regression", "similarity", "naturalness", "coherence", "progress", "redundancy", "overall"];
-const SHOWN = ["all", "kept", "success", "multi-turn", "text", "rank margin", "redundancy", "repeated image"];
 /** @type {Record<string, (text: string) => boolean>} */
 const CHECKED = {
   epsilon: (text) => /^\d{1,7}$/.test(text) && Number(text) <= LARGEST_EPSILON,
   tau: (text) => text.trim() !== "" && Number(text) >= 0 && Number(text) <= LARGEST_TAU,
-  show: (text) => SHOWN.includes(text), sort: (text) => SORTS.includes(text), order: (text) => ["up", "down"].includes(text),
+  show: (text) => SHOWN.includes(text), sort: (text) => text in SORTS, order: (text) => ["up", "down"].includes(text),
 };
 // Whether the server takes this value.
 export const usable = (/** @type {string} */ name, /** @type {string} */ text) => !CHECKED[name] || CHECKED[name](text);

@@ -27,7 +27,7 @@ export function createFilters(view, change) {
     return {
       element: h("div", { class: "cq-be-slider" }, h("span", { class: "label", text: label, "aria-hidden": "true" }), number, range, h("small", { id: hint, text: HINTS[name] })),
       put(text) {
-        number.value = range.value = text;
+        range.value = text;     // which keeps it within the slider
         number.value = text;
         number.setAttribute("aria-invalid", "false");
       },

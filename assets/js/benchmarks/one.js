@@ -6,7 +6,7 @@ import { createProgress } from "./progress.js";
 import { createStrip } from "./strip.js";
 import { createTools } from "./tools.js";
 import { createWaterfall } from "./waterfall.js";
-import { SORTS, decimals, stateChip } from "./words.js";
+import { SORTS, STAGES, decimals, stateChip } from "./words.js";
 import { api, at, h, messageOf, say, toast } from "../shared/common.js";
 import { fetchFile } from "../shared/files.js";
 import { ago, count, plural } from "../studies/words.js";
@@ -30,7 +30,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
     h("p", { text: "Search for other words, or show all sessions." }));
   const means = h("dl", { class: "cq-be-means", hidden: !about.judged });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-  const fall = createWaterfall({ stages: about.shown.slice(2), show: (show) => change({ show }) });
+  const fall = createWaterfall({ stages: Object.keys(STAGES), show: (show) => change({ show }) });
   const tools = createTools(about, view, change);
   const state = h("span", {}, stateChip(about.state));
   const progress = about.run && createProgress(screen, about.name, about.run, { finished: () => screen.again(), changed: load, state: (now) => state.replaceChildren(stateChip(now)) });
@@ -94,7 +94,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {Benchmark
   }
 
   const download = h("button", { class: "cq-btn small", type: "button", text: "Filtered download", hidden: about.state !== "finished",
-    title: "The kept sessions in CIRCLED’s public and raw form, with the counts and the dropped sessions", onclick: async () => {
+    disabled: Boolean(about.download_problem),
+    title: about.download_problem || "The kept sessions in CIRCLED’s public and raw form, with the counts and the dropped sessions", onclick: async () => {
       download.disabled = true;
       toast("Preparing the files…");
       const said = await fetchFile(at(`benchmarks/download?${new URLSearchParams({ name: about.name, epsilon: view.epsilon, tau: view.tau })}`));

@@ -1,5 +1,5 @@
 // Search, which sessions, their order, and the pages.
-import { PAGE } from "./address.js";
+import { PAGE, SHOWN } from "./address.js";
 import { SORTS, STAGES } from "./words.js";
 import { field, h, toggle } from "../shared/elements.js";
 import { count, plural } from "../studies/words.js";
@@ -17,9 +17,9 @@ export function createTools(about, view, change) {
     } }, choices.map(([value, text]) => h("option", { value, text, selected: value === view[name] })));
     return element;
   };
-  const show = select("show", about.shown.map((what) => [what, what === "all" ? "All" : what === "kept" ? "Kept" : `Dropped: ${(STAGES[what] ?? what).toLowerCase()}`]));
+  const show = select("show", SHOWN.map((what) => [what, what === "all" ? "All" : what === "kept" ? "Kept" : `Dropped: ${(STAGES[what] ?? what).toLowerCase()}`]));
   const subset = select("subset", [["", "All subsets"], ...about.subsets.map((name) => /** @type {[string, string]} */ ([name, name]))]);
-  const sort = select("sort", about.sorts.filter((name) => about.judged || !about.dimensions.includes(name)).map((name) => [name, SORTS[name] ?? name]));
+  const sort = select("sort", Object.keys(SORTS).filter((name) => about.judged || !about.dimensions.includes(name)).map((name) => [name, SORTS[name] ?? name]));
   const order = h("button", { class: "cq-btn small", type: "button", "aria-label": "Largest first", title: "Largest first", text: "↓", onclick: () => {
     change({ order: order.getAttribute("aria-pressed") === "true" ? "up" : "down" });
   } });

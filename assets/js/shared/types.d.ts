@@ -236,7 +236,7 @@ interface Benchmark {
 }
 interface OpenBenchmark extends Benchmark {
   sessions: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; judged: number; k: number;
-  shown: string[]; sorts: string[]; dimensions: string[];
+  dimensions: string[]; download_problem: string;
 }
 interface BenchmarkPicture { id: string; thumb: string; full: string }
 interface BenchmarkTurn { image: BenchmarkPicture; text: string; rank: number | null; similarity: number | null; similar: number | null }

@@ -55,5 +55,6 @@ def _scores_in(path: Path) -> Iterator[JudgedSession]:
         except (KeyError, TypeError, AttributeError):
             continue
         numbers = all(isinstance(score.scores[name], int | float) for name in DIMENSIONS)
-        if numbers and isinstance(score.reason, str) and isinstance(score.content, str) and score.content:
+        texts = all(isinstance(text, str) for text in (score.subset, score.reason, score.content))
+        if numbers and texts and score.content:
             yield score

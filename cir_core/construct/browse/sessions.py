@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from cachetools import LRUCache
 from pydantic import ValidationError
 
-from cir_core.construct.browse.folders import ConstructionFolder
+from cir_core.construct.browse.folders import ConstructionFolder, text_in
 from cir_core.construct.filtering.files import stored_similarities
-from cir_core.construct.filtering.stages import Dropped, FilterSettings, ranks_of, texts_of, why_dropped
+from cir_core.construct.filtering.stages import Dropped, FilterSettings, later_turns, ranks_of, texts_of, why_dropped
 from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.readers.circled import gallery_id
 from cir_core.datasets.readers.circled_raw import RawResult
 from cir_core.errors import DatasetError
-from cir_core.support.json_lines import whole_lines
+from cir_core.support.json_lines import read_heading, whole_lines
 
 _FIXED = frozenset(("success", "multi-turn", "text"))
 """Stages that neither ε nor τ changes."""
@@ -30,7 +33,7 @@ _FAULTS_NAMED = 3
 class BrowsedSession:
     """``number``: its place among the sessions that were read, which changes while a construction runs; ``place``: in
     its subset's ``file``, or the query's in the journal. ``subset`` and ``file`` are "" while it is only in the
-    journal, which has no subsets."""
+    journal, which has no subsets; ``dataset`` says whose image ids it has."""
 
     number: int
     place: int
@@ -38,12 +41,30 @@ class BrowsedSession:
     result: RawResult
     images: int | None
     file: str = ""
+    dataset: str = ""
 
     @cached_property
     def key(self) -> str:
         """Its place and a digest of its file, subset and content: the same for as long as all of them are."""
         content = json.dumps([self.file, self.subset, self.result.model_dump()]).encode()
         return f"{self.place}.{hashlib.sha256(content).hexdigest()[:16]}"
+
+    def gallery_id(self, image_id: str | int) -> str:
+        """The id in a gallery of one of its images."""
+        return gallery_id(self.subset or self.dataset, image_id)
+
+    def gallery_ids(self) -> set[str]:
+        """Of its reference images and targets."""
+        result = self.result
+        found = (result.reference_image_id, result.target_image_id, *result.ground_truth_ids,
+                 *(turn.selected_image for turn in result.turns))
+        return {self.gallery_id(image_id) for image_id in found if image_id}
+
+    @cached_property
+    def compared(self) -> bool:
+        """Whether similarities of all its texts are known."""
+        return not self.result.original_query.strip() or all(
+            turn.text_similarity is not None for turn in later_turns(self.result))
 
     @cached_property
     def ranks(self) -> list[int]:
@@ -76,10 +97,19 @@ class BrowsedSessions:
     sessions: Sequence[BrowsedSession]
     failures: int = 0
     notes: tuple[str, ...] = ()
-    compared: bool = True       # whether similarities of texts are known
     _verdicts: LRUCache[FilterSettings, Sequence[Dropped | None]] = field(
         default_factory=lambda: LRUCache(_VERDICTS), repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @cached_property
+    def compared(self) -> int:
+        """Sessions that the similarity of their texts can drop."""
+        return sum(one.compared for one in self.sessions)
+
+    @cached_property
+    def gallery_ids(self) -> frozenset[str]:
+        """Of all images that its sessions show."""
+        return frozenset(image_id for one in self.sessions for image_id in one.gallery_ids())
 
     def find(self, key: str) -> BrowsedSession | None:
         """The session with this ``key``; None if it is no longer there, or has changed."""
@@ -102,28 +132,40 @@ class BrowsedSessions:
         """``before``: the verdict under other settings."""
         if before is not None and before.stage in _FIXED:
             return before
-        similarities = stored_similarities if self.compared else _unknown
+        similarities = stored_similarities if one.compared else _unknown
         return why_dropped(one.result, settings, similarities, one.images)
 
 
-def read_sessions(folder: ConstructionFolder) -> BrowsedSessions:
-    """All sessions of ``folder``. Records that are not of the raw form are left out, with a note. Raises
-    ``DatasetError`` for a file that cannot be read at all."""
-    faults = ValidationIssues(collect=True)
-    try:
-        found, failures = (list(_from_raws(folder, faults)), _failed(folder)) if folder.raws else _from_journal(folder)
-    except OSError as error:
-        raise DatasetError(f"The files of {folder.name} cannot be read: {error.strerror}. Reload the page.") from error
-    notes = []
-    if faults.count:
-        notes.append(f"{faults.count:,} records are not of CIRCLED's raw form and are left out; construct the sessions "
-                     "again, or check the files with cirque datasets check circled.")
-    compared = all(turn.text_similarity is not None for one in found for turn in one.result.turns[1:]
-                   if one.result.original_query.strip() and turn.relative_caption)
-    if not compared:
-        notes.append("The files have no similarities of texts, so τ drops nothing here. Filter them with cirque "
-                     "construct filter --encoder.")
-    return BrowsedSessions(found, failures, tuple(notes), compared)
+class SessionReader:
+    """Reads the sessions of one construction; of a journal, only what is new since the last time."""
+
+    def __init__(self) -> None:
+        self._journal = _Journal()
+
+    def read(self, folder: ConstructionFolder) -> BrowsedSessions:
+        """All sessions of ``folder``. Records that are not of the raw form are left out, with a note. Raises
+        ``DatasetError`` for a file that cannot be read at all."""
+        faults = ValidationIssues(collect=True)
+        try:
+            if folder.raws:
+                self._journal = _Journal()      # done with
+                found, failures = list(_from_raws(folder, faults)), _failed(folder)
+            else:
+                if not self._journal.continues(folder.journal):
+                    self._journal = _Journal(folder.journal.stat().st_ino)
+                found, failures = self._journal.read(folder)
+        except OSError as error:
+            raise DatasetError(f"The files of {folder.name} cannot be read: {error.strerror}. Reload the "
+                               "page.") from error
+        notes = []
+        if faults.count:
+            notes.append(f"{faults.count:,} records are not of CIRCLED's raw form and are left out; construct the "
+                         "sessions again, or check the files with cirque datasets check circled.")
+        without = sum(not one.compared for one in found)
+        if without:
+            notes.append(f"{without:,} of {len(found):,} sessions have no similarities of their texts, so τ drops none "
+                         "of these. Filter them with cirque construct filter --encoder.")
+        return BrowsedSessions(found, failures, tuple(notes))
 
 
 def _from_raws(folder: ConstructionFolder, faults: ValidationIssues) -> Iterator[BrowsedSession]:
@@ -141,24 +183,46 @@ def _failed(folder: ConstructionFolder) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def _from_journal(folder: ConstructionFolder) -> tuple[list[BrowsedSession], int]:
-    found: dict[int, RawResult] = {}
-    failed: set[int] = set()
-    for line in _after_heading(line for _, _, line in whole_lines(folder.journal)):
-        at = line.get("at")
-        if not isinstance(at, int):
-            continue
-        failed.discard(at)
+class _Journal:
+    """What is known of a journal, up to ``offset``."""
+
+    def __init__(self, inode: int = 0) -> None:
+        self.inode, self.offset = inode, 0
+        self.heading: dict[str, Any] | None = None
+        self.last: tuple[int, dict[str, Any] | None] = 0, None      # the last line, and where it begins
+        self.found: dict[int, BrowsedSession] = {}
+        self.failed: set[int] = set()
+
+    def continues(self, path: Path) -> bool:
+        """Whether ``path`` still begins with what was read."""
+        now = path.stat()
+        if now.st_ino != self.inode or now.st_size < self.offset or read_heading(path) != self.heading:
+            return False
+        start, last = self.last
+        return next((line for _, _, line in whole_lines(path, start=start)), None) == last
+
+    def read(self, folder: ConstructionFolder) -> tuple[list[BrowsedSession], int]:
+        """All sessions so far, and the number of queries that failed."""
+        dataset = text_in(folder.card, "dataset")
+        for start, end, line in whole_lines(folder.journal, start=self.offset):
+            self.offset, self.last = end, (start, line)
+            if self.heading is None:
+                self.heading = line
+            elif isinstance(at := line.get("at"), int):
+                self._add(at, line, dataset)
+        for number, at in enumerate(sorted(self.found)):
+            if self.found[at].number != number:
+                self.found[at] = replace(self.found[at], number=number)
+        return [self.found[at] for at in sorted(self.found)], len(self.failed)
+
+    def _add(self, at: int, line: Mapping[str, Any], dataset: str) -> None:
+        self.failed.discard(at)
         try:
-            found[at] = _slim(RawResult.model_validate(line["result"]))
+            result = _slim(RawResult.model_validate(line["result"]))
         except (KeyError, ValidationError):
-            failed.add(at)
-    return [BrowsedSession(number, at, "", found[at], None) for number, at in enumerate(sorted(found))], len(failed)
-
-
-def _after_heading(lines: Iterator[dict[str, object]]) -> Iterable[dict[str, object]]:
-    next(lines, None)
-    return lines
+            self.failed.add(at)
+        else:
+            self.found[at] = BrowsedSession(0, at, "", result, None, dataset=dataset)
 
 
 def _slim(result: RawResult) -> RawResult:

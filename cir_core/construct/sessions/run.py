@@ -153,7 +153,8 @@ def construct_sessions(
         over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
         spending = Spending(budget, tally.usage)
         total = sum(map(len, wanted.values()))
-        record = RunRecord(tuple(subsets), limit, total, workers, budget)
+        others = len(tally.offsets.keys() - {position for positions in wanted.values() for position in positions})
+        record = RunRecord(tuple(subsets), limit, total, workers, budget, others=others)
         write_run(folder, record)
         done = resumed = sum(position in over for positions in wanted.values() for position in positions)
 

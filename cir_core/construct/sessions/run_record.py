@@ -17,7 +17,8 @@ _MOST_BYTES = 2**20
 
 @dataclass(frozen=True)
 class RunRecord:
-    """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of them all; ``complete``: all are over."""
+    """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of them all; ``complete``: all are over.
+    ``others``: queries in the journal that this run did not want."""
 
     subsets: tuple[str, ...] = ()
     limit: int | None = None
@@ -25,6 +26,7 @@ class RunRecord:
     workers: int = 1
     budget: Budget = Budget()
     complete: bool = False
+    others: int = 0
 
 
 _ADAPTER = TypeAdapter(RunRecord)

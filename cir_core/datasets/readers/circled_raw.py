@@ -69,8 +69,9 @@ class RawFile:
     @property
     def images(self) -> int | None:
         """Images in the subset's gallery, as far as the file says."""
-        found = (self.head.get("data_completeness") or {}).get("images")
-        return found if isinstance(found, int) else None
+        counts = self.head.get("data_completeness")
+        found = counts.get("images") if isinstance(counts, Mapping) else None
+        return found if type(found) is int else None
 
     def results(self, faults: ValidationIssues = RAISE) -> Iterator[tuple[int, dict[str, Any], RawResult]]:
         """Each record's place from 0, the record as it is in the file, and what it says. Raises ``DatasetError``."""

@@ -20,7 +20,7 @@ from cir_core.construct.browse.folders import (
 from cir_core.construct.browse.progress import JournalFollower
 from cir_core.construct.browse.query import SORTS, SessionQuery, find_sessions
 from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import read_sessions
+from cir_core.construct.browse.sessions import SessionReader, _Journal
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.judging.sample import content_digest
@@ -58,7 +58,7 @@ def built(root: Path) -> ConstructionFolder:
 
 
 def ids(folder: ConstructionFolder, **query: Any) -> list[str]:
-    page = find_sessions(read_sessions(folder), SessionQuery(limit=1000, **query), {})
+    page = find_sessions(SessionReader().read(folder), SessionQuery(limit=1000, **query), {})
     return [str(one.result.query_id) for one, _ in page.shown]
 
 
@@ -66,7 +66,7 @@ def test_a_finished_construction_is_listed(root: Path, built: ConstructionFolder
     [one] = list_constructions(root)
     assert (one.name, one.state, one.problem) == ("built", "finished", "") and one.gallery == "colours"
     assert one.run == RunRecord((), None, COUNT, complete=True) and one.changed > 0
-    found = read_sessions(one)
+    found = SessionReader().read(one)
     records = [record for raw in raw_files(one.path) for _, record, _ in raw.results()]
     assert [str(one.result.query_id) for one in found.sessions] == [record["query_id"] for record in records]
     assert len(found.sessions) + found.failures == COUNT and found.notes == ()
@@ -76,7 +76,7 @@ def test_a_finished_construction_is_listed(root: Path, built: ConstructionFolder
 def test_the_waterfall_is_that_of_the_filter(
     built: ConstructionFolder, tmp_path: Path, epsilon: int, tau: float,
 ) -> None:
-    settings, found = FilterSettings(epsilon, tau), read_sessions(built)
+    settings, found = FilterSettings(epsilon, tau), SessionReader().read(built)
     found.verdicts(FilterSettings())    # what other settings have left behind changes nothing
     page = find_sessions(found, SessionQuery(settings, show="kept", limit=1000), {})
     filter_sessions(raw_files(built.path), tmp_path, settings, explain=True)
@@ -98,9 +98,10 @@ def test_stages_pages_and_searches(built: ConstructionFolder) -> None:
              for name in ("kept", "success", "multi-turn", "redundancy", "rank margin")}
     assert all(len(set(names)) == len(names) for names in shown.values())
     assert sorted(itertools.chain(*shown.values())) == sorted(everything) and shown["kept"] and shown["multi-turn"]
-    pages = [find_sessions(read_sessions(built), SessionQuery(offset=at, limit=7), {}).shown for at in range(0, 42, 7)]
+    read = SessionReader().read(built)
+    pages = [find_sessions(read, SessionQuery(offset=at, limit=7), {}).shown for at in range(0, 42, 7)]
     assert [str(one.result.query_id) for page in pages for one, _ in page] == everything
-    first = read_sessions(built).sessions[0]
+    first = read.sessions[0]
     assert str(first.result.query_id) in ids(built, text=f" {first.result.original_query.upper()} ")
     assert ids(built, text=f"{first.result.query_id} {first.result.reference_image_id}")[0] == first.result.query_id
     assert ids(built, text="red surely-not-there") == [] and ids(built, subset="another") == []
@@ -110,7 +111,7 @@ def test_stages_pages_and_searches(built: ConstructionFolder) -> None:
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("descending", [False, True])
 def test_orders(built: ConstructionFolder, sort: str, descending: bool) -> None:
-    found = read_sessions(built)
+    found = SessionReader().read(built)
     judged = {number: JudgedSession("a", "", "", 2, dict.fromkeys(DIMENSIONS, number % 4), "") for number in range(6)}
 
     def value(one: Any) -> float:
@@ -136,7 +137,7 @@ def test_an_interrupted_construction_is_read_from_its_journal(root: Path, tmp_pa
     (folder / "journal.jsonl").write_bytes(b"".join(lines[:12]) + lines[12][:40])
     one = open_construction(tmp_path, "cut")
     assert one.state == "stopped" and one.run is None and one.gallery == "colours"
-    found = read_sessions(one)
+    found = SessionReader().read(one)
     assert 0 < len(found.sessions) + found.failures <= 11
     with locked(folder):
         assert open_construction(tmp_path, "cut").state == "running"
@@ -208,7 +209,7 @@ def test_records_of_another_form_are_left_out_and_counted(built: ConstructionFol
     (tmp_path / "odd" / "raw").mkdir(parents=True)
     (tmp_path / "odd" / "raw" / raw.path.name).write_text("\n".join(lines[:-12]), "utf-8")
     one = open_construction(tmp_path, "odd")
-    found = read_sessions(one)
+    found = SessionReader().read(one)
     assert 0 < len(found.sessions) < COUNT - 2 and "are not of CIRCLED's raw form" in found.notes[0]
 
 
@@ -221,16 +222,72 @@ def test_a_file_of_the_release_has_no_similarities(built: ConstructionFolder, tm
                 turn.pop(key, None)
     (tmp_path / "released" / "raw").mkdir(parents=True)
     (tmp_path / "released" / "raw" / "a.json").write_text(json.dumps(content), "utf-8")
-    found = read_sessions(open_construction(tmp_path, "released"))
-    assert not found.compared and "--encoder" in found.notes[0]
+    found = SessionReader().read(open_construction(tmp_path, "released"))
+    short = sum(len(one.result.turns) == 1 for one in found.sessions)
+    assert 0 < short == found.compared < len(found.sessions) and "--encoder" in found.notes[0]
     page = find_sessions(found, SessionQuery(FilterSettings(30, 0.0)), {})
     assert {one.name: one.removed for one in page.waterfall}["redundancy"] == 0
+
+
+def test_a_session_without_similarities_leaves_the_others_filtered(
+    built: ConstructionFolder, tmp_path: Path
+) -> None:
+    [raw] = raw_files(built.path)
+    content = json.loads(raw.path.read_bytes())
+    settings = FilterSettings(1000, -1.0)
+    before = SessionReader().read(built)
+    drops = [at for at, verdict in enumerate(before.verdicts(settings)) if verdict and verdict.stage == "redundancy"]
+    assert len(drops) > 1
+    content["results"][drops[0]]["turns"][1].pop("text_similarity")
+    (tmp_path / "one" / "raw").mkdir(parents=True)
+    (tmp_path / "one" / "raw" / "a.json").write_text(json.dumps(content), "utf-8")
+    found = SessionReader().read(open_construction(tmp_path, "one"))
+    assert found.compared == len(found.sessions) - 1 and f"1 of {len(found.sessions)} sessions" in found.notes[0]
+    after = [at for at, verdict in enumerate(found.verdicts(settings)) if verdict and verdict.stage == "redundancy"]
+    assert after == drops[1:]
+
+
+def test_a_journal_is_read_on_from_where_it_ended(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heading, *lines = (root / "built" / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "growing" / "journal.jsonl"
+    path.parent.mkdir()
+    parsed = list[int]()
+    add = _Journal._add
+
+    def counted(self: _Journal, at: int, line: Any, dataset: str) -> None:
+        parsed.append(at)
+        add(self, at, line, dataset)
+
+    monkeypatch.setattr(_Journal, "_add", counted)
+    reader = SessionReader()
+    for count in (0, 5, 6, 6, len(lines)):
+        path.write_bytes(heading + b"".join(lines[:count]) + b'{"at": 3, "resu')
+        found, again = reader.read(open_construction(tmp_path, "growing")), len(parsed)
+        assert SessionReader().read(open_construction(tmp_path, "growing")).sessions == found.sessions
+        del parsed[again:]
+    places = [json.loads(line)["at"] for line in lines if b'"at"' in line]
+    assert parsed == places     # each line once
+    path.write_bytes(heading + lines[0])    # another, shorter one
+    assert len(reader.read(open_construction(tmp_path, "growing")).sessions) <= 1
+
+
+def test_circo_ids_of_a_journal_are_those_of_the_gallery(root: Path, tmp_path: Path) -> None:
+    heading, *lines = (root / "built" / "journal.jsonl").read_text("utf-8").splitlines()
+    card, line = json.loads(heading), next(found for found in map(json.loads, lines) if "result" in found)
+    card["card"]["dataset"] = "circo"
+    line["result"] |= {"reference_image_id": "000000000042", "ground_truth_ids": ["000000000007"]}
+    (tmp_path / "circo").mkdir()
+    (tmp_path / "circo" / "journal.jsonl").write_text(f"{json.dumps(card)}\n{json.dumps(line)}\n", "utf-8")
+    [one] = SessionReader().read(open_construction(tmp_path, "circo")).sessions
+    assert one.gallery_id(one.result.reference_image_id) == "42" and {"42", "7"} <= one.gallery_ids()
 
 
 def test_scores_are_recognized_by_content(built: ConstructionFolder, tmp_path: Path) -> None:
     out = tmp_path / "kept"
     filter_sessions(raw_files(built.path), out, FilterSettings(1000, 2.0))
-    found = read_sessions(built)
+    found = SessionReader().read(built)
     [path] = (out / "raw").iterdir()
     raw = open_raw(path)
     judged = []
@@ -238,7 +295,8 @@ def test_scores_are_recognized_by_content(built: ConstructionFolder, tmp_path: P
         session = session_of_raw(record, raw.subset, number)
         judged.append(JudgedSession("kept", raw.subset, session.session_id, len(session.turns), dict.fromkeys(
             DIMENSIONS, 1 + number % 5), str(result.query_id), (), content_digest(session)).as_json())
-    (out / "judged.json").write_text(json.dumps({"sessions": [*judged, {"source": 3}, None, "x"]}), "utf-8")
+    (out / "judged.json").write_text(json.dumps(
+        {"sessions": [*judged, {"source": 3}, None, "x", {**judged[0], "subset": ["a"]}]}), "utf-8")
     (out / "broken").mkdir()
     (out / "broken" / "judged.json").write_text("{", "utf-8")
     scores = read_scores(judged_files(out), found)

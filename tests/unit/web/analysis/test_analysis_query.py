@@ -8,7 +8,7 @@ import pytest
 
 from annotation.analysis.records import Options, Selection
 from annotation.preference.exclusion import Rules
-from cir_core.errors import StudyError
+from cir_core.errors import CirqueError
 from web.analysis.query import ReportParams, read_query
 
 
@@ -56,6 +56,6 @@ def test_all_of_it():
     ({"select": " " * 100_001}, "the limit is 100,000"),
 ])
 def test_what_is_wrong_is_said_in_a_sentence(query, said):
-    with pytest.raises(StudyError) as problem:
+    with pytest.raises(CirqueError) as problem:
         read_query(query)
     assert said in str(problem.value) and str(problem.value).endswith(".")

@@ -8,6 +8,7 @@ import shutil
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from starlette.testclient import TestClient
 
 from annotation.records import Role
 from cir_core.construct.sessions.run import Construction, construct_sessions
+from cir_core.errors import LanguageModelError
 from cir_core.gallery.gallery import Gallery
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import settings_of
+from tests.fakes.encoder import FakeEncoder
 from tests.fakes.signed_in import SignedIn
 from web.benchmarks import requests
 from web.benchmarks.jobs import STOPPED, ConstructionJobs
@@ -53,7 +56,8 @@ def home(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def services(home: Path) -> Services:
+def services(home: Path, monkeypatch: pytest.MonkeyPatch) -> Services:
+    monkeypatch.setattr("cir_core.encoders.load_encoder", lambda spec, **_: FakeEncoder())
     return open_services(settings_of(home))
 
 
@@ -126,7 +130,9 @@ def test_a_page_of_sessions(rosa: TestClient) -> None:
     assert kept["total"] == kept["waterfall"][-1]["left"]
 
 
-def test_an_analyst_sees_pictures_of_this_benchmark_only(open_as: Callable[[Role], TestClient], made: Path) -> None:
+def test_an_analyst_sees_pictures_of_this_benchmark_only(
+    open_as: Callable[[Role], TestClient], services: Services, made: Path
+) -> None:
     analyst = open_as("analyst")
     [session] = get(analyst, "sessions?name=built&limit=1")["page"]["sessions"]
     address = session["targets"][0]["thumb"]
@@ -134,6 +140,11 @@ def test_an_analyst_sees_pictures_of_this_benchmark_only(open_as: Callable[[Role
     answer = analyst.get(f"/{address}")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("image/")
     assert analyst.get("/benchmarks/full?name=built&image=nothing").status_code == 404
+    every = {picture["id"] for session in get(analyst, "sessions?name=built&limit=100")["page"]["sessions"]
+             for picture in (*session["targets"], *(turn["image"] for turn in session["turns"]))}
+    hidden = next(one for one in services.search.gallery("colours").ids if one not in every)
+    assert analyst.get(f"/benchmarks/thumb?name=built&image={min(every)}").status_code == 200
+    assert analyst.get(f"/benchmarks/thumb?name=built&image={hidden}").status_code == 404
     assert analyst.get("/benchmarks/full?name=other&image=x").status_code == 404
 
 
@@ -169,6 +180,87 @@ def test_no_answer_names_a_folder_of_the_server(rosa: TestClient, home: Path) ->
         found = rosa.get(f"/benchmarks/sessions?name={name}")
         assert found.status_code in (200, 400) and str(home) not in found.text and "/home/" not in found.text
     assert get(rosa, "sessions?name=cut")["page"]["total"] == 0
+
+
+def test_damaged_values_are_shown_and_hide_nothing_else(rosa: TestClient, home: Path) -> None:
+    half = "\ud83d"
+    path = home / FOLDER / "built" / "journal.jsonl"
+    heading, *lines = path.read_text("utf-8").splitlines()
+    card = json.loads(heading)
+    card["card"]["language_model"] = f"model {half}"
+    path.write_text("\n".join([json.dumps(card), *lines]) + "\n", "utf-8")
+    [raw] = (home / FOLDER / "built" / "raw").glob("*.json")
+    content = json.loads(raw.read_bytes())
+    content["data_completeness"] = "x"
+    raw.write_text(json.dumps(content), "utf-8")
+    scored = {"subset": ["a"], "content": "x", "reason": half}
+    (home / FOLDER / "built" / "judged.json").write_text(json.dumps({"sessions": [scored]}), "utf-8")
+    line = next(found for found in map(json.loads, lines) if "result" in found)
+    line["result"]["turns"][0] |= {"similar_turn": 10**30, "best_gt_rank": 10**25}
+    (home / FOLDER / "huge").mkdir()
+    (home / FOLDER / "huge" / "journal.jsonl").write_text(f"{heading}\n{json.dumps(line)}\n", "utf-8")
+    assert get(rosa, "sessions?name=huge")["page"]["total"] == 1
+    assert {one["model"] for one in get(rosa, "all")["benchmarks"]} > {"model ?"}
+    assert get(rosa, "sessions?name=built")["page"]["total"] == len(content["results"])
+
+
+def test_files_without_similarities_are_not_offered_for_download(rosa: TestClient, home: Path) -> None:
+    assert get(rosa, "sessions?name=built")["about"]["download_problem"] == ""
+    [raw] = (home / FOLDER / "built" / "raw").glob("*.json")
+    content = json.loads(raw.read_bytes())
+    for result in content["results"]:
+        for turn in result["turns"]:
+            turn.pop("text_similarity", None)
+    raw.write_text(json.dumps(content), "utf-8")
+    assert "--encoder" in get(rosa, "sessions?name=built")["about"]["download_problem"]
+
+
+def test_a_turn_that_cannot_be_searched_names_the_session_with_the_others(
+    rosa: TestClient, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = get(rosa, "sessions?name=built&sort=turns&order=down")["page"]["sessions"]
+    run_turn, calls = services.search.run_turn, []
+
+    def fails(*args: Any, **named: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            raise LanguageModelError("The language model does not answer.")
+        return run_turn(*args, **named)
+
+    monkeypatch.setattr(services.search, "run_turn", fails)
+    said = problem(rosa, "open", name="built", key=sessions[0]["key"])
+    assert "Turn 2 could not be searched again: The language model" in said
+    [kept] = services.search.sessions()
+    assert len(services.search.session(kept.session_id).turns) == 1 and kept.title in said
+
+
+def test_one_person_opens_one_session_at_a_time(
+    open_as: Callable[[Role], TestClient], services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searching again takes long: reads of the results go on meanwhile."""
+    rosa = open_as("researcher")
+    key = get(rosa, "sessions?name=built")["page"]["sessions"][0]["key"]
+    run_turn, most, at_work = services.search.run_turn, [0], [0]
+    begun, held = threading.Event(), threading.Event()
+
+    def slow(*args: Any, **named: Any) -> Any:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        begun.set()
+        held.wait(10)
+        try:
+            return run_turn(*args, **named)
+        finally:
+            at_work[0] -= 1
+
+    monkeypatch.setattr(services.search, "run_turn", slow)
+    with rosa, ThreadPoolExecutor(4) as threads:
+        opened = [threads.submit(rosa.post, "/benchmarks/open", json={"name": "built", "key": key}) for _ in range(4)]
+        assert begun.wait(10), [one.result().text for one in opened]
+        assert get(rosa, "sessions?name=built")["page"]["total"] > 0
+        held.set()
+        assert [one.result().status_code for one in opened] == [200] * 4
+    assert most == [1]
 
 
 def test_without_its_gallery_a_session_is_read_but_not_opened(rosa: TestClient, home: Path) -> None:

@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http import request_bodies
+from web.http import request_fields
 from web.http.meter import Meter
-from web.http.request_bodies import MOST_AT_WORK, Unreadable, whole_body
+from web.http.request_fields import MOST_AT_WORK, Unreadable, whole_body
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
 from web.middleware.gradio_sessions import Sessions
@@ -120,7 +120,7 @@ def test_an_upload_is_as_large_as_one_file_however_many_parts_it_has(person: Per
 
 
 def test_a_call_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_bodies, "_BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_fields, "_BODY_SECONDS", 0.05)
 
     async def never() -> Any:
         await asyncio.sleep(60)

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.json_api import post_endpoint
-from web.http.request_bodies import TooLarge, Unreadable, form, json_object
+from web.http.request_fields import TooLarge, Unreadable, form, json_object
 
 JSON = {"Content-Type": "application/json"}
 UNREADABLE = [b"", b"{", b"\xff\xfe", b"[" * 50_000, b'{"a": NaN}', b'{"a": "\\ud800"}']

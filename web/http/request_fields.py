@@ -1,4 +1,4 @@
-"""Request-body size and time limits.
+"""Fields of a request: its body within limits of size and time, and values of its query parameters.
 
 web.limits.connections closes stalled connections.
 """
@@ -6,6 +6,7 @@ web.limits.connections closes stalled connections.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,6 +14,7 @@ import orjson
 from starlette.requests import ClientDisconnect, Request
 
 from cir_core.errors import CirqueError
+from cir_core.support.texts import quoted
 
 MOST_AT_WORK = 2**20       # bytes of a call; up to here the study says what is too long
 _MOST_BYTES = 64 * 1024   # of what strangers may send
@@ -83,3 +85,31 @@ def says_more_than(request: Request, most_bytes: int) -> bool:
 
 def _too_large(most_bytes: int) -> TooLarge:
     return TooLarge(f"The request is larger than {most_bytes // 1024:,} kB. Send less.")
+
+
+def whole(query: Mapping[str, str], name: str, usual: int, *, least: int = 0, most: int = 10**15) -> int:
+    """A whole number within bounds. Raises ``CirqueError``."""
+    text = query.get(name, str(usual)).strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= 16 and least <= int(text) <= most):
+        raise CirqueError(f"“{name}” must be a whole number from {least:,} to {most:,}, not {quoted(text)}.")
+    return int(text)
+
+
+def real(query: Mapping[str, str], name: str, usual: float, *, least: float, most: float) -> float:
+    """A number within bounds. Raises ``CirqueError``."""
+    text = query.get(name, str(usual))
+    try:
+        number = float(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:     # nan is outside too
+        raise CirqueError(f"“{name}” must be a number from {least:g} to {most:g}, not {quoted(text)}.")
+    return number
+
+
+def one_of(query: Mapping[str, str], name: str, choices: Collection[str], usual: str) -> str:
+    """One of ``choices``. Raises ``CirqueError``."""
+    text = query.get(name, usual)
+    if text not in choices:
+        raise CirqueError(f"“{name}” must be one of {', '.join(choices)}, not {quoted(text)}.")
+    return text
