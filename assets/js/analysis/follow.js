@@ -5,6 +5,7 @@ const POLL_MS = 5000, CLOSED_MS = 30000; // a closed study may be opened again
 const AGAIN_MS = 15000; // where no answer came
 const PATIENCE_MS = 10 * 60000; // many draws over a large study take long
 const REST = 5; // a report that took a second is made again after five at the earliest
+const REST_MOST_MS = 60000; // a computer that slept while a report was made seems to have taken hours
 const QUIET_MS = 700; // an answer that "no changes" comes sooner
 
 // Whether the same may work a moment later: nobody answered, or not as they should.
@@ -88,7 +89,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
   function plan(what, wait = accepting ? POLL_MS : CLOSED_MS) {
     clearTimeout(timer);
     next = what;
-    due = Date.now() + (what === poll ? Math.max(wait, REST * took) : wait);
+    due = Date.now() + (what === poll ? Math.max(wait, Math.min(REST * took, REST_MOST_MS)) : wait);
     timer = setTimeout(look, due - Date.now());
   }
 
