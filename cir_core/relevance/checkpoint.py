@@ -1,0 +1,104 @@
+"""Files of a relevance model: weights as safetensors, and a description as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from cir_core.encoders.files.fingerprint import revision
+from cir_core.errors import RelevanceUnavailable
+from cir_core.relevance.scores import READINGS, Reading
+from cir_core.support.texts import quoted
+
+WEIGHTS_FILE = "relevance.safetensors"
+CARD_FILE = "relevance.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class RelevanceCard:
+    """What a checkpoint was trained on and with. ``trained`` holds figures for people: seed, epochs, time, recall."""
+
+    backbone: str                 # spec: atelier, ViT-B-32/openai, blip2:/FOLDER
+    backbone_revision: str
+    reading: Reading
+    pad: float                    # target ratio that images are padded to; 0: as they are
+    preset: str
+    dataset: str
+    size: Mapping[str, int] = field(default_factory=dict)   # of the Q-Former, where the backbone does not decide it
+    trained: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Weights and card. ``revision``: 16 hex digits; scores of different revisions are not comparable (T-21)."""
+
+    card: RelevanceCard
+    weights: Mapping[str, torch.Tensor]
+    revision: str
+
+
+def save_checkpoint(folder: Path, card: RelevanceCard, weights: Mapping[str, torch.Tensor], *, half: bool) -> Checkpoint:
+    """Write both files, each atomically. ``half``: weights in half precision, the temperature in single."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = {
+        name: (value.half() if half and value.ndim else value).detach().cpu().clone().contiguous()
+        for name, value in weights.items()
+    }
+    partial = folder / f".{WEIGHTS_FILE}.partial"
+    save_file(stored, str(partial), metadata={"format": "pt"})
+    partial.chmod(0o644)   # safetensors makes it readable by the owner only
+    text = folder / f".{CARD_FILE}.partial"
+    text.write_text(json.dumps({"format": _FORMAT, **asdict(card)}, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    os.replace(partial, folder / WEIGHTS_FILE)
+    os.replace(text, folder / CARD_FILE)
+    return Checkpoint(card, stored, _revision(card, stored))
+
+
+def load_checkpoint(folder: Path) -> Checkpoint:
+    """Raises ``RelevanceUnavailable`` for missing or damaged files."""
+    card = read_card(folder)
+    path = folder / WEIGHTS_FILE
+    try:
+        weights = load_file(str(path))
+    except (OSError, SafetensorError) as error:
+        raise RelevanceUnavailable(f"The weights {path} cannot be read: {error}. Train the model again, or copy "
+                                   "the file again.") from error
+    return Checkpoint(card, weights, _revision(card, weights))
+
+
+def read_card(folder: Path) -> RelevanceCard:
+    """The description alone. Raises ``RelevanceUnavailable``."""
+    path = folder / CARD_FILE
+    if not path.is_file():
+        raise RelevanceUnavailable(f"No {CARD_FILE} in {folder}. Name a folder written by `cirque relevance train`.")
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        if content.pop("format", None) != _FORMAT or content["reading"] not in READINGS:
+            raise ValueError("it has another format; update cirque")
+        return RelevanceCard(**content)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise RelevanceUnavailable(f"{path} does not describe a relevance model: {error}.") from error
+
+
+def _revision(card: RelevanceCard, weights: Mapping[str, torch.Tensor]) -> str:
+    said = {"backbone": card.backbone_revision, "reading": card.reading, "pad": card.pad, "size": dict(card.size)}
+    return revision(weights, said)
+
+
+def check_same(revisions: Mapping[str, str]) -> None:
+    """``revisions``: what was scored → revision of its scores. Raises ``RelevanceMismatch`` if they differ."""
+    from cir_core.errors import RelevanceMismatch
+
+    if len(set(revisions.values())) > 1:
+        listed = ", ".join(f"{quoted(name)}: {one}" for name, one in revisions.items())
+        raise RelevanceMismatch(f"Scores of different relevance models are not comparable ({listed}). Score all with "
+                                "the same model.")

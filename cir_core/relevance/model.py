@@ -1,0 +1,100 @@
+"""A trained relevance model at work: queries and candidates to vectors, vectors to scores."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
+
+from cir_core.encoders.torch_encoder import autocast, split
+from cir_core.errors import RelevanceUnavailable
+from cir_core.relevance.backbones.base import RelevanceBackbone
+from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard
+from cir_core.relevance.padding import pad_to_ratio
+from cir_core.relevance.qformer import RelevanceNetwork
+from cir_core.relevance.scores import Reading, gallery_scores, pair_scores
+
+Tokens = npt.NDArray[np.float16]     # [n, tokens, dim], unit rows
+Queries = npt.NDArray[np.float32]    # [n, dim], unit rows
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class RelevanceIdentity:
+    """``spec``: as in settings; ``revision``: 16 hex digits, equal if scores are comparable."""
+
+    spec: str
+    revision: str
+
+
+class RelevanceModel:
+    """Scores of images for a reference image and a modification text. Thread-safe.
+
+    Higher is more relevant; scores are cosines without temperature (T-21), comparable only within one revision.
+    """
+
+    def __init__(
+        self, spec: str, checkpoint: Checkpoint, backbone: RelevanceBackbone, *, device: torch.device,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        card = checkpoint.card
+        if backbone.identity.revision != card.backbone_revision:
+            raise RelevanceUnavailable(
+                f"Relevance model {spec} was trained on {card.backbone}, revision {card.backbone_revision}; "
+                f"the model of this name here has revision {backbone.identity.revision}. Use the weights it was "
+                "trained on, or train again with `cirque relevance train`.")
+        self.identity = RelevanceIdentity(spec, checkpoint.revision)
+        self.card: RelevanceCard = card
+        self.temperature = float(checkpoint.weights["temperature"])
+        parts = backbone.new_parts()
+        self.tokens, self.dim = parts.tokens, parts.dim
+        network = RelevanceNetwork(parts)
+        try:
+            network.load_state_dict({name: value.float() for name, value in checkpoint.weights.items()})
+        except RuntimeError as error:
+            raise RelevanceUnavailable(f"The weights of relevance model {spec} do not fit its backbone "
+                                       f"{card.backbone}: {str(error).splitlines()[0]}") from error
+        self._network = network.eval().requires_grad_(False).to(device)
+        self._backbone, self._device, self._dtype = backbone, device, dtype
+        self._lock = threading.Lock()
+
+    @property
+    def reading(self) -> Reading:
+        return self.card.reading
+
+    def encode_candidates(self, images: Sequence[Image.Image]) -> Tokens:
+        """``[n, tokens, dim]`` float16 unit rows. Images are RGB, upright."""
+        rows = [np.zeros((0, self.tokens, self.dim), np.float16)]
+        for part in split(images, _BATCH):
+            patches = self._patches(part)
+            with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
+                rows.append(self._network.candidates(patches).half().cpu().numpy())
+        return np.concatenate(rows)
+
+    def encode_queries(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Queries:
+        """``[n, dim]`` float32 unit rows of as many references as modification texts."""
+        rows = [np.zeros((0, self.dim), np.float32)]
+        for part in split(list(zip(images, texts, strict=True)), _BATCH):
+            patches = self._patches([image for image, _ in part])
+            words = self._backbone.texts([text for _, text in part]).to(self._device)
+            with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
+                rows.append(self._network.query(patches, words).float().cpu().numpy())
+        return np.concatenate(rows)
+
+    def scores(self, query: npt.NDArray[np.float32], candidates: Tokens) -> npt.NDArray[np.float32]:
+        """``[n]`` scores of one query ``[dim]`` with ``[n, tokens, dim]`` candidates."""
+        return gallery_scores(query, candidates, self.reading)
+
+    def pairwise(self, queries: Queries, candidates: Tokens) -> npt.NDArray[np.float32]:
+        """``[n]`` scores of the i-th query with the i-th candidate."""
+        found = pair_scores(torch.from_numpy(queries), torch.from_numpy(candidates).float(), self.reading)
+        return found.numpy()
+
+    def _patches(self, images: Sequence[Image.Image]) -> torch.Tensor:
+        padded = [pad_to_ratio(image, self.card.pad) for image in images]
+        return torch.from_numpy(self._backbone.image_patches(padded)).float().to(self._device)
