@@ -49,6 +49,11 @@ class RelevanceNetwork(nn.Module):
         out = self._attend(self.query_tokens.expand(len(patches), -1, -1), patches, None)
         return F.normalize(self.vision_projection(out), dim=-1)
 
+    def forward(self, references: Tensor, texts: Texts, images: Tensor) -> tuple[Tensor, Tensor]:
+        """:meth:`query` of references and texts, and :meth:`candidates` of ``images``: one call, so that several
+        processes can share a step."""
+        return self.query(references, texts), self.candidates(images)
+
     def _attend(self, embedded: Tensor, patches: Tensor, mask: Tensor | None) -> Tensor:
         out = self.qformer(
             query_embeds=embedded, query_length=self.query_tokens.shape[1], attention_mask=mask,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,3 +77,18 @@ class Schedule:
         """All (epoch, number of negatives)."""
         found = ((epoch, self.rebuild(epoch)) for epoch in range(self.epochs))
         return tuple((epoch, n) for epoch, n in found if n is not None)
+
+
+def drawn(
+    chosen: npt.NDArray[np.int64], target: int, rng: random.Random, *, since: int, query: int, seed: int, repeated: bool
+) -> int:
+    """One of ``chosen`` but the target. ``repeated`` False: each once before any again, by a shuffle that depends on
+    ``seed`` and ``query`` and is gone through by ``since``, the epochs since they were chosen."""
+    if not repeated and len(chosen) > 1:
+        others = chosen[chosen != target]
+        return int(random.Random(f"{seed}/{query}/{since // len(others)}").sample(others.tolist(), len(others))[
+            since % len(others)])
+    while True:
+        found = int(chosen[rng.randrange(len(chosen))])
+        if found != target or len(chosen) == 1:
+            return found

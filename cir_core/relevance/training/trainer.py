@@ -1,0 +1,364 @@
+"""Train a relevance model: epochs, rebuilds of negatives, states to resume from, validation.
+
+A run repeats from its seed: what a step sees depends on seed, epoch and place in the epoch alone, so that a run killed
+at any moment and resumed makes the same steps as one that was not.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from cir_core.errors import RelevanceUnavailable
+from cir_core.gallery.paths import locked
+from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
+from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, save_checkpoint
+from cir_core.relevance.qformer import RelevanceNetwork
+from cir_core.relevance.scores import all_scores, pair_scores
+from cir_core.relevance.training.data import TrainingData, TrainingQuery
+from cir_core.relevance.training.log import TrainingLog, draw_curves
+from cir_core.relevance.training.losses import batch_loss, pair_loss
+from cir_core.relevance.training.negatives import between_drops, drawn, top_below_target
+from cir_core.relevance.training.patches import picked, training_patches
+from cir_core.relevance.training.presets import TrainingPreset
+from cir_core.relevance.training.texts import RememberedTexts
+from cir_core.support.files import write_atomically
+
+Progress = Callable[[str, int, int], None]   # what is done now, how much of it, of how much
+_SAVE_EVERY = 200    # steps
+_CHUNK = 128         # queries or images of one forward pass without gradients
+_WORK = "work"       # patches, negatives and states inside the output folder
+
+
+@dataclass(frozen=True)
+class TrainingOutcome:
+    checkpoint: Checkpoint
+    recall: dict[int, float]     # at 1, 10, 50 on the validation queries, after the last epoch
+    steps: int
+    resumed_at: int              # steps that an interrupted run had finished
+    seconds: float
+    curves: Path
+
+
+def train_relevance(
+    data: TrainingData, backbone: RelevanceBackbone, preset: TrainingPreset, out: Path, *, seed: int = 1000,
+    precision: str = "auto", work: Path | None = None, progress: Progress | None = None,
+) -> TrainingOutcome:
+    """Train and write the model to ``out``. Run it again after an interruption: it resumes.
+
+    ``precision``: auto (fp16 on cuda), fp16, bf16 or fp32. Under ``accelerate launch`` several processes share each
+    batch. ``work`` keeps image features between trainings (default: inside ``out``).
+
+    Raises ``RelevanceUnavailable`` if ``out`` has a training with other settings, ``GalleryError`` when the disk is
+    full or another training writes to ``out``.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with locked(out):
+        return _Training(data, backbone, preset, out, seed, precision, work or out / _WORK, progress).run()
+
+
+class _Training:
+    def __init__(
+        self, data: TrainingData, backbone: RelevanceBackbone, preset: TrainingPreset, out: Path, seed: int,
+        precision: str, work: Path, progress: Progress | None,
+    ) -> None:
+        from accelerate import Accelerator
+        from accelerate.utils import set_seed
+
+        self.data, self.backbone, self.preset = data, backbone, preset
+        self.out, self.seed, self.progress = out, seed, progress
+        self.states = out / "states"
+        mixed = {"fp32": "no", "auto": "fp16" if torch.cuda.is_available() else "no"}.get(precision, precision)
+        self.accelerator = Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available())
+        set_seed(seed)
+        self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
+        self.texts = RememberedTexts(backbone)
+        network = RelevanceNetwork(backbone.new_parts())
+        if preset.start_temperature:
+            network.temperature.data.fill_(preset.start_temperature)
+        self.optimiser = torch.optim.AdamW(_groups(network, preset.weight_decay), lr=preset.rate)
+        self.network, self.optimiser = self.accelerator.prepare(network, self.optimiser)
+        self.step = 0
+        self.negatives: list[npt.NDArray[np.int64]] | None = None   # of each query; None: the whole pool
+
+    @property
+    def bare(self) -> RelevanceNetwork:
+        found: RelevanceNetwork = self.accelerator.unwrap_model(self.network)
+        return found
+
+    def run(self) -> TrainingOutcome:
+        started = time.monotonic()
+        self._check_settings()
+        resumed = self._resume()
+        log = TrainingLog(self.out, self.step) if self.accelerator.is_main_process else None
+        recall: dict[int, float] = {}
+        total = sum(self._steps(epoch) for epoch in self._epochs())
+        begin = 0   # step at which the epoch begins
+        for epoch in self._epochs():
+            steps = self._steps(epoch)
+            if self.step < begin + steps or epoch == self.preset.epochs - 1:
+                self._rebuild(epoch, log)
+                self._epoch(epoch, begin, total, log)
+                recall = self.validate()
+                if log:
+                    log.add(self.step, epoch=epoch, temperature=round(float(self.bare.temperature), 5),
+                            **{f"recall_at_{k}": round(share, 5) for k, share in recall.items()})
+                self._save()
+            begin += steps
+        seconds = time.monotonic() - started
+        card = RelevanceCard(
+            backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
+            reading=self.preset.reading, pad=self.preset.pad, preset=self.preset.name, dataset=self.data.dataset,
+            size=dict(self.preset.size),
+            trained={"seed": self.seed, "epochs": self.preset.epochs, "contrastive_epochs": self.preset.contrastive,
+                     "negatives": self.preset.rule, "queries": len(self.data.queries), "images": self.data.images,
+                     "recall": {f"R@{k}": round(share, 4) for k, share in recall.items()}},
+        )
+        checkpoint = save_checkpoint(self.out, card, self.bare.state_dict(), half=self.preset.half)
+        if log:
+            log.close()
+        curves = draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
+        return TrainingOutcome(checkpoint, recall, self.step, resumed, seconds, curves)
+
+    def _epochs(self) -> range:
+        return range(-self.preset.contrastive, self.preset.epochs)
+
+    def _size(self, epoch: int) -> int:
+        return self.preset.contrastive_batch if epoch < 0 else self.preset.batch
+
+    def _steps(self, epoch: int) -> int:
+        return math.ceil(len(self.data.queries) / self._size(epoch))
+
+    def _epoch(self, epoch: int, begin: int, total: int, log: TrainingLog | None) -> None:
+        """The steps of ``epoch`` that are not done yet."""
+        rng = random.Random(f"{self.seed}/{epoch}")
+        order = epoch_order(self.data, rng, together=epoch < 0)
+        texts = [_text(query, rng) for query in self.data.queries]
+        negatives = None if epoch < 0 else self._drawn(epoch, rng)
+        size = self._size(epoch)
+        self.network.train()
+        for start in range(0, len(order), size):
+            place = begin + start // size
+            if place < self.step:
+                continue
+            share = place / max(self._steps(epoch) * self.preset.contrastive, 1)
+            self._set_rate(epoch, share)
+            mine = np.array(order[start : start + size])[self.accelerator.process_index :: self.accelerator.num_processes]
+            loss = self._one_step(mine, texts, negatives)
+            self.step = place + 1
+            if log:
+                log.add(self.step, epoch=epoch, loss=round(loss, 6))
+            if self.progress:
+                self.progress(f"epoch {epoch + self.preset.contrastive + 1} of {len(self._epochs())}", self.step, total)
+            if self.step % _SAVE_EVERY == 0:
+                self._save()
+
+    def _one_step(
+        self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
+    ) -> float:
+        queries = [self.data.queries[row] for row in rows]
+        targets = np.array([query.target for query in queries])
+        images = targets if negatives is None else np.concatenate([targets, negatives[rows]])
+        with self.accelerator.autocast():
+            vectors, tokens = self.network(
+                self._images(np.array([query.reference for query in queries])),
+                self.texts([texts[row] for row in rows]).to(self.accelerator.device), self._images(images))
+            if negatives is None:
+                loss = batch_loss(vectors, tokens, torch.from_numpy(targets).to(vectors.device),
+                                  self.preset.contrastive_temperature)
+            else:
+                positive, negative = (pair_scores(vectors, part, self.preset.reading)
+                                      for part in tokens.split(len(rows)))
+                loss = pair_loss(positive, negative, self.bare.temperature)
+        self.optimiser.zero_grad()
+        self.accelerator.backward(loss)
+        if self.preset.clip:
+            self.accelerator.clip_grad_norm_(self.network.parameters(), self.preset.clip)
+        self.optimiser.step()
+        with torch.no_grad():
+            self.bare.temperature.clamp_(min=self.preset.least_temperature)
+        return float(self.accelerator.reduce(loss.detach(), "mean"))
+
+    def _set_rate(self, epoch: int, share: float) -> None:
+        if epoch < 0:   # over all contrastive steps: a short warm-up, then half a cosine
+            done = (epoch + self.preset.contrastive) / self.preset.contrastive + share
+            rate = self.preset.contrastive_rate * min(1.0, 20 * done + 1e-3)
+            rate *= self.preset.last_rate + (1 - self.preset.last_rate) * (1 + math.cos(math.pi * done)) / 2
+        else:
+            wave = (1 + math.cos(math.pi * epoch / self.preset.epochs)) / 2
+            rate = self.preset.rate * (self.preset.last_rate + (1 - self.preset.last_rate) * wave)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+
+    # Negatives
+
+    def _drawn(self, epoch: int, rng: random.Random) -> npt.NDArray[np.int64]:
+        """One negative of each query for this epoch."""
+        out = np.empty(len(self.data.queries), np.int64)
+        for row, query in enumerate(self.data.queries):
+            chosen = self.data.pools[query.pool] if self.negatives is None else self.negatives[row]
+            out[row] = drawn(chosen, query.target, rng, since=self._since(epoch), query=row,
+                             seed=self.seed, repeated=self.preset.repeated)
+        return out
+
+    def _since(self, epoch: int) -> int:
+        """Epochs since the negatives were chosen."""
+        return epoch % self.preset.schedule.interval if self.negatives is not None else epoch
+
+    def _rebuild(self, epoch: int, log: TrainingLog | None) -> None:
+        """Negatives of this epoch, from disk if they were chosen for it already."""
+        if self.preset.rule == "random" or epoch < self.preset.schedule.interval:
+            self.negatives = None
+            return
+        last = epoch - epoch % self.preset.schedule.interval
+        path = self.out / _WORK / f"negatives-{last}.npz"
+        if path.is_file():
+            stored = np.load(path)
+            self.negatives = np.split(stored["rows"], stored["ends"][:-1])
+            return
+        n = self.preset.schedule.rebuild(last)
+        assert n is not None and last == epoch, "states are saved after the rebuild of their epoch"
+        self.negatives = self._choose(n)
+        self.accelerator.wait_for_everyone()
+        if log:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_suffix(".partial.npz")
+            np.savez(partial, rows=np.concatenate(self.negatives), ends=np.cumsum([len(one) for one in self.negatives]))
+            os.replace(partial, path)
+            mean = round(float(np.mean([len(one) for one in self.negatives])), 2)
+            log.add(self.step, epoch=epoch, rebuild=n, mean=mean)
+
+    @torch.inference_mode()
+    def _choose(self, n: int) -> list[npt.NDArray[np.int64]]:
+        self.network.eval()
+        chosen: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)] * len(self.data.queries)
+        done = 0
+        for name, pool in self.data.pools.items():
+            rows = [row for row, query in enumerate(self.data.queries) if query.pool == name]
+            tokens, places = self._candidates(pool), {int(row): place for place, row in enumerate(pool)}
+            for start in range(0, len(rows), _CHUNK):
+                part = [self.data.queries[row] for row in rows[start : start + _CHUNK]]
+                scores = self._scores(part, tokens)
+                for row, query, found in zip(rows[start:], part, scores, strict=False):
+                    place = places[query.target]
+                    found_rows = (top_below_target(found, place, n) if self.preset.rule == "top"
+                                  else between_drops(found, place))
+                    chosen[row] = pool[found_rows]
+                done += len(part)
+                if self.progress:
+                    self.progress("choosing negatives", done, len(self.data.queries))
+        return chosen
+
+    # Scores without gradients
+
+    @torch.inference_mode()
+    def validate(self) -> dict[int, float]:
+        """Recall at 1, 10 and 50 of the validation targets, over their pools without the reference's own image."""
+        self.network.eval()
+        ranks: list[int] = []
+        for name, pool in self.data.validation_pools.items():
+            queries = [query for query in self.data.validation if query.pool == name]
+            tokens, places = self._candidates(pool), {int(row): place for place, row in enumerate(pool)}
+            for start in range(0, len(queries), _CHUNK):
+                part = queries[start : start + _CHUNK]
+                for query, scores in zip(part, self._scores(part, tokens), strict=True):
+                    better = scores > scores[places[query.target]]
+                    if query.reference in places:
+                        better[places[query.reference]] = False
+                    ranks.append(int(better.sum()))
+        return {k: float(np.mean([rank < k for rank in ranks])) for k in (1, 10, 50)}
+
+    def _candidates(self, rows: npt.NDArray[np.int64]) -> Tensor:
+        """``[rows, tokens, dim]``; for the reading "mean" ``[rows, 1, dim]``, which is all that it needs."""
+        made = []
+        for start in range(0, len(rows), _CHUNK):
+            with self.accelerator.autocast():
+                tokens = self.bare.candidates(self._images(rows[start : start + _CHUNK]))
+            made.append(tokens.mean(dim=1, keepdim=True) if self.preset.reading == "mean" else tokens)
+        return torch.cat(made).float()
+
+    def _scores(self, queries: Sequence[TrainingQuery], tokens: Tensor) -> npt.NDArray[np.float32]:
+        with self.accelerator.autocast():
+            vectors = self.bare.query(
+                self._images(np.array([query.reference for query in queries])),
+                self.texts([" and ".join(query.captions) for query in queries]).to(self.accelerator.device))
+        found: npt.NDArray[np.float32] = all_scores(vectors.float(), tokens, self.preset.reading).cpu().numpy()
+        return found
+
+    def _images(self, rows: npt.NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(picked(self.patches, rows)).to(self.accelerator.device)
+
+    # States
+
+    def _save(self) -> None:
+        """A state that replaces the one before; kill -9 leaves one of the two."""
+        path = self.states / f"step-{self.step}"
+        if path.is_dir():
+            return
+        partial = self.states / f".partial-{self.step}"
+        self.accelerator.save_state(str(partial))
+        if self.accelerator.is_main_process:
+            os.replace(partial, path)
+            for other in self.states.iterdir():
+                if other != path:
+                    shutil.rmtree(other, ignore_errors=True)
+        self.accelerator.wait_for_everyone()
+
+    def _resume(self) -> int:
+        found = sorted((int(path.name[5:]), path) for path in self.states.glob("step-*"))
+        if found:
+            self.step, path = found[-1]
+            self.accelerator.load_state(str(path))
+        return self.step
+
+    def _check_settings(self) -> None:
+        said = repr((asdict(self.preset), self.seed, self.data.digest, self.backbone.identity.revision))
+        path = self.out / _WORK / "settings.txt"
+        if path.is_file() and path.read_text("utf-8") != said:
+            raise RelevanceUnavailable(f"{self.out} has a training with another preset, seed, data set or backbone. "
+                                       "Choose another --out, or remove the folder to begin anew.")
+        write_atomically(path, said.encode())
+
+
+def epoch_order(data: TrainingData, rng: random.Random, *, together: bool) -> list[int]:
+    """All queries in random order; ``together``: two of a group side by side, so that a batch has hard negatives."""
+    if not together or data.groups is None:
+        order = list(range(len(data.queries)))
+        rng.shuffle(order)
+        return order
+    grouped: dict[int, list[int]] = {}
+    for row, group in enumerate(data.groups):
+        grouped.setdefault(group, []).append(row)
+    pairs: list[list[int]] = []
+    for rows in grouped.values():
+        rng.shuffle(rows)
+        pairs += [rows[i : i + 2] for i in range(0, len(rows), 2)]
+    rng.shuffle(pairs)
+    return [row for pair in pairs for row in pair]
+
+
+def _text(query: TrainingQuery, rng: random.Random) -> str:
+    """The captions in either order, joined as FashionIQ's are."""
+    captions = list(query.captions)
+    rng.shuffle(captions)
+    return " and ".join(captions)
+
+
+def _groups(network: RelevanceNetwork, weight_decay: float) -> list[dict[str, Any]]:
+    """Weight decay for matrices, not for biases, norms and the temperature, as in the published code."""
+    named = list(network.parameters())
+    return [{"params": [p for p in named if p.ndim > 1], "weight_decay": weight_decay},
+            {"params": [p for p in named if p.ndim < 2], "weight_decay": 0.0}]
