@@ -62,7 +62,7 @@ class RelevanceModel:
         if not all(bool(torch.isfinite(value).all()) for value in network.state_dict().values()):
             raise RelevanceUnavailable(f"The weights of relevance model {spec} have numbers that are not finite. Train "
                                        "the model again.")
-        self.temperature = float(network.temperature)
+        self.temperature = float(network.temperature.detach())
         self._network = network.eval().requires_grad_(False).to(device)
         self._backbone, self._device, self._dtype = backbone, device, dtype
         self._lock = threading.Lock()
