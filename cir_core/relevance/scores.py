@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Literal, cast
 
@@ -36,7 +35,8 @@ def gallery_scores(
     query: npt.NDArray[np.float32], candidates: npt.NDArray[np.float16], reading: Reading
 ) -> npt.NDArray[np.float32]:
     """``[n]`` float32 scores of one query ``[dim]`` with ``[n, tokens, dim]`` half-precision candidates, which may be
-    memory-mapped: they are read once, block by block."""
+    memory-mapped (copy-on-write, or each block is copied first): they are read once, block by block."""
+    candidates = np.asarray(candidates)
     n, tokens, dim = candidates.shape
     vector = torch.from_numpy(np.array(query, np.float32))
     size = max(_BLOCK // (tokens * dim), 1)
@@ -62,6 +62,5 @@ def _read(token_scores: Tensor, reading: Reading) -> Tensor:
 
 
 def _as_tensor(rows: npt.NDArray[np.float16]) -> Tensor:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)   # memory-mapped files are not writable; nothing is written
-        return torch.from_numpy(np.ascontiguousarray(rows))
+    # PyTorch warns of memory that it cannot write to, although nothing is written.
+    return torch.from_numpy(rows if rows.flags.writeable and rows.flags.c_contiguous else rows.copy())

@@ -148,8 +148,9 @@ def _publish(gallery: Gallery, path: Path, missing: Collection[int]) -> None:
     _drop_older(path)
 
 
-def _mapped(path: Path, shape: tuple[int, int, int], mode: Literal["r", "r+"] = "r") -> np.memmap[Any, Any] | None:
-    """``None`` if the file is missing or of another size; numpy would extend one that is too short."""
+def _mapped(path: Path, shape: tuple[int, int, int], mode: Literal["c", "r+"] = "c") -> np.memmap[Any, Any] | None:
+    """``None`` if the file is missing or of another size; numpy would extend one that is too short. Finished files are
+    mapped copy-on-write (``c``): PyTorch takes no memory that is read-only."""
     if not path.is_file() or path.stat().st_size != math.prod(shape) * 2:
         return None
     return np.memmap(path, dtype="<f2", mode=mode, shape=shape)

@@ -45,7 +45,8 @@ def card_of(backbone):
 
 
 def test_patches_are_the_image_encoders_last_hidden_states(folder, backbone):
-    assert isinstance(backbone, Blip2Backbone) and (backbone.patches, backbone.width) == (PATCHES, VISION["hidden_size"])
+    assert isinstance(backbone, Blip2Backbone)
+    assert (backbone.patches, backbone.width) == (PATCHES, VISION["hidden_size"])
     model = transformers.Blip2ForImageTextRetrieval.from_pretrained(folder).eval()
     pixels = transformers.AutoImageProcessor.from_pretrained(folder)(images=IMAGES, return_tensors="pt")
     with torch.no_grad():
@@ -215,7 +216,7 @@ def test_damaged_folders(tmp_path, damage, said):
 
 
 def test_parts_of_two_models(tmp_path):
-    with pytest.raises(EncoderUnavailable, match="image processor of .* does not fit"):
+    with pytest.raises(EncoderUnavailable, match=r"image processor of .* does not fit"):
         Blip2Backbone(f"blip2:{save_blip2(tmp_path / 'a', edge=64)}", device="cpu")
     with pytest.raises(EncoderUnavailable, match="more tokens than its Q-Former"):
         Blip2Backbone(f"blip2:{save_blip2(tmp_path / 'b', vocab_size=3)}", device="cpu")

@@ -54,7 +54,8 @@ def test_the_revision_is_of_what_scores_depend_on(tmp_path):
     def revision(card=CARD, **changed):
         return save_checkpoint(tmp_path, card, weights() | changed, half=False).revision
 
-    same = {revision(), revision(replace(CARD, trained={"seed": 8})), revision(replace(CARD, backbone="ViT-B-32/openai")),
+    same = {revision(), revision(replace(CARD, trained={"seed": 8})),
+            revision(replace(CARD, backbone="ViT-B-32/openai")),
             revision(replace(CARD, preset="qure-code", dataset="fashioniq"))}
     other = [revision(replace(CARD, reading="max")), revision(replace(CARD, pad=1.25)),
              revision(replace(CARD, backbone_revision="f" * 16)), revision(replace(CARD, size={"hidden": 64})),

@@ -105,8 +105,8 @@ def test_a_folder_that_is_not_there(tmp_path):
         load_relevance(str(tmp_path / "none"))
 
 
-@pytest.mark.parametrize("spec", ["transformers:org/clip", "embedding:/folder", "pic2word:ViT-B-32/openai:/m.pt", "nothing",
-                                  "blip2:", "blip2:/no/such/folder"])
+@pytest.mark.parametrize("spec", ["transformers:org/clip", "embedding:/folder", "pic2word:ViT-B-32/openai:/m.pt",
+                                  "nothing", "blip2:", "blip2:/no/such/folder"])
 def test_backbones_that_are_none(spec):
     with pytest.raises(EncoderUnavailable):
         load_relevance_backbone(spec, device="cpu")

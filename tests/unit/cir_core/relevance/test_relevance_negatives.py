@@ -57,7 +57,8 @@ def test_top_of_scores_written_out():
 
 
 def test_drops_of_scores_written_out():
-    # Ranked: 0.95 | target 0.9, 0.85, 0.5, 0.45, 0.4, 0.1; the drops 0.35 (to row 3) and 0.3 (to row 6) enclose 3, 4, 5.
+    # Ranked: 0.95 | target 0.9, 0.85, 0.5, 0.45, 0.4, 0.1: the drops 0.35 (to row 3) and 0.3 (to row 6) enclose
+    # rows 3, 4 and 5.
     scores = np.array([0.95, 0.9, 0.85, 0.5, 0.45, 0.4, 0.1], np.float32)
     assert between_drops(scores, 1).tolist() == [3, 4, 5]
     assert between_drops(scores, 5).tolist() == [6]                 # one drop: all below

@@ -50,14 +50,15 @@ def test_candidates_do_not_depend_on_the_text_weights(network, patches):
     for layer in changed.qformer.encoder.layer:     # what words go through
         layer.intermediate.dense.weight.zero_()
     torch.testing.assert_close(changed.candidates(patches), before, rtol=0, atol=0)
-    assert not torch.allclose(changed.query(patches, texts("red", "blue")), network.query(patches, texts("red", "blue")))
+    said = texts("red", "blue")
+    assert not torch.allclose(changed.query(patches, said), network.query(patches, said))
 
 
 @torch.inference_mode()
 def test_padding_of_texts_does_not_matter(network, patches):
     short = texts("red")
     assert short.mask.all()
-    n, length, width = short.values.shape
+    n, _, width = short.values.shape
     noisy = torch.cat([short.values, torch.randn(n, 5, width) * 9], dim=1)
     mask = torch.cat([short.mask, torch.zeros(n, 5, dtype=torch.long)], dim=1)
     padded = network.query(patches[:1], Texts(noisy, mask))

@@ -58,8 +58,10 @@ def test_memory_mapped_candidates(tmp_path, reading):
     rng = np.random.default_rng(1)
     query, candidates = unit(rng, 8), unit(rng, 300, 4, 8).astype(np.float16)
     candidates.tofile(tmp_path / "f16")
-    mapped = np.memmap(tmp_path / "f16", dtype="<f2", mode="r", shape=candidates.shape)
-    found = gallery_scores(query, mapped, reading)   # and no warning that they are not writable
+    mapped = np.memmap(tmp_path / "f16", dtype="<f2", mode="c", shape=candidates.shape)
+    found = gallery_scores(query, mapped, reading)
+    read_only = np.memmap(tmp_path / "f16", dtype="<f2", mode="r", shape=candidates.shape)
+    np.testing.assert_array_equal(found, gallery_scores(query, read_only, reading))   # and no warning of PyTorch's
     np.testing.assert_array_equal(found, gallery_scores(query, candidates, reading))
     np.testing.assert_array_equal(found[::-1][:7], gallery_scores(query, mapped[::-1][:7], reading))
 
