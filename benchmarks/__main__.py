@@ -19,16 +19,30 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import agreement, bounds, constructing, far, indexing, ranks, reading, rerank, start, studies, turns
+    from benchmarks import (
+        agreement,
+        bounds,
+        constructing,
+        far,
+        indexing,
+        ranks,
+        reading,
+        relevance,
+        rerank,
+        start,
+        studies,
+        turns,
+    )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds", "far",
-                  "constructing"]
+                  "constructing", "relevance"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--quick", action="store_true",
-                        help="start, agreement, studies, bounds, constructing: a few seconds each, as a smoke test")
+                        help="start, agreement, studies, bounds, constructing, relevance: a few seconds each, as a "
+                             "smoke test")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -53,6 +67,8 @@ def main() -> None:
             far.run(Path(folder))
         if "constructing" in options.what:
             constructing.run(Path(folder), constructing.QUICK if options.quick else constructing.FULL)
+        if "relevance" in options.what:
+            relevance.run(Path(folder), relevance.QUICK if options.quick else relevance.FULL)
 
 
 main()

@@ -96,14 +96,15 @@ def disk_errors_explained(folder: Path, what: str, kept: str) -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it. The system releases the
-    lock when its process dies, so a killed run leaves nothing stale."""
+def locked(folder: Path, gallery: str = "") -> Iterator[None]:
+    """Exclusive write lock on ``folder``, whose name is the gallery's unless ``gallery`` is. Raises ``GalleryError``
+    if another process holds it. The system releases the lock when its process dies, so a killed run leaves nothing
+    stale."""
     with (folder / "lock").open("a+", encoding="ascii") as file:
         if not try_lock(file):
             file.seek(0)
             holder = file.read().strip()
-            raise GalleryError(f"Gallery {quoted(folder.name)} is being indexed by another process"
+            raise GalleryError(f"Gallery {quoted(gallery or folder.name)} is being indexed by another process"
                                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its "
                                "progress is saved.")
         file.truncate(0)

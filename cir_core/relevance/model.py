@@ -50,15 +50,19 @@ class RelevanceModel:
                 "trained on, or train again with `cirque relevance train`.")
         self.identity = RelevanceIdentity(spec, checkpoint.revision)
         self.card: RelevanceCard = card
-        self.temperature = float(checkpoint.weights["temperature"])
         parts = backbone.new_parts()
         self.tokens, self.dim = parts.tokens, parts.dim
         network = RelevanceNetwork(parts)
         try:
             network.load_state_dict({name: value.float() for name, value in checkpoint.weights.items()})
-        except RuntimeError as error:
-            raise RelevanceUnavailable(f"The weights of relevance model {spec} do not fit its backbone "
-                                       f"{card.backbone}: {str(error).splitlines()[0]}") from error
+        except RuntimeError as error:   # the first line says only that something is wrong
+            raise RelevanceUnavailable(
+                f"The weights of relevance model {spec} do not fit its backbone {card.backbone}: "
+                f"{str(error).splitlines()[-1].strip()} Copy both files again, or train the model again.") from error
+        if not all(bool(torch.isfinite(value).all()) for value in network.state_dict().values()):
+            raise RelevanceUnavailable(f"The weights of relevance model {spec} have numbers that are not finite. Train "
+                                       "the model again.")
+        self.temperature = float(network.temperature.detach())
         self._network = network.eval().requires_grad_(False).to(device)
         self._backbone, self._device, self._dtype = backbone, device, dtype
         self._lock = threading.Lock()

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from cir_core.encoders.torch_encoder import split
 from cir_core.gallery.gallery import Gallery
 from cir_core.relevance.model import RelevanceModel
 from cir_core.relevance.scores import set_score
 from cir_core.relevance.store import CandidateFeatures, FeaturesOnDemand, StoredFeatures, open_features
 
+_BATCH = 1024   # rows whose features are in memory at one time
 Scores = npt.NDArray[np.float32]
 
 
@@ -49,10 +51,13 @@ class RelevanceScorer:
 
     def scores_of(self, query: Scores, rows: Sequence[int]) -> Scores:
         """``[rows]``, as :meth:`all_scores`."""
-        tokens = self._features.rows(rows)
-        found = self.model.scores(query, tokens)
-        found[~tokens.any(axis=(1, 2))] = -1.0
-        return found
+        found = [np.zeros(0, np.float32)]
+        for part in split(rows, _BATCH):
+            tokens = self._features.rows(part)
+            scores = self.model.scores(query, tokens)
+            scores[~tokens.any(axis=(1, 2))] = -1.0
+            found.append(scores)
+        return np.concatenate(found)
 
     def set_score(self, query: Scores, image_ids: Sequence[str], k: int) -> float:
         """CIRQRS of a result set: mean over its first ``k`` images; NaN without images. Raises ``UnknownImage``."""

@@ -15,7 +15,7 @@ Reading = Literal["mean", "max"]
 the tokens). ``max``: the published code, the best token."""
 
 READINGS: tuple[Reading, ...] = ("mean", "max")
-_BLOCK = 2048   # candidates of one block: 32 MiB of 32 x 256 half-precision numbers
+_BLOCK = 2**20   # numbers of one block: 4 MiB in single precision, which stays in the processor's cache
 
 
 def pair_scores(queries: Tensor, candidates: Tensor, reading: Reading) -> Tensor:
@@ -35,15 +35,20 @@ def gallery_scores(
     query: npt.NDArray[np.float32], candidates: npt.NDArray[np.float16], reading: Reading
 ) -> npt.NDArray[np.float32]:
     """``[n]`` float32 scores of one query ``[dim]`` with ``[n, tokens, dim]`` half-precision candidates, which may be
-    memory-mapped: they are read once, block by block."""
+    memory-mapped (copy-on-write, or each block is copied first): they are read once, block by block."""
+    candidates = np.asarray(candidates)
     n, tokens, dim = candidates.shape
-    out = np.empty(n, np.float32)
-    vector = torch.from_numpy(np.ascontiguousarray(query, np.float32))
-    for start in range(0, n, _BLOCK):
-        block = torch.from_numpy(np.ascontiguousarray(candidates[start : start + _BLOCK])).float()
-        values = (block.view(-1, dim) @ vector).view(-1, tokens)
-        out[start : start + len(block)] = _read(values, reading).numpy()
-    return out
+    vector = torch.from_numpy(np.array(query, np.float32))
+    size = max(_BLOCK // (tokens * dim), 1)
+    block, values = torch.empty(size, tokens, dim), torch.empty(size, tokens)
+    out = torch.empty(n)
+    for start in range(0, n, size):
+        rows = _as_tensor(candidates[start : start + size])
+        part, found = block[: len(rows)], values[: len(rows)]
+        part.copy_(rows)
+        torch.mv(part.view(-1, dim), vector, out=found.view(-1))
+        out[start : start + len(rows)] = _read(found, reading)
+    return out.numpy()
 
 
 def set_score(scores: Sequence[float], k: int) -> float:
@@ -54,3 +59,8 @@ def set_score(scores: Sequence[float], k: int) -> float:
 
 def _read(token_scores: Tensor, reading: Reading) -> Tensor:
     return token_scores.mean(dim=-1) if reading == "mean" else token_scores.amax(dim=-1)
+
+
+def _as_tensor(rows: npt.NDArray[np.float16]) -> Tensor:
+    # PyTorch warns of memory that it cannot write to, although nothing is written.
+    return torch.from_numpy(rows if rows.flags.writeable and rows.flags.c_contiguous else rows.copy())

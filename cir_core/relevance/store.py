@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from PIL import Image
 
-from cir_core.errors import CirqueError, ImageUnreadable
+from cir_core.errors import ImageUnreadable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, locked
 from cir_core.relevance.model import RelevanceModel, Tokens
-from cir_core.support.files import write_atomically
+from cir_core.support.files import flush_to_disk, sync_folder, write_atomically, write_durably
 
 _FOLDER = "relevance"
 _BATCH = 64
@@ -58,11 +62,11 @@ def open_features(gallery: Gallery, model: RelevanceModel) -> StoredFeatures | N
     path = features_path(gallery, model.identity.revision)
     shape = (len(gallery), model.tokens, model.dim)
     try:
-        listing = json.loads(path.with_suffix(".json").read_bytes())
-        if path.stat().st_size != int(np.prod(shape)) * 2:
+        missing = json.loads(path.with_suffix(".json").read_bytes())["missing"]
+        if not all(type(row) is int and 0 <= row < len(gallery) for row in missing):
             return None
-        tokens = np.memmap(path, dtype="<f2", mode="r", shape=shape)
-        return StoredFeatures(tokens, frozenset(listing["missing"]))
+        tokens = _mapped(path, shape)
+        return None if tokens is None else StoredFeatures(tokens, frozenset(missing))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -74,129 +78,155 @@ def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progres
     run at work).
     """
     path = features_path(gallery, model.identity.revision)
-    with disk_errors_explained(gallery.folder, "gallery", "candidate features"):
+    with disk_errors_explained(gallery.folder, "candidate features", "those made so far"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path.parent):
+        with locked(path.parent, gallery.name):
             return _index(gallery, model, path, progress)
 
 
 def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None) -> IndexOutcome:
     size, shape = len(gallery), (len(gallery), model.tokens, model.dim)
     known = open_features(gallery, model)
-    if known is not None and not known.missing:
-        return IndexOutcome(size, 0, size, (), path)
+    if known is not None:
+        still = [failed for row in sorted(known.missing) for failed in _read(gallery, [row])[1]]
+        if len(still) == len(known.missing):   # all there, or what is missing is as unreadable as before
+            return IndexOutcome(size, 0, size - len(still), tuple(still), path)
+        del known
     partial, journal = path.with_suffix(".partial"), path.with_suffix(".done")
-    done = _done(journal, size)
-    resumed = len(done)
-    if not done or not partial.is_file():
-        done, resumed = {}, 0
-        journal.unlink(missing_ok=True)
+    out = _mapped(partial, shape, "r+")
+    done: set[int] = set()
+    if out is None:   # none, or not of this size: a file that was cut off
         out = np.memmap(partial, dtype="<f2", mode="w+", shape=shape)
     else:
-        out = np.memmap(partial, dtype="<f2", mode="r+", shape=shape)
-    reused = _reuse(gallery, model, out, done)
+        done = {row for row in _journalled(journal, size) if out[row].any()}
+    write_atomically(journal, _lines(done))   # without a last line that was cut off, which the next would continue
+    resumed = len(done)
+    reused = _reuse(gallery, path, out, done)
     skipped: list[tuple[str, str]] = []
     wanted = [row for row in range(size) if row not in done]
     encoded = 0
-    with journal.open("a", encoding="ascii") as log:
+    with journal.open("ab") as log:
         for start in range(0, len(wanted), _BATCH):
             if progress:
                 progress(size - len(wanted) + start, size)
-            rows, images = [], []
-            for row in wanted[start : start + _BATCH]:
-                try:
-                    images.append(gallery.load_for_encoder(gallery.ids[row]))
-                    rows.append(row)
-                except (ImageUnreadable, OSError) as error:
-                    skipped.append((gallery.ids[row], str(error)))
-            if rows:
-                out[rows] = model.encode_candidates(images)
-                out.flush()   # before the line that says so
-                log.write("".join(f"{row}\n" for row in rows))
-                log.flush()
-                os.fsync(log.fileno())
-                encoded += len(rows)
+            read, failed = _read(gallery, wanted[start : start + _BATCH])
+            skipped += failed
+            if read:
+                out[list(read)] = model.encode_candidates(list(read.values()))
+                out.flush()   # before the lines that say so
+                log.write(_lines(read))
+                flush_to_disk(log)
+                encoded += len(read)
     if progress:
         progress(size, size)
-    missing = sorted(gallery.row_of(image_id) for image_id, _ in skipped)
-    write_atomically(path.with_suffix(".hashes"), "".join(image.sha256 for image in gallery.images).encode())
-    os.replace(partial, path)
-    write_atomically(path.with_suffix(".json"), json.dumps({"missing": missing}).encode())
-    journal.unlink(missing_ok=True)
-    _drop_older(path)
+    out.flush()
+    del out
+    _publish(gallery, path, [gallery.row_of(image_id) for image_id, _ in skipped])
     return IndexOutcome(size, encoded, resumed + reused, tuple(skipped), path)
 
 
-def _done(journal: Path, size: int) -> dict[int, None]:
+def _read(gallery: Gallery, rows: Iterable[int]) -> tuple[dict[int, Image.Image], list[tuple[str, str]]]:
+    """Images by row, and (image id, reason) of those that cannot be read."""
+    read, failed = {}, []
+    for row in rows:
+        try:
+            read[row] = gallery.load_for_encoder(gallery.ids[row])
+        except (ImageUnreadable, OSError) as error:
+            failed.append((gallery.ids[row], str(error)))
+    return read, failed
+
+
+def _publish(gallery: Gallery, path: Path, missing: Collection[int]) -> None:
+    """The listing comes last: features without it are incomplete to :func:`open_features`."""
+    listing = path.with_suffix(".json")
+    listing.unlink(missing_ok=True)
+    write_atomically(path.with_suffix(".hashes"), "".join(image.sha256 for image in gallery.images).encode())
+    os.replace(path.with_suffix(".partial"), path)
+    sync_folder(path.parent)
+    write_durably(listing, json.dumps({"missing": sorted(missing)}).encode())
+    path.with_suffix(".done").unlink(missing_ok=True)
+    _drop_older(path)
+
+
+def _mapped(path: Path, shape: tuple[int, int, int], mode: Literal["c", "r+"] = "c") -> np.memmap[Any, Any] | None:
+    """``None`` if the file is missing or of another size; numpy would extend one that is too short. Finished files are
+    mapped copy-on-write (``c``): PyTorch takes no memory that is read-only."""
+    if not path.is_file() or path.stat().st_size != math.prod(shape) * 2:
+        return None
+    return np.memmap(path, dtype="<f2", mode=mode, shape=shape)
+
+
+def _lines(rows: Iterable[int]) -> bytes:
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def _journalled(journal: Path, size: int) -> set[int]:
     try:
         lines = journal.read_text("ascii").splitlines(keepends=True)
     except (OSError, UnicodeDecodeError):
-        return {}
+        return set()
     found = (int(line) for line in lines if line.endswith("\n") and line.strip().isdigit())
-    return {row: None for row in found if row < size}
+    return {row for row in found if row < size}
 
 
-def _reuse(gallery: Gallery, model: RelevanceModel, out: np.memmap, done: dict[int, None]) -> int:  # type: ignore[type-arg]
-    """Copies rows of the same bytes from earlier generations of the same model; how many."""
+def _reuse(gallery: Gallery, path: Path, out: np.memmap[Any, Any], done: set[int]) -> int:
+    """Copies rows of the same bytes from finished files of the same model, and adds them to ``done``; how many."""
     copied = 0
-    for hashes in sorted(features_path(gallery, model.identity.revision).parent.glob(f"{model.identity.revision}-*.hashes")):
-        text = hashes.read_text("ascii")
-        old, count = hashes.with_suffix(".f16"), len(text) // 64
-        if not old.is_file() or old.stat().st_size != count * model.tokens * model.dim * 2:
+    for hashes in sorted(path.parent.glob(f"{_revision_of(path)}-*.hashes")):
+        try:
+            text = hashes.read_text("ascii")
+        except (OSError, UnicodeDecodeError):
             continue
-        tokens = np.memmap(old, dtype="<f2", mode="r", shape=(count, model.tokens, model.dim))
+        count = len(text) // 64
+        tokens = _mapped(hashes.with_suffix(".f16"), (count, *out.shape[1:]))
+        if tokens is None:
+            continue
         rows = {text[64 * i : 64 * i + 64]: i for i in range(count)}
         for row in range(len(gallery)):
             found = rows.get(gallery.image(row).sha256)
             if row not in done and found is not None and tokens[found].any():
                 out[row] = tokens[found]
-                done[row] = None
+                done.add(row)
                 copied += 1
     return copied
 
 
 def _drop_older(path: Path) -> None:
     """Removes this model's features of earlier generations. Open memory maps of them stay readable."""
-    revision = path.name.partition("-")[0]
-    for other in path.parent.glob(f"{revision}-*"):
+    for other in path.parent.glob(f"{_revision_of(path)}-*"):
         if other.stem != path.stem:
-            other.unlink(missing_ok=True)
+            with suppress(PermissionError):   # Windows, while it is open; the next run removes it
+                other.unlink(missing_ok=True)
+
+
+def _revision_of(path: Path) -> str:
+    return path.name.partition("-")[0]
 
 
 class FeaturesOnDemand:
     """Features of the images that are scored, made when they are first needed and kept in memory (at most ``keep``)."""
 
     def __init__(self, gallery: Gallery, model: RelevanceModel, keep: int = 20_000) -> None:
-        import threading
-
         self._gallery, self._model, self._keep = gallery, model, keep
         self._known: dict[int, Tokens] = {}
         self._lock = threading.Lock()
 
     def rows(self, rows: Sequence[int]) -> Tokens:
+        """As :class:`CandidateFeatures`. An unreadable image is tried again at each call. Raises ``DecodingBusy``."""
         with self._lock:
-            unknown = [row for row in dict.fromkeys(rows) if row not in self._known]
+            found = {row: self._known[row] for row in rows if row in self._known}
+        unknown = [row for row in dict.fromkeys(rows) if row not in found]
         for start in range(0, len(unknown), _BATCH):
-            self._make(unknown[start : start + _BATCH])
-        out = np.zeros((len(rows), self._model.tokens, self._model.dim), np.float16)
+            read, _ = _read(self._gallery, unknown[start : start + _BATCH])
+            # Copies: a row of the batch would keep all of it in memory.
+            made = map(np.copy, self._model.encode_candidates(list(read.values())))
+            found.update(zip(read, made, strict=True))
         with self._lock:
-            for place, row in enumerate(rows):
-                found = self._known.get(row)
-                if found is not None:
-                    out[place] = found
+            self._known.update(found)
             while len(self._known) > self._keep:
                 del self._known[next(iter(self._known))]
+        out = np.zeros((len(rows), self._model.tokens, self._model.dim), np.float16)
+        for place, row in enumerate(rows):
+            if row in found:
+                out[place] = found[row]
         return out
-
-    def _make(self, rows: Sequence[int]) -> None:
-        readable, images = [], []
-        for row in rows:
-            try:
-                images.append(self._gallery.load_for_encoder(self._gallery.ids[row]))
-                readable.append(row)
-            except (CirqueError, OSError):
-                continue
-        if images:
-            tokens = self._model.encode_candidates(images)
-            with self._lock:
-                self._known.update(zip(readable, tokens, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cir_core.errors import EncoderUnavailable
 from cir_core.relevance.backbones.base import RelevanceBackbone
 
 BLIP2 = "blip2:"
@@ -23,4 +24,9 @@ def load_relevance_backbone(
     from cir_core.relevance.backbones.open_clip import OpenClipBackbone, SmallQFormer, check_open_clip
 
     check_open_clip(spec)
-    return OpenClipBackbone(spec, device=device, allow_downloads=allow_downloads, size=SmallQFormer(**(size or {})))
+    try:
+        small = SmallQFormer(**(size or {}))
+    except (TypeError, ValueError) as error:
+        raise EncoderUnavailable(f"The Q-Former's size is wrong: {error}. Use the description (relevance.json) as it "
+                                 "was written by `cirque relevance train`.") from error
+    return OpenClipBackbone(spec, device=device, allow_downloads=allow_downloads, size=small)

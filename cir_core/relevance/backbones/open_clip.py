@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from cir_core.encoders.specs import parse_spec
 from cir_core.encoders.torch_encoder import choose_device, split
 from cir_core.errors import EncoderUnavailable
 from cir_core.relevance.backbones.base import NewParts, Patches, Texts
+from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
 TEXT_LENGTH = 32
@@ -40,6 +41,11 @@ class SmallQFormer:
     intermediate: int = 768
     dim: int = 256
     tokens: int = 32
+
+    def __post_init__(self) -> None:
+        if min(asdict(self).values()) < 1 or self.hidden % self.heads:
+            raise ValueError("all numbers must be positive, and hidden a multiple of heads "
+                             f"({', '.join(f'{name} {value}' for name, value in asdict(self).items())})")
 
 
 class OpenClipBackbone:
@@ -124,4 +130,5 @@ def _padded(rows: Tensor, width: int) -> Tensor:
 def check_open_clip(spec: str) -> None:
     """Raises ``EncoderUnavailable`` for a spec that open_clip does not load."""
     if parse_spec(spec).kind not in ("bundled", "pretrained", "hub", "folder", "pair"):
-        raise EncoderUnavailable(f"A relevance model is built on an open_clip model or on blip2:/FOLDER, not on {spec}.")
+        raise EncoderUnavailable("A relevance model is built on an open_clip model or on blip2:/FOLDER, not on "
+                                 f"{quoted(spec)}. Write for example atelier or ViT-B-32/openai.")

@@ -60,7 +60,8 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if not 1 <= self.stages <= self.epochs or self.n < 1:
-            raise ValueError(f"{self.epochs} epochs cannot have {self.stages} stages of {self.n} negatives")
+            raise ValueError(f"{self.epochs} epochs cannot have {self.stages} stages of {self.n} negatives. Give one "
+                             "stage at least, as many as epochs at most, and one negative at least.")
 
     @property
     def interval(self) -> int:
