@@ -49,10 +49,13 @@ class RelevanceNetwork(nn.Module):
         out = self._attend(self.query_tokens.expand(len(patches), -1, -1), patches, None)
         return F.normalize(self.vision_projection(out), dim=-1)
 
-    def forward(self, references: Tensor, texts: Texts, images: Tensor) -> tuple[Tensor, Tensor]:
-        """:meth:`query` of references and texts, and :meth:`candidates` of ``images``: one call, so that several
-        processes can share a step."""
-        return self.query(references, texts), self.candidates(images)
+    def forward(
+        self, references: Tensor | None, texts: Texts | None, images: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """:meth:`query` of references and texts, and :meth:`candidates` of images, as far as they are given: one call,
+        so that several processes can share a step."""
+        return (None if references is None or texts is None else self.query(references, texts),
+                None if images is None else self.candidates(images))
 
     def _attend(self, embedded: Tensor, patches: Tensor, mask: Tensor | None) -> Tensor:
         out = self.qformer(

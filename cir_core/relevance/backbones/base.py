@@ -47,6 +47,10 @@ class RelevanceBackbone(Protocol):
     def texts(self, texts: Sequence[str]) -> Texts:
         """At most ``text_length`` tokens of each text, cut off at the end."""
 
+    def vectors(self, patches: torch.Tensor) -> torch.Tensor | None:
+        """``[n, d]`` unit rows of ``[n, patches, width]``: the encoder's own image vectors, which an untrained network
+        begins with; ``None`` if its weights bring that along."""
+
     def new_parts(self) -> NewParts:
         """Fresh parts of a network over these features (before training), from torch's random state."""
 

@@ -108,6 +108,9 @@ class Blip2Backbone:
         tokens = self._tokens(texts)
         return Texts(tokens["input_ids"], tokens["attention_mask"])
 
+    def vectors(self, patches: torch.Tensor) -> None:
+        return None   # the Q-Former is trained already
+
     def new_parts(self) -> NewParts:
         qformer = self._config.qformer_config
         embeddings: Callable[..., nn.Module] = Blip2TextEmbeddings

@@ -33,12 +33,12 @@ _BATCH = 64
 
 @dataclass(frozen=True)
 class SmallQFormer:
-    """Size of the Q-Former of a small model. 3.2 million weights with a patch width of 320."""
+    """Size of the Q-Former of a small model: with the bundled encoder, a million weights."""
 
-    hidden: int = 192
+    hidden: int = 128
     layers: int = 2
     heads: int = 4
-    intermediate: int = 768
+    intermediate: int = 512
     dim: int = 256
     tokens: int = 32
 
@@ -63,6 +63,7 @@ class OpenClipBackbone:
             features, whole = self._image_features(self._prepare(blank)[None].to(self.device))
             words, text = self._text_features(self._tokenize([""]).to(self.device))
         self._patches, self.width = features.shape[1] + 1, max(features.shape[2], whole.shape[1])
+        self._dim = whole.shape[1]
         self.text_width = max(words.shape[2], text.shape[1])
         self.identity = EncoderIdentity(spec, revision(loaded.model.state_dict(), loaded.marks), self.width)
 
@@ -99,6 +100,9 @@ class OpenClipBackbone:
             values = torch.cat([_padded(whole[:, None], self.text_width), _padded(words, self.text_width)], dim=1)
         mask = torch.arange(length + 1, device=tokens.device)[None] <= ends[:, None] + 1
         return Texts(values.clone(), mask.long())
+
+    def vectors(self, patches: Tensor) -> Tensor:
+        return F.normalize(patches[:, 0, : self._dim], dim=-1)
 
     def new_parts(self) -> NewParts:
         size = self.size

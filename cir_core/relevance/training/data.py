@@ -42,7 +42,6 @@ class TrainingData:
     pools: Mapping[str, Rows]
     validation: Sequence[TrainingQuery]
     validation_pools: Mapping[str, Rows]
-    groups: Sequence[int] | None = None   # of the queries: those of one group are alike and share contrastive batches
 
     @cached_property
     def digest(self) -> str:

@@ -15,15 +15,13 @@ def pair_loss(positive: Tensor, negative: Tensor, temperature: Tensor | float) -
     return F.softplus((negative - positive) / temperature).mean()
 
 
-def batch_loss(queries: Tensor, candidates: Tensor, targets: Tensor, temperature: float) -> Tensor:
-    """Cross-entropy of each query ``[n, dim]`` among the targets of its batch ``[n, tokens, dim]``, and of each target
-    among the queries: BLIP-2's image-text contrastive loss (Li et al., 2023, section 3.1) with the mean of the tokens.
+def reproduction_loss(candidates: Tensor, vectors: Tensor) -> Tensor:
+    """One minus the mean cosine of each candidate's tokens ``[n, tokens, dim]`` and its encoder's vector ``[n, d]``,
+    ``d <= dim``: the rest of ``dim`` is to be zero."""
+    return 1 - torch.einsum("ntd,nd->nt", candidates[..., : vectors.shape[1]], vectors).mean()
 
-    Queries that share a target (``targets`` ``[n]``: image rows) are no negatives of one another.
-    """
-    logits = queries @ candidates.mean(dim=1).T / temperature
-    shared = targets[:, None] == targets[None]
-    shared.fill_diagonal_(False)
-    logits = logits.masked_fill(shared, float("-inf"))
-    right = torch.arange(len(queries), device=queries.device)
-    return (F.cross_entropy(logits, right) + F.cross_entropy(logits.T, right)) / 2
+
+def alignment_loss(queries: Tensor, vectors: Tensor, targets: Tensor, temperature: float) -> Tensor:
+    """Cross-entropy of each query's target (``targets`` ``[n]``: rows of ``vectors``) among all images ``[images, d]``:
+    BLIP-2's image-text contrastive loss (Li et al., 2023, section 3.1) with the whole collection as the batch."""
+    return F.cross_entropy(queries[:, : vectors.shape[1]] @ vectors.T / temperature, targets)

@@ -14,8 +14,10 @@ from cir_core.support.texts import quoted
 @dataclass(frozen=True)
 class TrainingPreset:
     """``epochs``, ``stages`` and ``negatives`` make the schedule; the learning rate falls from ``rate`` to ``rate *
-    last_rate`` along half a cosine, epoch by epoch. ``contrastive``: epochs before the first that compare each query
-    with all targets of its batch, as BLIP-2's Q-Former was trained (its weights bring that along)."""
+    last_rate`` along half a cosine, epoch by epoch. ``reproduce`` and ``align`` epochs come before, for a
+    network that begins at random: first its candidates learn the encoder's own image vectors, then its queries learn to
+    find the target's among those of all images. BLIP-2's Q-Former brings the like along.
+    """
 
     name: str
     epochs: int
@@ -29,10 +31,11 @@ class TrainingPreset:
     weight_decay: float = 0.05
     last_rate: float = 0.01
     repeated: bool = True          # draw negatives with replacement; else each once before any again
-    contrastive: int = 0
-    contrastive_rate: float = 1e-3
-    contrastive_batch: int = 128
-    contrastive_temperature: float = 0.05
+    reproduce: int = 0             # epochs
+    align: int = 0                 # epochs
+    first_rate: float = 2e-3       # of these two
+    first_batch: int = 128
+    align_temperature: float = 0.05
     start_temperature: float | None = None   # None: what the network begins with
     least_temperature: float = 0.005
     clip: float | None = None      # largest norm of the gradient
@@ -49,7 +52,7 @@ _CIRR = {"cirr"}
 _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=5e-6)
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
-_SAMPLE = TrainingPreset("sample", epochs=10, stages=5, negatives=48, rate=5e-4, pad=0.0, batch=64, contrastive=4,
+_SAMPLE = TrainingPreset("sample", epochs=5, stages=5, negatives=48, rate=2e-4, pad=0.0, batch=64, reproduce=3, align=12,
                          clip=1.0, half=True)
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from cir_core.errors import RelevanceUnavailable
@@ -30,7 +29,7 @@ from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import all_scores, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery
 from cir_core.relevance.training.log import TrainingLog, draw_curves
-from cir_core.relevance.training.losses import batch_loss, pair_loss
+from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.negatives import between_drops, drawn, top_below_target
 from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.presets import TrainingPreset
@@ -76,16 +75,19 @@ class _Training:
         precision: str, work: Path, progress: Progress | None,
     ) -> None:
         from accelerate import Accelerator
-        from accelerate.utils import set_seed
+        from accelerate.utils import DistributedDataParallelKwargs, set_seed
 
         self.data, self.backbone, self.preset = data, backbone, preset
         self.out, self.seed, self.progress = out, seed, progress
         self.states = out / "states"
         mixed = {"fp32": "no", "auto": "fp16" if torch.cuda.is_available() else "no"}.get(precision, precision)
-        self.accelerator = Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available())
+        self.accelerator = Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available(), kwargs_handlers=[
+            DistributedDataParallelKwargs(find_unused_parameters=True)])   # a step trains parts of the network
         set_seed(seed)
         self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
         self.texts = RememberedTexts(backbone)
+        self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
+        self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
         network = RelevanceNetwork(backbone.new_parts())
         if preset.start_temperature:
             network.temperature.data.fill_(preset.start_temperature)
@@ -93,6 +95,14 @@ class _Training:
         self.network, self.optimiser = self.accelerator.prepare(network, self.optimiser)
         self.step = 0
         self.negatives: list[npt.NDArray[np.int64]] | None = None   # of each query; None: the whole pool
+
+    def _own_vectors(self) -> Tensor | None:
+        """``[images, d]``: the encoder's vectors of all images, or ``None`` where the network needs no such start."""
+        parts = [self.backbone.vectors(torch.from_numpy(picked(self.patches, np.arange(start, stop))))
+                 for start in range(0, self.data.images, _CHUNK)
+                 for stop in [min(start + _CHUNK, self.data.images)]]
+        known = [part for part in parts if part is not None]
+        return torch.cat(known) if known else None
 
     @property
     def bare(self) -> RelevanceNetwork:
@@ -105,84 +115,120 @@ class _Training:
         resumed = self._resume()
         log = TrainingLog(self.out, self.step) if self.accelerator.is_main_process else None
         recall: dict[int, float] = {}
-        total = sum(self._steps(epoch) for epoch in self._epochs())
         begin = 0   # step at which the epoch begins
-        for epoch in self._epochs():
+        for epoch in self.epochs:
             steps = self._steps(epoch)
-            if self.step < begin + steps or epoch == self.preset.epochs - 1:
-                self._rebuild(epoch, log)
-                self._epoch(epoch, begin, total, log)
+            if self.step < begin + steps or epoch == self.epochs[-1]:
+                self._begin(epoch, log)
+                self._epoch(epoch, begin, log)
                 recall = self.validate()
                 if log:
                     log.add(self.step, epoch=epoch, temperature=round(float(self.bare.temperature), 5),
                             **{f"recall_at_{k}": round(share, 5) for k, share in recall.items()})
                 self._save()
             begin += steps
-        seconds = time.monotonic() - started
-        card = RelevanceCard(
-            backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
-            reading=self.preset.reading, pad=self.preset.pad, preset=self.preset.name, dataset=self.data.dataset,
-            size=dict(self.preset.size),
-            trained={"seed": self.seed, "epochs": self.preset.epochs, "contrastive_epochs": self.preset.contrastive,
-                     "negatives": self.preset.rule, "queries": len(self.data.queries), "images": self.data.images,
-                     "recall": {f"R@{k}": round(share, 4) for k, share in recall.items()}},
-        )
-        checkpoint = save_checkpoint(self.out, card, self.bare.state_dict(), half=self.preset.half)
         if log:
             log.close()
+        checkpoint = save_checkpoint(self.out, self._card(recall), self.bare.state_dict(), half=self.preset.half)
         curves = draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
-        return TrainingOutcome(checkpoint, recall, self.step, resumed, seconds, curves)
+        return TrainingOutcome(checkpoint, recall, self.step, resumed, time.monotonic() - started, curves)
 
-    def _epochs(self) -> range:
-        return range(-self.preset.contrastive, self.preset.epochs)
+    def _card(self, recall: dict[int, float]) -> RelevanceCard:
+        preset, data = self.preset, self.data
+        trained: dict[str, Any] = {"seed": self.seed, "epochs": preset.epochs, "negatives": preset.rule,
+                                   "queries": len(data.queries), "images": data.images}
+        if self.vectors is not None:
+            trained["epochs_before"] = preset.reproduce + preset.align
+        trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}
+        return RelevanceCard(
+            backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
+            reading=preset.reading, pad=preset.pad, preset=preset.name, dataset=data.dataset, size=dict(preset.size),
+            trained=trained,
+        )
+
+    # Epochs: those of CIRQRS are numbered from 0, those before are negative.
+
+    @property
+    def epochs(self) -> range:
+        before = self.preset.reproduce + self.preset.align if self.vectors is not None else 0
+        return range(-before, self.preset.epochs)
+
+    def _reproduces(self, epoch: int) -> bool:
+        return epoch < -self.preset.align
 
     def _size(self, epoch: int) -> int:
-        return self.preset.contrastive_batch if epoch < 0 else self.preset.batch
+        return self.preset.first_batch if epoch < 0 else self.preset.batch
+
+    def _length(self, epoch: int) -> int:
+        """Examples of an epoch: images, then queries."""
+        return len(self.shown) if self._reproduces(epoch) else len(self.data.queries)
 
     def _steps(self, epoch: int) -> int:
-        return math.ceil(len(self.data.queries) / self._size(epoch))
+        return math.ceil(self._length(epoch) / self._size(epoch))
 
-    def _epoch(self, epoch: int, begin: int, total: int, log: TrainingLog | None) -> None:
+    def _begin(self, epoch: int, log: TrainingLog | None) -> None:
+        if epoch == -self.preset.align and self.step == self._before(epoch):
+            # A query without words then is its reference, which is where a small change begins.
+            self.bare.text_projection.load_state_dict(self.bare.vision_projection.state_dict())
+        self._rebuild(epoch, log)
+
+    def _before(self, epoch: int) -> int:
+        """Steps before ``epoch``."""
+        return sum(self._steps(one) for one in self.epochs if one < epoch)
+
+    def _epoch(self, epoch: int, begin: int, log: TrainingLog | None) -> None:
         """The steps of ``epoch`` that are not done yet."""
         rng = random.Random(f"{self.seed}/{epoch}")
-        order = epoch_order(self.data, rng, together=epoch < 0)
+        order = list(range(self._length(epoch)))
+        rng.shuffle(order)
         texts = [_text(query, rng) for query in self.data.queries]
         negatives = None if epoch < 0 else self._drawn(epoch, rng)
-        size = self._size(epoch)
+        size, last = self._size(epoch), self._before(self.epochs.stop)
         self.network.train()
         for start in range(0, len(order), size):
             place = begin + start // size
             if place < self.step:
                 continue
-            share = place / max(self._steps(epoch) * self.preset.contrastive, 1)
-            self._set_rate(epoch, share)
+            self._set_rate(epoch, place)
             mine = np.array(order[start : start + size])[self.accelerator.process_index :: self.accelerator.num_processes]
-            loss = self._one_step(mine, texts, negatives)
+            loss = (self._reproduction(mine) if self._reproduces(epoch) else self._loss(mine, texts, negatives))
+            self._descend(loss)
             self.step = place + 1
             if log:
-                log.add(self.step, epoch=epoch, loss=round(loss, 6))
+                log.add(self.step, epoch=epoch, loss=round(float(self.accelerator.reduce(loss.detach(), "mean")), 6))
             if self.progress:
-                self.progress(f"epoch {epoch + self.preset.contrastive + 1} of {len(self._epochs())}", self.step, total)
+                self.progress(f"epoch {epoch - self.epochs.start + 1} of {len(self.epochs)}", self.step, last)
             if self.step % _SAVE_EVERY == 0:
                 self._save()
 
-    def _one_step(
-        self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
-    ) -> float:
-        queries = [self.data.queries[row] for row in rows]
-        targets = np.array([query.target for query in queries])
-        images = targets if negatives is None else np.concatenate([targets, negatives[rows]])
+    def _reproduction(self, places: npt.NDArray[np.int64]) -> Tensor:
+        rows = self.shown[places]
         with self.accelerator.autocast():
-            vectors, tokens = self.network(
-                self._images(np.array([query.reference for query in queries])),
-                self.texts([texts[row] for row in rows]).to(self.accelerator.device), self._images(images))
-            if negatives is None:
-                loss = batch_loss(vectors, tokens, torch.from_numpy(targets).to(vectors.device),
-                                  self.preset.contrastive_temperature)
-            else:
-                positive, negative = (pair_scores(vectors, part, self.preset.reading)
-                                      for part in tokens.split(len(rows)))
-                loss = pair_loss(positive, negative, self.bare.temperature)
+            _, tokens = self.network(None, None, self._images(rows))
+        assert self.vectors is not None
+        return reproduction_loss(tokens.float(), self.vectors[torch.from_numpy(rows)].to(tokens.device))
+
+    def _loss(
+        self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
+    ) -> Tensor:
+        queries = [self.data.queries[row] for row in rows]
+        references = self._images(np.array([query.reference for query in queries]))
+        words = self.texts([texts[row] for row in rows]).to(self.accelerator.device)
+        targets = np.array([query.target for query in queries])
+        if negatives is None:
+            with self.accelerator.autocast():
+                vectors, _ = self.network(references, words, None)
+            assert self.vectors is not None
+            known = self.vectors[torch.from_numpy(self.shown)].to(vectors.device)
+            places = torch.from_numpy(np.searchsorted(self.shown, targets)).to(vectors.device)
+            return alignment_loss(vectors.float(), known, places, self.preset.align_temperature)
+        with self.accelerator.autocast():
+            vectors, tokens = self.network(references, words,
+                                           self._images(np.concatenate([targets, negatives[rows]])))
+            positive, negative = (pair_scores(vectors, part, self.preset.reading) for part in tokens.split(len(rows)))
+        return pair_loss(positive.float(), negative.float(), self.bare.temperature)
+
+    def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()
         self.accelerator.backward(loss)
         if self.preset.clip:
@@ -190,16 +236,16 @@ class _Training:
         self.optimiser.step()
         with torch.no_grad():
             self.bare.temperature.clamp_(min=self.preset.least_temperature)
-        return float(self.accelerator.reduce(loss.detach(), "mean"))
 
-    def _set_rate(self, epoch: int, share: float) -> None:
-        if epoch < 0:   # over all contrastive steps: a short warm-up, then half a cosine
-            done = (epoch + self.preset.contrastive) / self.preset.contrastive + share
-            rate = self.preset.contrastive_rate * min(1.0, 20 * done + 1e-3)
-            rate *= self.preset.last_rate + (1 - self.preset.last_rate) * (1 + math.cos(math.pi * done)) / 2
+    def _set_rate(self, epoch: int, place: int) -> None:
+        preset = self.preset
+        if epoch < 0:   # a short warm-up, then half a cosine, in each of the two parts
+            part = [one for one in self.epochs if one < 0 and self._reproduces(one) == self._reproduces(epoch)]
+            first = self._before(part[0])
+            done = (place - first + 1) / sum(self._steps(one) for one in part)
+            rate = preset.first_rate * min(1.0, 20 * done) * _falling(done, preset.last_rate)
         else:
-            wave = (1 + math.cos(math.pi * epoch / self.preset.epochs)) / 2
-            rate = self.preset.rate * (self.preset.last_rate + (1 - self.preset.last_rate) * wave)
+            rate = preset.rate * _falling(epoch / preset.epochs, preset.last_rate)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
 
@@ -333,21 +379,9 @@ class _Training:
         write_atomically(path, said.encode())
 
 
-def epoch_order(data: TrainingData, rng: random.Random, *, together: bool) -> list[int]:
-    """All queries in random order; ``together``: two of a group side by side, so that a batch has hard negatives."""
-    if not together or data.groups is None:
-        order = list(range(len(data.queries)))
-        rng.shuffle(order)
-        return order
-    grouped: dict[int, list[int]] = {}
-    for row, group in enumerate(data.groups):
-        grouped.setdefault(group, []).append(row)
-    pairs: list[list[int]] = []
-    for rows in grouped.values():
-        rng.shuffle(rows)
-        pairs += [rows[i : i + 2] for i in range(0, len(rows), 2)]
-    rng.shuffle(pairs)
-    return [row for pair in pairs for row in pair]
+def _falling(done: float, last: float) -> float:
+    """Half a cosine from 1 to ``last``."""
+    return last + (1 - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 def _text(query: TrainingQuery, rng: random.Random) -> str:

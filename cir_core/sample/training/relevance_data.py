@@ -35,12 +35,9 @@ def sample_relevance_data(
         inside = row < len(train)
         return Image.fromarray(np.array(pixels[0][row] if inside else pixels[1][row - len(train)]))
 
-    triplets = make_triplets(train, seed, _PER_CATEGORY["train"])
-    family = {one.item_id: one.family for one in train}
     return TrainingData(
-        "sample", len(rows), load, _queries(triplets, rows), _pools(train, rows),
+        "sample", len(rows), load, _queries(make_triplets(train, seed, _PER_CATEGORY["train"]), rows), _pools(train, rows),
         _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows),
-        groups=[family[one.target_id] for one in triplets],
     )
 
 
