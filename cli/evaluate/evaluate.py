@@ -14,7 +14,7 @@ from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
 from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
-from cli.evaluate import evaluate_datasets
+from cli.evaluate import evaluate_datasets, relevance
 from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
 from cli.galleries.galleries import index_bar
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
 evaluate_datasets.register(app)
+app.add_typer(relevance.app, name="relevance")
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
 
 
