@@ -110,7 +110,7 @@ ROOMS = {
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
                  "relevance", "gallery datasets language", "encoders images garments", "settings reports", "support",
                  "types", "errors version"),
-    "cli": ("main", "admin studies construct", "evaluate", "galleries tables", "console"),
+    "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 

@@ -16,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from cir_core.encoders.files.fingerprint import revision
 from cir_core.errors import RelevanceUnavailable
 from cir_core.relevance.scores import READINGS, Reading
+from cir_core.relevance.where import CARD_FILE as CARD_FILE
+from cir_core.relevance.where import WEIGHTS_FILE as WEIGHTS_FILE
 from cir_core.support.texts import quoted
 
-WEIGHTS_FILE = "relevance.safetensors"
-CARD_FILE = "relevance.json"
 _FORMAT = 1
 
 
