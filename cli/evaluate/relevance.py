@@ -12,8 +12,8 @@ import typer
 from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
 from cir_core.types.parts import flat
-from cli.console import open_encoder, progress_bar, write_file
-from cli.evaluate.method_options import chosen_methods, named_bar
+from cli.console import open_encoder, open_relevance, progress_bar, write_file
+from cli.evaluate.method_options import RelevanceOption, chosen_methods, named_bar
 from cli.galleries.galleries import index_bar
 
 if TYPE_CHECKING:
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 CIRQRS = "CIRQRS"
 app = typer.Typer(help="Evaluate relevance models as metrics.", no_args_is_help=True)
-RelevanceOption = Annotated[str, typer.Option("--relevance", help=(
-    "Relevance model: bundled, or a folder written by `cirque relevance train`."))]
 
 
 @app.command("sample")
 def sample(
-    relevance: RelevanceOption = "bundled",
+    relevance: RelevanceOption = None,
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Methods whose result sets are rated, comma-separated, or all (default: six, from "
                                 "image-only to guided).")] = "",
@@ -42,7 +40,6 @@ def sample(
     from cir_core.relevance.scorer import RelevanceScorer
     from cir_core.sample.evaluate_metrics import METHODS, build_sets
     from cir_core.sample.gallery import ensure_sample, sample_folder
-    from cli.evaluate.relevance_models import open_relevance
     from cli.tables.relevance_tables import print_comparison
 
     settings = get_settings()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cir_core.settings import get_settings
-from cli.console import out, progress_bar
-
-if TYPE_CHECKING:
-    from cir_core.relevance.model import RelevanceModel
+from cli.console import open_relevance, out, progress_bar
 
 app = typer.Typer(help="Relevance models (CIRQRS): candidate features of galleries, cards.", no_args_is_help=True)
 _LISTED = 20
@@ -28,7 +25,7 @@ def index(
     from cir_core.relevance.store import index_features
 
     opened = open_gallery(gallery, home=get_settings().home)
-    model = _model(relevance)
+    model = open_relevance(relevance)
     began = perf_counter()
     with progress_bar(f"Features of {gallery}") as progress:
         done = index_features(opened, model, progress=progress)
@@ -76,17 +73,6 @@ def show(
 
 _READINGS = {"mean": "mean: over the candidate's tokens (CIRQRS, eq. 1)",
              "max": "max: the candidate's best token (published code)"}
-
-
-def _model(spec: str | None) -> RelevanceModel:
-    from cir_core.relevance.configured import configured_model
-    from cir_core.relevance.loading import load_relevance
-
-    if spec is None:
-        return configured_model()
-    settings = get_settings()
-    return load_relevance(spec, device=settings.device, precision=settings.precision,
-                          allow_downloads=settings.allow_downloads)
 
 
 def _said(name: str) -> str:

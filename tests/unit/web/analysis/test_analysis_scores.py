@@ -97,7 +97,7 @@ def study(store: SqlStudyStore) -> Study:
 @pytest.fixture
 def visit(store: SqlStudyStore, search: Search, tmp_path: Path) -> Open:
     services: Any = SimpleNamespace(
-        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7), runs=Runs(),
+        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7, relevance="off"), runs=Runs(),
         methods={"text-only": TEXT}, search=search)
     app = FastAPI()
     app.include_router(analysis_routes(services))
