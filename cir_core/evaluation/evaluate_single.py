@@ -118,7 +118,8 @@ def single_turn(
             ranks[category.name].append(rank_of_target(found, query.target_ids[0]))
             if scorer:
                 shown = [hit.image_id for hit in found.hits]
-                cirqrs[category.name].append(relevance.query_values(query, shown, scorer))
+                (vector,) = relevance.query_vectors([query], scorer)
+                cirqrs[category.name].append(relevance.list_values(vector, shown, scorer))
             done += 1
             if progress:
                 progress(method.title, done, queries)

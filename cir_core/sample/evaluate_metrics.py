@@ -17,6 +17,7 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluate_benchmark import run_methods
+from cir_core.evaluation.evaluators.relevance import query_vectors
 from cir_core.evaluation.method_runs import MethodRun, Progress
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
@@ -113,8 +114,8 @@ def relevance_values(
     if gallery.digest != sets.gallery_digest:
         raise DatasetError("The result sets are of another version of the sample gallery. Make them again.")
     found = np.empty(sets.truth.shape)
-    for row, (query, of_query) in enumerate(zip(sets.queries, sets.image_ids, strict=True)):
-        vector = scorer.query(gallery.load_for_encoder(query.reference_id), query.modification_text)
+    vectors = query_vectors(sets.queries, scorer)
+    for row, (vector, of_query) in enumerate(zip(vectors, sets.image_ids, strict=True)):
         # Methods share images: each is scored once.
         ids = list(dict.fromkeys(image_id for images in of_query for image_id in images))
         scores = dict(zip(ids, scorer.scores_of(vector, [gallery.row_of(one) for one in ids]).tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +11,14 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import GalleryError
 from cir_core.evaluation.evaluators.records import Columns, Measure
 from cir_core.support.texts import quoted
+from cir_core.types.records import Vector
 
 if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer
 
 FAMILY = "cirqrs"
 CUTOFFS = (10, 50)
+_BATCH = 32
 Progress = Callable[[int, int], None]
 
 
@@ -33,24 +35,32 @@ def cirqrs(
     check_gallery(benchmark, rankings, scorer)
     values = np.zeros((len(benchmark.queries), len(CUTOFFS)))
     short = dict.fromkeys(CUTOFFS, 0)
-    for row, query in enumerate(benchmark.queries):
-        ranking = rankings.get(query.query_id, ())
-        if ranking:
-            values[row] = query_values(query, ranking, scorer)
-            for k in CUTOFFS:
-                short[k] += len(ranking) < k
+    listed = [row for row, query in enumerate(benchmark.queries) if rankings.get(query.query_id)]
+    vectors = query_vectors([benchmark.queries[row] for row in listed], scorer)
+    for done, (row, vector) in enumerate(zip(listed, vectors, strict=True), 1):
+        ranking = rankings[benchmark.queries[row].query_id]
+        values[row] = list_values(vector, ranking, scorer)
+        for k in CUTOFFS:
+            short[k] += len(ranking) < k
         if progress:
-            progress(row + 1, len(benchmark.queries))
+            progress(done, len(listed))
     notes = tuple(f"{count} of {len(benchmark.queries)} lists have fewer than {k} images: CIRQRS of {k} is the mean of "
                   "all of them." for k, count in short.items() if count)
     return {Measure(FAMILY, str(k)): values[:, place] for place, k in enumerate(CUTOFFS)}, notes
 
 
-def query_values(query: BenchmarkQuery, ranking: Sequence[str], scorer: RelevanceScorer) -> tuple[float, ...]:
-    """CIRQRS of one list for each of ``CUTOFFS``."""
-    gallery, best = scorer.gallery, ranking[:max(CUTOFFS)]
-    vector = scorer.query(gallery.load_for_encoder(query.reference_id), query.modification_text)
-    scores = scorer.scores_of(vector, [gallery.row_of(image_id) for image_id in best])
+def query_vectors(queries: Sequence[BenchmarkQuery], scorer: RelevanceScorer) -> Iterator[Vector]:
+    """The ``[dim]`` vector of each query, encoded in batches as they are needed. Raises ``ImageUnreadable``."""
+    for start in range(0, len(queries), _BATCH):
+        together = queries[start : start + _BATCH]
+        images = [scorer.gallery.load_for_encoder(query.reference_id) for query in together]
+        yield from scorer.model.encode_queries(images, [query.modification_text for query in together])
+
+
+def list_values(vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer) -> tuple[float, ...]:
+    """CIRQRS of one query's list for each of ``CUTOFFS``."""
+    best = ranking[:max(CUTOFFS)]
+    scores = scorer.scores_of(vector, [scorer.gallery.row_of(image_id) for image_id in best])
     return tuple(float(scores[:k].mean(dtype=np.float64)) for k in CUTOFFS)
 
 

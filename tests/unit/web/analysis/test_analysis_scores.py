@@ -97,7 +97,8 @@ def study(store: SqlStudyStore) -> Study:
 @pytest.fixture
 def visit(store: SqlStudyStore, search: Search, tmp_path: Path) -> Open:
     services: Any = SimpleNamespace(
-        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7, relevance="off"), runs=Runs(),
+        study_store=store, runs=Runs(),
+        settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7, relevance="off"),
         methods={"text-only": TEXT}, search=search)
     app = FastAPI()
     app.include_router(analysis_routes(services))
@@ -200,7 +201,9 @@ def test_a_method_scores_a_gallery_while_one_looks_on(
     client = visit()
     there = client.get("analysis/scores/choices", params={"study": study.name}).json()
     assert there == {"galleries": [{"name": "colours", "size": 64}], "gallery": None,
-                     "methods": [{"name": "text-only", "title": "Text only"}], "name_limit": NAME_LIMIT}
+                     "methods": [{"name": "text-only", "title": "Text only"}], "name_limit": NAME_LIMIT,
+                     "cirqrs": {"problem": "Needs a relevance model. Set CIRQUE_RELEVANCE to bundled, or to a folder "
+                                           "written by `cirque relevance train`."}}
     search.go.clear()
     wanted = {"study": study.name, "gallery": "colours", "method": "text-only", "name": "cosine"}
     run = client.post("analysis/scores/compute", json=wanted).json()["run"]
