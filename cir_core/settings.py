@@ -64,6 +64,7 @@ class Settings(BaseSettings):
     grace_seconds: float = Field(8.0, ge=0, le=600, description="Time for running requests to finish at shutdown.")
     min_free_mb: float = Field(200.0, ge=0, description="Free disk space below which /readyz warns.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
+    relevance: str = Field("bundled", description="Relevance model (CIRQRS): bundled, a folder, or off.")
     methods: Path | None = Field(None, description="TOML file with your own methods.")
     domain: Domain = Field("garment", description="What the images show; determines the wording of prompts.")
     captioner: str = Field("", description="Local captioning model: blip:/path/to/checkpoint.")

@@ -25,6 +25,7 @@ from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 
 if TYPE_CHECKING:
+    from cir_core.relevance.model import RelevanceModel
     from storage.stores import Stores
 
 
@@ -74,6 +75,19 @@ def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
     return load_encoder(
         spec, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads)
+
+
+def open_relevance(spec: str | None) -> RelevanceModel:
+    """The relevance model ``spec`` (None: that of CIRQUE_RELEVANCE) on the configured device. Raises
+    ``RelevanceUnavailable``, ``EncoderUnavailable``."""
+    from cir_core.relevance.configured import configured_model
+    from cir_core.relevance.loading import load_relevance
+
+    if spec is None:
+        return configured_model()
+    settings = get_settings()
+    return load_relevance(spec, device=settings.device, precision=settings.precision,
+                          allow_downloads=settings.allow_downloads)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ from cli.admin import db, log, methods, models, serving, sessions, users
 from cli.construct import construct
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
+from cli.relevance import relevance
 from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -32,6 +33,7 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(sample.app, name="sample")
 app.add_typer(encoders.app, name="encoders")
 app.add_typer(captions.app, name="captions")
+app.add_typer(relevance.app, name="relevance")
 app.add_typer(models.app, name="models")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(studies.app, name="study")

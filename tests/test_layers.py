@@ -56,8 +56,8 @@ def test_only_evaluation_reads_the_ground_truth():
         for package in ALLOWED for path in modules(package)
         if any(name.startswith("cir_core.sample.atelier.ground_truth") for name in imports(path))
     }
-    assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_requests.py",
-                       "cir_core/sample/evaluate_sample.py"}
+    assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_metrics.py",
+                       "cir_core/sample/evaluate_requests.py", "cir_core/sample/evaluate_sample.py"}
 
 
 def test_only_settings_reads_the_environment():
@@ -110,7 +110,7 @@ ROOMS = {
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
                  "relevance", "gallery datasets language", "encoders images garments", "settings reports", "support",
                  "types", "errors version"),
-    "cli": ("main", "admin studies construct", "evaluate", "galleries tables", "console"),
+    "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 

@@ -63,10 +63,7 @@ def method_scores(
     settings = replace(method.settings, exclude="reference")   # as the sets were chosen
     searcher = searcher_over(None, gallery, encoder, language, domain or _domain(items) or otherwise,
                              reflects=settings.reflection is not None)
-    sets_of, missing = _scorable(items, gallery)
-    if not sets_of:
-        raise StudyError(f"The gallery {gallery.name} has the images of none of the {2 * len(items):,} sets. Name the "
-                         "gallery that the study's images come from." if items else "The study has no questions.")
+    sets_of, missing = scorable_sets(items, gallery)
     scores: dict[tuple[str, int], float] = {}
     failed: dict[_Query, str] = {}
     queries = list(sets_of)
@@ -103,22 +100,25 @@ def checked_name(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Set:
+class ScorableSet:
     item_id: str
     number: int
     image_ids: tuple[str, ...]
 
 
 @dataclass
-class _Missing:
+class Missing:
+    """What the gallery lacks."""
+
     references: int = 0   # questions
     sets: int = 0         # of questions with a reference
 
 
-def _scorable(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_Set]], _Missing]:
-    """Queries, each with the scorable sets of all its questions."""
-    sets_of: dict[_Query, list[_Set]] = {}
-    missing = _Missing()
+def scorable_sets(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[ScorableSet]], Missing]:
+    """Queries (reference, text), each with the scorable sets of all its questions. Raises ``StudyError`` if there are
+    none."""
+    sets_of: dict[_Query, list[ScorableSet]] = {}
+    missing = Missing()
     for item in items:
         reference = item.hidden["reference_id"]
         if reference not in gallery:
@@ -128,7 +128,11 @@ def _scorable(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, lis
             if not ids or any(image_id not in gallery for image_id in ids):
                 missing.sets += 1
             else:
-                sets_of.setdefault((reference, item.shown["text"]), []).append(_Set(item.item_id, number, tuple(ids)))
+                sets_of.setdefault((reference, item.shown["text"]), []).append(
+                    ScorableSet(item.item_id, number, tuple(ids)))
+    if not sets_of:
+        raise StudyError(f"The gallery {gallery.name} has the images of none of the {2 * len(items):,} sets. Name the "
+                         "gallery that the study's images come from." if items else "The study has no questions.")
     return sets_of, missing
 
 
@@ -165,7 +169,7 @@ def _composed(
     return made
 
 
-def _scores(searcher: Searcher, made: Composed, sets: Sequence[_Set]) -> dict[tuple[str, int], float]:
+def _scores(searcher: Searcher, made: Composed, sets: Sequence[ScorableSet]) -> dict[tuple[str, int], float]:
     """Scores, identical to those of a search to the last digit."""
     ids = list(dict.fromkeys(image_id for one in sets for image_id in one.image_ids))
     place = {image_id: row for row, image_id in enumerate(ids)}
@@ -185,10 +189,8 @@ def _domain(items: Sequence[Item]) -> Domain | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _notes(
-    items: Sequence[Item], missing: _Missing, failed: Mapping[_Query, str], sets_of: Mapping[_Query, Sequence[_Set]],
-    method: Method,
-) -> tuple[str, ...]:
+def missing_notes(items: Sequence[Item], missing: Missing) -> list[str]:
+    """How many sets have no score because of what the gallery lacks."""
     notes = []
     if missing.references:
         notes.append(f"Questions whose reference is not in the gallery, both sets without a score: "
@@ -196,6 +198,14 @@ def _notes(
     if missing.sets:
         notes.append(f"Sets without a score, because the gallery lacks one of their images: {missing.sets:,} of "
                      f"{2 * len(items):,}.")
+    return notes
+
+
+def _notes(
+    items: Sequence[Item], missing: Missing, failed: Mapping[_Query, str],
+    sets_of: Mapping[_Query, Sequence[ScorableSet]], method: Method,
+) -> tuple[str, ...]:
+    notes = missing_notes(items, missing)
     if failed:
         (_, text), reason = next(iter(failed.items()))
         lost = sum(len(sets_of[query]) for query in failed)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cir_core.datasets.records import Benchmark
 from cir_core.evaluation.evaluators import single_turn
 from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.evaluation.evaluators.evaluator import Evaluator
-from cir_core.evaluation.evaluators.records import Scores, score
+from cir_core.evaluation.evaluators.records import Columns, Scores, score
 from cir_core.evaluation.runs.records import Run
+
+Further = Callable[[Benchmark, Mapping[str, Sequence[str]]], tuple[Columns, tuple[str, ...]]]
+"""Columns of further measures of a benchmark's lists, and notes."""
 
 
 def evaluate_run(
     benchmark: Benchmark, run: Run, evaluator: Evaluator, *, partial: bool = False,
-    target_ranks: Mapping[str, Sequence[int]] | None = None, seed: int | None = 0,
+    target_ranks: Mapping[str, Sequence[int]] | None = None, further: Further | None = None,
+    seed: int | None = 0,
 ) -> Scores:
     """The measures of ``evaluator``, and nDCG and MRR from the ranks of the targets.
 
@@ -23,6 +27,7 @@ def evaluate_run(
         partial: queries that the run lacks count as 0, with a note, instead of being an error.
         target_ranks: ranks of a query's ``target_ids`` over its whole pool, if the retriever is
             available; otherwise they are read from the lists, as far as these go.
+        further: more measures of the lists, such as CIRQRS (:mod:`cir_core.evaluation.evaluators.relevance`).
         seed: of the bootstrap intervals; None omits them.
 
     Raises ``DatasetError`` if the benchmark hides its targets, and for a run that its evaluator
@@ -37,9 +42,14 @@ def evaluate_run(
             ranks = single_turn.target_ranks(benchmark, rankings)
         else:
             ranks = [target_ranks.get(query.query_id, ()) for query in benchmark.queries]
-        further, note = single_turn.catalogue(benchmark, ranks, frozenset(missing))
-        columns = {**columns, **further}
+        whole, note = single_turn.catalogue(benchmark, ranks, frozenset(missing))
+        columns = {**columns, **whole}
         notes = (*notes, note) if note else notes
+        if further:
+            more, remarks = further(benchmark, rankings)
+            columns, notes = {**columns, **more}, (*notes, *remarks)
+    elif further:
+        notes = (*notes, "The run ranks only image sets, so it has no CIRQRS.")
     groups: dict[str, list[int]] = {}
     for row, query in enumerate(benchmark.queries if evaluator.by_category else ()):
         groups.setdefault(query.pool, []).append(row)

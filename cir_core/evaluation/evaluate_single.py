@@ -10,18 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cir_core.datasets.records import BenchmarkQuery
+from cir_core.evaluation.evaluators import relevance
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher, TurnResult
 from cir_core.types.composition import Usage
 from cir_core.types.records import MethodSettings, ProtocolCard
 
+if TYPE_CHECKING:
+    from cir_core.relevance.scorer import RelevanceScorer
+
 CUTOFFS = (1, 5, 10, 50)
 MEASURES = (*(f"R@{k}" for k in CUTOFFS), "MRR")
+CIRQRS = tuple(f"CIRQRS@{k}" for k in relevance.CUTOFFS)
 SEEN = 10
 SCOPE = "each category by itself"
 STAGES = ("caption", "merge", "encode text", "compose", "constraints", "reflect", "encode constraints", "search")
@@ -50,7 +56,8 @@ class Spent:
 @dataclass(frozen=True)
 class SingleTurn:
     """``ranks[category]`` in the order of its queries. ``measures`` are means of the
-    categories, R@k as shares; ``by_category`` has the parts of those means."""
+    categories, R@k as shares; ``by_category`` has the parts of those means. ``cirqrs``: for each query, as ``ranks``,
+    CIRQRS of its first images, if a relevance model was given, which adds ``CIRQRS`` to the measures."""
 
     method: str
     title: str
@@ -60,6 +67,12 @@ class SingleTurn:
     by_category: Mapping[str, Mapping[str, float]]
     notes: Mapping[str, int]          # note → number of queries with it
     spent: Spent = field(compare=False)
+    cirqrs: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict, repr=False)
+
+    def values(self, category: str) -> Values:
+        """``[queries, measures]``: each query's contribution to the mean of each measure."""
+        found = single_turn_values(self.ranks[category])
+        return np.hstack([found, np.asarray(self.cirqrs[category], np.float64)]) if self.cirqrs else found
 
 
 def without_exclusions(method: Method) -> MethodSettings:
@@ -80,12 +93,15 @@ def rank_of_target(found: TurnResult, target_id: str) -> int:
 
 def single_turn(
     method: Method, categories: Sequence[Category], make_searcher: Callable[[Category], Searcher],
-    card: ProtocolCard, *, seed: int, progress: Progress | None = None,
+    card: ProtocolCard, *, scorer: RelevanceScorer | None = None, seed: int, progress: Progress | None = None,
 ) -> SingleTurn:
     """Run every query. ``make_searcher`` returns one with an empty caption cache: each
-    method pays for its own captions, so that times are comparable."""
+    method pays for its own captions, so that times are comparable. ``scorer``: also measure CIRQRS, outside of the
+    times."""
     settings = without_exclusions(method)
+    depth = SEEN if scorer is None else max(SEEN, *relevance.CUTOFFS)
     ranks: dict[str, list[int]] = {}
+    cirqrs: dict[str, list[Sequence[float]]] = {category.name: [] for category in categories} if scorer else {}
     notes, usage, milliseconds, total = Counter[str](), Usage(), Counter[str](), 0.0
     queries = sum(len(category.queries) for category in categories)
     done = 0
@@ -94,23 +110,27 @@ def single_turn(
         ranks[category.name] = []
         for query in category.queries:
             began = perf_counter()
-            found = _turn(searcher, query, settings)
+            found = _turn(searcher, query, settings, depth)
             total += (perf_counter() - began) * 1000
             milliseconds.update(found.timings_ms)
             notes.update(found.notes)
             usage += found.composition.usage
             ranks[category.name].append(rank_of_target(found, query.target_ids[0]))
+            if scorer:
+                shown = [hit.image_id for hit in found.hits]
+                (vector,) = relevance.query_vectors([query], scorer)
+                cirqrs[category.name].append(relevance.list_values(vector, shown, scorer))
             done += 1
             if progress:
                 progress(method.title, done, queries)
-    values = {name: single_turn_values(of) for name, of in ranks.items()}
-    means = estimates(list(values.values()), seed=seed)
     stages = {name: milliseconds[name] / queries for name in STAGES if name in milliseconds}
-    return SingleTurn(
-        method.name, method.title, card, ranks, dict(zip(MEASURES, means, strict=True)),
-        {name: dict(zip(MEASURES, map(float, of.mean(axis=0)), strict=True)) for name, of in values.items()},
-        dict(notes.most_common()), Spent(stages, total / queries, usage),
-    )
+    one = SingleTurn(method.name, method.title, card, ranks, {}, {}, dict(notes.most_common()),
+                     Spent(stages, total / queries, usage), cirqrs)
+    values = {name: one.values(name) for name in ranks}
+    names = (*MEASURES, *(CIRQRS if scorer else ()))
+    return replace(
+        one, measures=dict(zip(names, estimates(list(values.values()), seed=seed), strict=True)),
+        by_category={name: dict(zip(names, map(float, of.mean(axis=0)), strict=True)) for name, of in values.items()})
 
 
 def single_turn_values(ranks: Sequence[int]) -> Values:
@@ -119,8 +139,8 @@ def single_turn_values(ranks: Sequence[int]) -> Values:
     return np.stack([*(array <= k for k in CUTOFFS), 1 / array], axis=1)
 
 
-def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> TurnResult:
+def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings, depth: int) -> TurnResult:
     return searcher.turn(
-        searcher.gallery_reference(query.reference_id), query.modification_text, settings, k=SEEN,
+        searcher.gallery_reference(query.reference_id), query.modification_text, settings, k=depth,
         target_id=query.target_ids[0],
     )

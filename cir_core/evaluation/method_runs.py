@@ -13,6 +13,8 @@ from cir_core.errors import (
     GalleryError,
     LanguageModelUnavailable,
     MethodError,
+    RelevanceMismatch,
+    RelevanceUnavailable,
     Stopped,
     StorageError,
 )
@@ -33,7 +35,8 @@ Progress = Callable[[str, int, int], None]
 """Called with the current step, and the numbers of queries done and in all."""
 
 DEPTH = 50
-ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError)
+ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError,
+               RelevanceUnavailable, RelevanceMismatch)
 """Errors of the method or the machine, which end a run; others concern one query. The gallery's
 images are checked in advance."""
 
@@ -109,6 +112,7 @@ def card_of(
         gallery=gallery.name, gallery_size=len(gallery), gallery_digest=gallery.digest, split=split,
         encoder=searcher.encoder.identity, language_model=searcher.language.name, method=settings,
         caption_mode=caption_mode, scope=scope, captions=read, domain=domain,
+        relevance=searcher.relevance_revision(settings),
     )
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cir_core.methods.steps import step_score
+from cir_core.methods.step import Rerank, StepScore
+from cir_core.methods.steps import step_rerank, step_score
 from cir_core.search.prepare import Composed
+from cir_core.search.reranking import depth_of, ranks_of, reorder
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import Hit
 
@@ -34,7 +36,8 @@ def rank_composed(
     # Not through the searcher, which encodes only texts it has not met: what goes through
     # the encoder together must not depend on the queries before.
     scores = [step_score(one.query.vector, one.composition, searcher.encoder) for one in made]
-    plain = [place for place, score in enumerate(scores) if score is None]
+    reranks = [step_rerank(one.composition, searcher.relevance) for one in made]
+    plain = [place for place, score in enumerate(scores) if score is None and reranks[place] is None]
     found: dict[int, QueryRanks] = {}
     if plain:
         many = index.rank_many(
@@ -48,7 +51,22 @@ def rank_composed(
             hits = tuple(Hit(index.ids[row], score, rank) for rank, (row, score) in enumerate(best, start=1))
             found[place] = QueryRanks(one.ranks, hits)
     for place, score in enumerate(scores):
-        if score is not None:
+        if score is not None and reranks[place] is None:
             best_scored, ranks = index.search_and_rank_scored(score, k, excluded[place], wanted[place])
             found[place] = QueryRanks(ranks, tuple(best_scored))
+    for place, rerank in enumerate(reranks):
+        if rerank is not None:
+            found[place] = _reranked(searcher, made[place], scores[place], rerank, excluded[place], wanted[place], k)
     return [found[place] for place in range(len(made))]
+
+
+def _reranked(
+    searcher: Searcher, made: Composed, score: StepScore | None, rerank: Rerank, excluded: Collection[str],
+    wanted: Sequence[str], k: int,
+) -> QueryRanks:
+    index, query = searcher.index, made.query.vector if score is None else score
+    depth = depth_of(rerank, index, k)
+    before = (index.search(made.query.vector, depth, exclude=excluded) if score is None
+              else index.search_scored(score, depth, exclude=excluded))
+    hits = reorder(before, rerank, searcher.gallery.row_of).hits
+    return QueryRanks(ranks_of(index, query, hits, excluded, wanted), hits[:k])

@@ -76,15 +76,15 @@ class FlatIndex:
     ) -> tuple[list[Hit], int]:
         """The ``k`` best without ``exclude``, and the rank of ``image_id``, even if it is
         excluded itself. Both from one matrix product; ``query`` is a vector or a scoring."""
-        scored: Scored
-        if isinstance(query, np.ndarray):
-            scored = PlainScores(self._products, self._checked(query, 1))
-        else:
-            scored = CombinedScores(self._products, query, self._checked(query.vectors, 2))
+        scored = self._scored(query)
         fast, k = scored.fast(), _at_least_one(k)
         hidden = [other for other in exclude if other != image_id]
         rank = self._rank(scored, fast, self._row_of(image_id), self._rows_of(hidden))
         return self._hits(scored, fast, k, self._rows_of(exclude)), rank
+
+    def score_of(self, query: Vector | Scoring, image_id: str) -> float:
+        """The score of one image, as a search gives it. Raises ``UnknownImage``."""
+        return float(self._scored(query).exact(np.array([self._row_of(image_id)]))[0])
 
     def rank_of(self, vector: npt.ArrayLike, image_id: str, exclude: Collection[str] = ()) -> int:
         """Rank of ``image_id`` in ``search(vector, len(self), exclude)``, without sorting.
@@ -131,6 +131,11 @@ class FlatIndex:
         """``[q]`` ranks of gallery rows ``target_rows``, one for each of ``vectors`` ``[q, dim]``."""
         found = self.rank_many(vectors, [(int(row),) for row in target_rows], exclude_rows=exclude_rows)
         return np.array([query.ranks[0] for query in found], dtype=np.int64)
+
+    def _scored(self, query: Vector | Scoring) -> Scored:
+        if isinstance(query, np.ndarray):
+            return PlainScores(self._products, self._checked(query, 1))
+        return CombinedScores(self._products, query, self._checked(query.vectors, 2))
 
     # -- candidates --------------------------------------------------------------------
 

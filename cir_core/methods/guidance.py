@@ -236,8 +236,11 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
     most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
     least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
     asked = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
+    reranked = composition.part("relevance") if composition else None
+    share = 1 - reranked.weight if reranked else 1.0   # of the guided score, where relevance is added
     for parts in scores:
-        yield [(asked[name], value >= least) for name, value in parts if name in asked]
+        least_here = least * share if any(name == "relevance" for name, _ in parts) else least
+        yield [(asked[name], value >= least_here) for name, value in parts if name in asked]
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:

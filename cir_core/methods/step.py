@@ -7,13 +7,14 @@ goes through that table: files, storage, the command line, searching, the audit,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cir_core.encoders.base import Encoder
+from cir_core.errors import RelevanceUnavailable
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, Task
 from cir_core.methods.feedback import ComposedQuery
@@ -40,6 +41,9 @@ class Looking:
     picture: Callable[[str], Picture]
     captions: Callable[[Sequence[str]], tuple[str, ...]]    # of these images; () if none has one
     captions_problem: str = ""                              # why captions that are there cannot be read
+    relevance: Callable[[], Any] = field(default_factory=lambda: _no_relevance, repr=False)
+    """The gallery's scores by CIRQRS (``cir_core.methods.relevance.RelevanceScores``). Raises
+    ``RelevanceUnavailable``."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,10 @@ class StepTurn:
     current: Composition | None = None     # of this turn, where it is finished and read again
 
 
+def _no_relevance() -> Any:
+    raise RelevanceUnavailable("There is no relevance model here. Choose another method.")
+
+
 class StepScore(Protocol):
     """A score made of the products of the gallery with several vectors, the query first
     (:class:`cir_core.index.scoring.Scoring`), that explains itself."""
@@ -78,6 +86,18 @@ class StepScore(Protocol):
         """For each hit the ``parts`` of its product with the query, and what the step made of them, given its products
         ``[hits, m - 1]`` with the other vectors; they add up to the score."""
         ...
+
+
+@dataclass(frozen=True)
+class Rerank:
+    """A second score of images, known one by one: score = (1 − weight) · s + weight · r for the ``first`` images of
+    the ranking by s (None: all). ``of`` takes rows of the gallery to their r, higher is better; ``name`` is that of
+    r's part in the ledger."""
+
+    name: str
+    first: int | None
+    weight: float
+    of: Callable[[Sequence[int]], Scores] = field(repr=False)
 
 
 class Step(Generic[S]):
@@ -150,6 +170,11 @@ class Step(Generic[S]):
         self, query: Vector, composition: Composition, encoder: TextEncoder, stages: StageTimer
     ) -> StepScore | None:
         """The score to rank by instead of the product with ``query``; None if it does not change it."""
+        return None
+
+    def rerank(self, composition: Composition, relevance: Callable[[], Any], stages: StageTimer) -> Rerank | None:
+        """How to order the results again after they are ranked; None if they stay. ``relevance`` as of
+        :class:`Looking`."""
         return None
 
     def reread(self, settings: S, turn: StepTurn, before: str) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cir_core.errors import SearchError
@@ -13,8 +13,9 @@ from cir_core.methods.guidance import GuidanceStep
 from cir_core.methods.history import HISTORY_SECTION
 from cir_core.methods.parameters import Section
 from cir_core.methods.reflection import ReflectionStep
+from cir_core.methods.relevance import RelevanceStep
 from cir_core.methods.soft_filter import SoftFilterStep
-from cir_core.methods.step import Step, StepScore
+from cir_core.methods.step import Rerank, Step, StepScore
 from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Composition
 from cir_core.types.methods import MethodSettings
@@ -22,7 +23,8 @@ from cir_core.types.parts import tuples
 from cir_core.types.records import Vector
 from cir_core.types.vectors import TextEncoder
 
-STEPS: dict[str, Step[Any]] = {step.name: step for step in (ReflectionStep(), SoftFilterStep(), GuidanceStep())}
+STEPS: dict[str, Step[Any]] = {
+    step.name: step for step in (ReflectionStep(), SoftFilterStep(), GuidanceStep(), RelevanceStep())}
 """By name, in the order they run in, after base and history."""
 
 
@@ -81,4 +83,17 @@ def step_score(
              if (score := step.score(query, composition, encoder, stages)) is not None}
     if len(found) > 1:
         raise SearchError(f"{' and '.join(found)} both rank the gallery. Take one of them away.")
+    return next(iter(found.values()), None)
+
+
+def step_rerank(
+    composition: Composition, relevance: Callable[[], Any], stages: StageTimer | None = None
+) -> Rerank | None:
+    """How to order the results again after they are ranked; None if they stay. Raises ``SearchError`` if two steps
+    do, and what ``relevance`` raises."""
+    stages = stages or StageTimer()
+    found = {step.label: rerank for step in STEPS.values()
+             if (rerank := step.rerank(composition, relevance, stages)) is not None}
+    if len(found) > 1:
+        raise SearchError(f"{' and '.join(found)} both order the results again. Take one of them away.")
     return next(iter(found.values()), None)

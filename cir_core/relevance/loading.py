@@ -4,42 +4,18 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
-from pathlib import Path
 
 from cir_core.encoders.torch_encoder import choose_device, choose_precision
-from cir_core.errors import RelevanceUnavailable
 from cir_core.relevance.backbones.loading import load_relevance_backbone
-from cir_core.relevance.checkpoint import CARD_FILE, load_checkpoint
+from cir_core.relevance.checkpoint import load_checkpoint
 from cir_core.relevance.model import RelevanceModel
+from cir_core.relevance.where import BUNDLED as BUNDLED
+from cir_core.relevance.where import OFF as OFF
+from cir_core.relevance.where import bundled_relevance_dir as bundled_relevance_dir
+from cir_core.relevance.where import folder_of as folder_of
+from cir_core.relevance.where import is_there as is_there
 
-BUNDLED = "bundled"
-OFF = "off"
-_ASSETS = Path("assets/relevance")
 _loading = threading.Lock()
-
-
-def bundled_relevance_dir() -> Path:
-    """Folder of the model that ships with cirque. It may be missing in a damaged install."""
-    package = Path(__file__).resolve().parents[1]
-    inside, beside = package / _ASSETS, package.parent / _ASSETS
-    return inside if inside.is_dir() else beside
-
-
-def folder_of(spec: str) -> Path:
-    """``bundled`` or a folder. Raises ``RelevanceUnavailable`` for ``off`` and an empty name."""
-    spec = spec.strip()
-    if not spec or spec == OFF:
-        raise RelevanceUnavailable("No relevance model is set. Set CIRQUE_RELEVANCE to bundled, or to a folder written "
-                                   "by `cirque relevance train`.")
-    return bundled_relevance_dir() if spec == BUNDLED else Path(spec).expanduser()
-
-
-def is_there(spec: str) -> bool:
-    """Whether ``spec`` names a model whose files exist. Loads nothing."""
-    try:
-        return (folder_of(spec) / CARD_FILE).is_file()
-    except RelevanceUnavailable:
-        return False
 
 
 def load_relevance(

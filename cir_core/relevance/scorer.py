@@ -32,6 +32,18 @@ class RelevanceScorer:
         self._stored: StoredFeatures | None = stored
 
     @property
+    def revision(self) -> str:
+        return self.model.identity.revision
+
+    @property
+    def size(self) -> int:
+        return len(self.gallery)
+
+    @property
+    def gallery_name(self) -> str:
+        return self.gallery.name
+
+    @property
     def complete(self) -> bool:
         """Whether the gallery's features are stored, so that :meth:`all_scores` is quick."""
         return self._stored is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries, read_split
 from cir_core.encoders.base import Encoder, composes
@@ -22,7 +22,6 @@ from cir_core.evaluation.evaluate_single import (
     Progress,
     SingleTurn,
     single_turn,
-    single_turn_values,
     without_exclusions,
 )
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
@@ -37,6 +36,9 @@ from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
 from cir_core.types.records import ProtocolCard
+
+if TYPE_CHECKING:
+    from cir_core.relevance.scorer import RelevanceScorer
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,19 @@ class SampleReport:
     skipped: Mapping[str, str]
     seed: int
     requests: RequestsReport | None = None
+    relevance: str = ""           # revision of the model behind CIRQRS, if that was measured
 
 
 def evaluate_sample(
     gallery: Gallery, folder: Path, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
     seed: int, max_turns: int = 4, limit: int | None = None, sessions: bool = True, requests: bool = True,
-    against: str | None = None, progress: Progress | None = None,
+    against: str | None = None, scorer: RelevanceScorer | None = None, progress: Progress | None = None,
 ) -> SampleReport:
     """Evaluate ``methods`` over ``folder``'s queries (all, or the first ``limit`` of each category, and as many
     requests).
 
-    ``against`` is the one of ``methods`` that the others are compared with. Raises
+    ``against`` is the one of ``methods`` that the others are compared with; with a ``scorer``, single turns are also
+    measured by CIRQRS. Raises
     ``MethodError`` if it is none of them, and the error of a turn when a method's base fails.
     """
     methods = list({method.name: method for method in methods}.values())
@@ -112,12 +116,11 @@ def evaluate_sample(
     searcher(categories[0]).stored_captions(categories[0].ids[:1])
     encoder.encode_texts([""])
     single = tuple(
-        single_turn(method, categories, searcher, card(method, "joined"), seed=seed, progress=progress)
+        single_turn(method, categories, searcher, card(method, "joined"), scorer=scorer, seed=seed, progress=progress)
         for method in able
     )
-    of_queries = {
-        one.method: [single_turn_values(one.ranks[category.name]) for category in categories] for one in single
-    }
+    of_queries = {one.method: [one.values(category.name) for category in categories] for one in single}
+    measured = tuple(single[0].measures) if single else MEASURES
     truth = read_attributes(folder, gallery.split)
     asked = evaluate_requests(gallery, truth, encoder, language, able, seed=seed, limit=limit,
                               progress=progress) if requests else None
@@ -140,8 +143,8 @@ def evaluate_sample(
                         for query in category.queries]
         for category in categories
     }
-    return SampleReport(queries, single, _differences(of_queries, against, MEASURES, seed), tuple(reports),
-                        skipped, seed, asked)
+    return SampleReport(queries, single, _differences(of_queries, against, measured, seed), tuple(reports),
+                        skipped, seed, asked, scorer.revision if scorer else "")
 
 
 def _session_sets(

@@ -9,7 +9,8 @@ import numpy as np
 
 from cir_core.index.flat import FlatIndex
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.step import StepScore
+from cir_core.methods.step import Rerank, StepScore
+from cir_core.search.reranking import RowOf, depth_of, rank_of_excluded, reorder
 from cir_core.types.records import Hit, Matrix
 
 
@@ -22,18 +23,48 @@ class Ranked:
 def rank(
     index: FlatIndex, features_of: Callable[[Sequence[str]], Matrix], query: ComposedQuery, *,
     score: StepScore | None = None, k: int, excluded: Sequence[str] = (), target_id: str | None = None,
+    rerank: Rerank | None = None, row_of: RowOf | None = None,
 ) -> Ranked:
-    """The best ``k`` without ``excluded``. A hit's parts add up to its score."""
+    """The best ``k`` without ``excluded``, ordered again by ``rerank`` (``row_of``: rows of the gallery). A hit's parts
+    add up to its score."""
+    if rerank is not None and row_of is not None:
+        return _reranked(index, features_of, query, score, rerank, row_of, k, excluded, target_id)
+    hits, target_rank = _ranked(index, query, score, k, excluded, target_id)
+    return Ranked(_with_ledger(hits, features_of, query, score), target_rank)
+
+
+def _ranked(
+    index: FlatIndex, query: ComposedQuery, score: StepScore | None, k: int, excluded: Sequence[str],
+    target_id: str | None,
+) -> tuple[Sequence[Hit], int | None]:
     scored = score if score is not None else query.vector
-    target_rank = None
     if target_id is not None:
         # A target picked as reference is still ranked.
-        hits, target_rank = index.search_and_rank(scored, k, excluded, target_id)
-    elif score is not None:
-        hits = index.search_scored(score, k, exclude=excluded)
-    else:
-        hits = index.search(query.vector, k, exclude=excluded)
-    return Ranked(_with_ledger(hits, features_of, query, score), target_rank)
+        return index.search_and_rank(scored, k, excluded, target_id)
+    if score is not None:
+        return index.search_scored(score, k, exclude=excluded), None
+    return index.search(query.vector, k, exclude=excluded), None
+
+
+def _reranked(
+    index: FlatIndex, features_of: Callable[[Sequence[str]], Matrix], query: ComposedQuery, score: StepScore | None,
+    rerank: Rerank, row_of: RowOf, k: int, excluded: Sequence[str], target_id: str | None,
+) -> Ranked:
+    before, target_rank = _ranked(index, query, score, depth_of(rerank, index, k), excluded, target_id)
+    again = reorder(before, rerank, row_of)
+    if target_id is not None and target_rank is not None:
+        ranks = {hit.image_id: hit.rank for hit in again.hits}
+        target_rank = ranks[target_id] if target_id in ranks else rank_of_excluded(
+            Hit(target_id, _score_of(index, query, score, target_id), target_rank), again.hits, rerank, row_of)
+    hits = again.hits[:k]
+    scores = {hit.image_id: hit for hit in before}
+    explained = _with_ledger([scores[hit.image_id] for hit in hits], features_of, query, score)
+    return Ranked(tuple(Hit(hit.image_id, hit.score, hit.rank, again.ledger(hit.image_id, one.parts, rerank))
+                        for hit, one in zip(hits, explained, strict=True)), target_rank)
+
+
+def _score_of(index: FlatIndex, query: ComposedQuery, score: StepScore | None, image_id: str) -> float:
+    return index.score_of(query.vector if score is None else score, image_id)
 
 
 def _with_ledger(

@@ -7,7 +7,7 @@ turn depends on comes in, everything it found goes out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cir_core.encoders.base import Encoder
-from cir_core.errors import LanguageModelError, SearchError
+from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
@@ -28,9 +28,11 @@ from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import Previous as Previous
 from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
+from cir_core.methods.relevance import RelevanceScores, needs_relevance
 from cir_core.methods.step import Looking, StepTurn
-from cir_core.methods.steps import reads_captions, step_score, step_tasks, steps_of
+from cir_core.methods.steps import reads_captions, step_rerank, step_score, step_tasks, steps_of
 from cir_core.methods.timings import StageTimer
+from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
 from cir_core.search.far_pictures import UNLIKE, FarPictures
@@ -67,6 +69,7 @@ class Searcher:
         self, gallery: Gallery, encoder: Encoder, language: LanguageModel,
         *, within: Collection[str] | None = None, domain: Domain = "garment",
         captions: StoredCaptions | None = None, captions_problem: str = "",
+        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer,
     ) -> None:
         gallery.check_encoder(encoder)
         self.gallery = gallery
@@ -75,6 +78,7 @@ class Searcher:
         self.domain = domain
         self.captions = captions
         self.captions_problem = captions_problem  # why existing captions cannot be read
+        self._relevance = relevance
         self._captioner = Captioner(language, domain)
         self._texts = TextVectors(encoder)
         self._far = FarPictures(gallery.features)
@@ -99,8 +103,19 @@ class Searcher:
         return make_card(
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
             split=self.gallery.split, encoder=self.encoder.identity, language_model=self.language.name,
-            method=method, captions=read, domain=self.domain,
+            method=method, captions=read, domain=self.domain, relevance=self.relevance_revision(method),
         )
+
+    def relevance(self) -> RelevanceScores:
+        """The gallery's scores by CIRQRS. Raises ``RelevanceUnavailable``."""
+        return self._relevance(self.gallery)
+
+    def relevance_revision(self, method: MethodSettings) -> str:
+        """Revision of the relevance model that ``method`` uses; "" if it uses none, or there is none."""
+        try:
+            return self.relevance().revision if needs_relevance(method) else ""
+        except RelevanceUnavailable:
+            return ""
 
     def features_of(self, image_ids: Sequence[str]) -> Matrix:
         """``[n, dim]`` stored vectors of gallery images."""
@@ -272,14 +287,16 @@ class Searcher:
         target_id: str | None, stages: StageTimer,
     ) -> Ranked:
         score = step_score(query.vector, composition, self._texts, stages)
+        rerank = step_rerank(composition, self.relevance, stages)
         with stages("search"):
-            return rank(self.index, self.features_of, query, score=score, k=k, excluded=excluded, target_id=target_id)
+            return rank(self.index, self.features_of, query, score=score, k=k, excluded=excluded, target_id=target_id,
+                        rerank=rerank, row_of=self.gallery.row_of)
 
     def _looking(self, excluded: Sequence[str]) -> Looking:
         return Looking(
             best=lambda vector, k: self.index.search(vector, k, exclude=excluded),
             features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
-            captions_problem=self.captions_problem,
+            captions_problem=self.captions_problem, relevance=self.relevance,
         )
 
 

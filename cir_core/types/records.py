@@ -62,6 +62,7 @@ class ProtocolCard:
     captions: str = ""             # 16 hex of the gallery's optimised captions, if it has any
     domain: str = "garment"        # what prompts say the images show
     stand_ins: tuple[str, ...] = ()  # language models that answered for one that was unavailable
+    relevance: str = ""            # revision of the relevance model, if the method uses one
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,25 @@ from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
 from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
-from cli.evaluate import evaluate_datasets
-from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
+from cli.evaluate import evaluate_datasets, relevance
+from cli.evaluate.comparing import (
+    CompareOption,
+    check_comparable,
+    differences,
+    evaluated,
+    print_differences,
+    read_evaluated,
+    sample_data,
+)
+from cli.evaluate.further_metrics import MetricOption, check_metric, scorer_over
+from cli.evaluate.method_options import (
+    ModelChoice,
+    ModelOption,
+    RelevanceOption,
+    chosen_methods,
+    language_model,
+    named_bar,
+)
 from cli.galleries.galleries import index_bar
 
 if TYPE_CHECKING:
@@ -25,6 +42,7 @@ if TYPE_CHECKING:
 DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
 evaluate_datasets.register(app)
+app.add_typer(relevance.app, name="relevance")
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
 
 
@@ -82,17 +100,23 @@ def sample(
     model: ModelOption = ModelChoice.built_in,
     run: evaluate_datasets.Runs = None,
     partial: evaluate_datasets.Partial = False,
+    metric: MetricOption = None,
+    relevance_spec: RelevanceOption = None,
+    compare: CompareOption = None,
     json_path: JsonOption = None,
 ) -> None:
     """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
+    check_metric(metric, relevance_spec)
     if run:
         for name in ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model"):
             if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
                 raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
-        evaluate_datasets.sample_runs(run, partial, json_path)
+        scorer = scorer_over(_sample_gallery(open_encoder("atelier")), relevance_spec) if metric else None
+        evaluate_datasets.sample_runs(run, partial, json_path, compare, scorer)
         return
     if partial:
         raise typer.BadParameter("--partial is of runs: --run FILE.")
+    from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries
     from cir_core.sample.evaluate_sample import evaluate_sample
     from cir_core.sample.gallery import sample_folder
     from cli.tables.evaluation_tables import print_report
@@ -101,13 +125,25 @@ def sample(
     chosen = chosen_methods(methods, against, all_methods(settings.methods))
     loaded = open_encoder(encoder)
     gallery = _sample_gallery(loaded)
+    folder = sample_folder(settings.home)
+    scorer = scorer_over(gallery, relevance_spec) if metric else None
+    earlier = None if compare is None else read_evaluated(compare)
+    if earlier:
+        count = sum(len(read_queries(folder, name, gallery.split)[:limit]) for name in CATEGORIES)
+        check_comparable("this evaluation", sample_data(gallery.split, gallery.digest, count),
+                         scorer.revision if scorer else "", earlier)
     with language_model(model, loaded) as language, named_bar() as update:
         report = evaluate_sample(
-            gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
-            limit=limit, sessions=sessions, requests=requests, against=against, progress=update,
+            gallery, folder, loaded, language, chosen, seed=settings.seed, max_turns=turns,
+            limit=limit, sessions=sessions, requests=requests, against=against, scorer=scorer, progress=update,
         )
     print_report(report, turns)
-    _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+    content = dataclasses.asdict(report, dict_factory=flat)
+    if earlier:
+        less = differences(evaluated("", content).figures, earlier.figures)
+        print_differences(less, earlier)
+        content["less_earlier"] = {"file": earlier.name, "systems": less}
+    _write_json(json_path, content)
 
 
 @app.command("requests")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +17,13 @@ from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar, write_file
 from cli.evaluate.answer_files import check_folder, submit
 from cli.evaluate.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
-from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
+from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
+from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, scorer_in
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
 from cli.evaluate.score_tables import as_text, show
+
+if TYPE_CHECKING:
+    from cir_core.relevance.scorer import RelevanceScorer
 
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
 Runs = Annotated[list[Path] | None, typer.Option(
@@ -53,9 +58,11 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
         model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
         intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
-        submission: Submission = None, union: Union = False,
+        submission: Submission = None, union: Union = False, metric: MetricOption = None,
+        relevance: RelevanceOption = None, compare: CompareOption = None,
     ) -> None:
         check_choice(run or (), methods, gallery)
+        check_metric(metric, relevance, gallery, hidden=submission is not None)
         if submission and kind.submit is None:
             servers = " and ".join(sorted(one.name for one in KINDS.values() if one.submit))
             raise typer.BadParameter(f"{kind.name} has no server to submit to; {servers} have.")
@@ -64,7 +71,10 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         benchmark = read_benchmark(
             kind.name, annotations, split=split, caption_mode=caption_mode, pool=pool, union=union or None)
         if not submission:
-            refuse_hidden(benchmark)  # before methods run for hours
+            refuse_hidden(benchmark)  # before methods run for hours, as all that follows
+        scorer = scorer_in(gallery, relevance) if metric and gallery else None
+        asked = _of_benchmark(benchmark, intervals, scorer)
+        earlier = _earlier(compare, asked)
         check_folder(write_run, "--write-run")
         check_folder(submission, "--submission")
         source = from_files(run) if run else from_methods(benchmark, gallery or "", methods or "", model, domain)
@@ -73,11 +83,11 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         hidden = any(not query.target_ids for query in benchmark.queries)
         scores = None if hidden else [
             evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial or one.partial,
-                         target_ranks=one.target_ranks, seed=_seed(intervals))
+                         target_ranks=one.target_ranks, further=further_by(scorer, one.run.system),
+                         seed=_seed(intervals))
             for one in answers
         ]
-        asked = _of_benchmark(benchmark, intervals)
-        show(asked, answers, scores, as_json)
+        show(asked, answers, scores, as_json, earlier)
         if submission and kind.submit:  # last: a file that the server would refuse costs no figures
             submit(submission, benchmark, [one.run for one in answers], kind.submit, say)
         if early:
@@ -86,20 +96,24 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
     return evaluate
 
 
-def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> None:
+def sample_runs(
+    runs: Sequence[Path], partial: bool, json_path: Path | None, compare: Path | None, scorer: RelevanceScorer | None
+) -> None:
     """Evaluate runs on the sample benchmark. Draws it the first time."""
     from cir_core.sample.gallery import ensure_drawn
 
     with progress_bar("Drawing garments") as drawing:
         paths, _ = ensure_drawn(get_settings().home, progress=drawing)
     benchmark = read_benchmark("sample", paths.folder)
+    asked = _of_benchmark(benchmark, True, scorer)
+    earlier = _earlier(compare, asked)
     answers = from_files(runs)
-    scores = [evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial, seed=_seed(True))
+    scores = [evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial,
+                           further=further_by(scorer, one.run.system), seed=_seed(True))
               for one in answers]
-    asked = _of_benchmark(benchmark, True)
-    show(asked, answers, scores, as_json=False)
+    show(asked, answers, scores, as_json=False, earlier=earlier)
     if json_path is not None:
-        write_file(json_path, as_text(asked, answers, scores) + "\n")
+        write_file(json_path, as_text(asked, answers, scores, earlier) + "\n")
 
 
 def circled(
@@ -155,9 +169,19 @@ def _seed(intervals: bool) -> int | None:
     return get_settings().seed if intervals else None
 
 
-def _of_benchmark(benchmark: Benchmark, intervals: bool) -> dict[str, Any]:
+def _earlier(path: Path | None, asked: dict[str, Any]) -> Evaluated | None:
+    """The evaluation to compare with. Raises ``RelevanceMismatch``, ``DatasetError``."""
+    if path is None:
+        return None
+    found = read_evaluated(path)
+    check_comparable("this evaluation", data_of(asked), asked.get("relevance", ""), found)
+    return found
+
+
+def _of_benchmark(benchmark: Benchmark, intervals: bool, scorer: RelevanceScorer | None) -> dict[str, Any]:
     kind = f"{benchmark.kind}-{benchmark.dataset}" if benchmark.dataset else benchmark.kind
-    return _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
+    found = _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
+    return {**found, "relevance": scorer.revision} if scorer else found
 
 
 def _protocol(

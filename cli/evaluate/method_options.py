@@ -25,6 +25,9 @@ ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language mo
 DomainOption = Annotated[Domain | None, typer.Option(
     help="What the images show, for language models (default: the data set's domain, else CIRQUE_DOMAIN).")]
 
+RelevanceOption = Annotated[str | None, typer.Option(
+    "--relevance", metavar="SPEC", help="Relevance model: bundled or a folder (default: CIRQUE_RELEVANCE).")]
+
 
 def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
     """Those of "a,b" and ``against``, each once, or "all". Raises ``MethodError``."""

@@ -14,12 +14,14 @@ from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cli.console import out, print_notes
 from cli.evaluate.answers import SystemRun
+from cli.evaluate.comparing import Evaluated, differences, evaluated, print_differences
 from cli.tables.measures import percent
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
     "recall_subset": "Recall@k among the image set", "targets_found": "Share of the targets in the first k",
     "ndcg": "nDCG@k", "semantic_map_at_10": "mAP@10 by semantic aspect", "full_catalogue": "Whole gallery",
+    "cirqrs": "CIRQRS: 100 × the mean relevance score of the first k",
     "within_list": "Within the lists", "hits_at_10": "Hits@10 by turn", "measures": "Measures",
 }
 _LABELS = {
@@ -30,20 +32,23 @@ _COLUMNS = 6  # a family of more is turned: a row for each measure
 
 
 def show(
-    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool
+    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool,
+    earlier: Evaluated | None = None,
 ) -> None:
-    """Print everything about the runs. ``every`` is None for a split with hidden targets.
+    """Print everything about the runs. ``every`` is None for a split with hidden targets; ``earlier`` is compared with.
 
     JSON is that of :func:`as_text`.
     """
     if as_json:
-        typer.echo(as_text(protocol, answers, every))
+        typer.echo(as_text(protocol, answers, every, earlier))
         return
     name = f"{protocol['dataset']}, {protocol['split']}" if protocol["split"] else protocol["dataset"]
     how = "" if protocol["seed"] is None or not every else (
         f"; in percent, 95 % bootstrap intervals in brackets (seed {protocol['seed']})")
     out.print(f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
               f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
+    if protocol.get("relevance"):
+        out.print(f"CIRQRS by relevance model {protocol['relevance']}.")
     print_notes(protocol["notes"], soft_wrap=False)
     if every:
         _print_tables(every)
@@ -57,16 +62,32 @@ def show(
         out.print(f"{answer.run.system}: {', '.join(facts)}")
         for note in every[place].notes if every else answer.run.notes:
             out.print(f"  Note: {note}")
+    if earlier and every:
+        content = as_content(protocol, answers, every)
+        print_differences(differences(evaluated("", content).figures, earlier.figures), earlier)
 
 
-def as_text(protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None) -> str:
-    """JSON: a single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several."""
+def as_text(
+    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None,
+    earlier: Evaluated | None = None,
+) -> str:
+    """JSON of :func:`as_content`; differences from ``earlier`` under "less_earlier"."""
+    content = as_content(protocol, answers, every)
+    if earlier and every:
+        content["less_earlier"] = {
+            "file": earlier.name, "systems": differences(evaluated("", content).figures, earlier.figures)}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def as_content(
+    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None
+) -> dict[str, Any]:
+    """A single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several."""
     systems = [
         {**(scores_json(every[place]) if every else {"system": answer.run.system}), "source": dict(answer.source)}
         for place, answer in enumerate(answers)
     ]
-    content = {**systems[0], "protocol": protocol} if len(systems) == 1 else {"protocol": protocol, "systems": systems}
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    return {**systems[0], "protocol": protocol} if len(systems) == 1 else {"protocol": protocol, "systems": systems}
 
 
 def _print_tables(every: Sequence[Scores]) -> None:

@@ -14,10 +14,12 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import Settings, get_settings
 from cir_core.support.texts import counted
 from cli.console import open_encoder, open_stores, out, print_notes
+from cli.evaluate.further_metrics import MetricOption, scorer_in
 from cli.evaluate.method_options import (
     DomainOption,
     ModelChoice,
     ModelOption,
+    RelevanceOption,
     chosen_methods,
     language_model,
     named_bar,
@@ -37,7 +39,9 @@ def scores(
     method: Annotated[str | None, typer.Option("--method", "-m", help=(
         "Score the sets by a method (cirque methods), in --gallery."))] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of the study's images.")] = None,
-    metric: Annotated[str | None, typer.Option("--name", help="Name of the method's scores.")] = None,
+    metric: MetricOption = None,
+    relevance: RelevanceOption = None,
+    called: Annotated[str | None, typer.Option("--name", help="Name of the scores of a method or metric.")] = None,
     remove: Annotated[list[str] | None, typer.Option(
         metavar="METRIC", help="Remove the scores of this name; may be repeated.")] = None,
     model: ModelOption = ModelChoice.built_in,
@@ -50,20 +54,24 @@ def scores(
     from annotation.records.scores import SCORES_PER_ITEM
     from cli.tables.report_tables import print_scores
 
-    if [bool(add), method is not None, bool(remove)].count(True) > 1:
-        raise StudyError("Do one thing at a time: --add, --method or --remove.")
-    if method is None and (gallery is not None or metric is not None):
-        raise StudyError("--gallery and --name belong to --method: name the method that is to score.")
+    if [bool(add), method is not None, metric is not None, bool(remove)].count(True) > 1:
+        raise StudyError("Do one thing at a time: --add, --method, --metric or --remove.")
+    if method is None and metric is None and (gallery is not None or called is not None):
+        raise StudyError("--gallery and --name belong to --method and --metric: name what is to score.")
+    if metric is None and relevance is not None:
+        raise StudyError("--relevance is the model of --metric cirqrs: name the metric, too.")
     settings = get_settings()
     with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
-        _check_kind(study, method is not None)
+        _check_kind(study, method is not None or metric is not None)
         what, each = "question" if study.kind == "sessions" else "set", SCORES_PER_ITEM[study.kind]
         items = store.items(study.study_id)
         made: list[MetricScores] = []
         if method is not None:
-            made = [_by_method(items, method, gallery, metric, model, domain, settings)]
+            made = [_by_method(items, method, gallery, called, model, domain, settings)]
+        if metric is not None:
+            made = [_by_relevance(items, gallery, called, relevance)]
         for path in add or ():
             made += _read(study, path, items)
         _check_twice(made)
@@ -97,6 +105,23 @@ def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Seque
     return [*(one for one in store.scores(study.study_id) if name_key(one.name) not in named), *given]
 
 
+def _by_relevance(items: Sequence[Item], gallery: str | None, name: str | None, relevance: str | None) -> MetricScores:
+    from annotation.preference.metric_scoring import checked_name
+    from annotation.preference.relevance_scoring import relevance_scores
+
+    if name is not None:
+        checked_name(name)   # before anything is computed
+    scorer = scorer_in(_named(gallery), relevance)
+    with named_bar() as progress:
+        return relevance_scores(items, scorer, name=name or "", progress=progress)
+
+
+def _named(gallery: str | None) -> str:
+    if gallery is None:
+        raise StudyError("Which gallery holds the study's images? Name it with --gallery (cirque galleries).")
+    return gallery
+
+
 def _by_method(
     items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: ModelChoice,
     domain: Domain | None, settings: Settings,
@@ -107,8 +132,7 @@ def _by_method(
 
     if name is not None:
         checked_name(name)   # before anything is computed
-    if gallery is None:
-        raise StudyError("Which gallery holds the study's images? Name it with --gallery (cirque galleries).")
+    gallery = _named(gallery)
     chosen = chosen_methods(method, None, all_methods(settings.methods))
     if len(chosen) != 1:
         raise StudyError("Only one method at a time. Name one with --method.")

@@ -22,9 +22,11 @@ def print_report(report: SampleReport, max_turns: int) -> None:
     total = sum(map(len, report.queries.values()))
     out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked separately, reference "
               f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {PERCENT}; "
-              f"seed {report.seed}.")
-    out.print(measures_table(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
-    _print_differences(report.differences, MEASURES)
+              f"seed {report.seed}." + (f" CIRQRS: 100 × the mean relevance score of the first images, relevance model "
+                                        f"{report.relevance}." if report.relevance else ""))
+    measured = tuple(report.single[0].measures) if report.single else MEASURES
+    out.print(measures_table(measured, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
+    _print_differences(report.differences, measured)
     _print_notes(report)
     _print_times(report.single)
     if report.requests is not None:

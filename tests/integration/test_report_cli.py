@@ -22,6 +22,7 @@ from cir_core.errors import (
     DatasetError,
     GalleryError,
     MethodError,
+    RelevanceUnavailable,
     SettingsError,
     StudyError,
     UnknownScores,
@@ -34,6 +35,7 @@ from cli.studies import report
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer
+from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
 
@@ -322,6 +324,17 @@ def test_scores_by_a_method(preference, stores, home, tmp_path):
     assert found["metrics"]["cosine"]["spearman"]["n"] == 24
     refused(GalleryError, "nowhere", "scores", "shops", "--method", "slerp", "--gallery", "nowhere")
     refused(MethodError, "nothing", "scores", "shops", "--method", "nothing", "--gallery", "pictures")
+    learned = save_random(tmp_path / "model")
+    said = run("scores", "shops", "--metric", "cirqrs", "--gallery", "pictures", "--relevance", tmp_path / "model")
+    assert "Stored CIRQRS with Shops: 24 sets of 24." in said
+    [of_model] = [one for one in stores.studies.scores(preference.study_id) if one.name == "CIRQRS"]
+    assert learned.revision in of_model.description and all(-1 < value < 1 for value in of_model.scores.values())
+    metrics = json.loads(run("preference", "shops", "--json", "--draws", 0))["metrics"]
+    assert metrics["CIRQRS"]["spearman"]["n"] == 24 and metrics["CIRQRS"]["preference_rate_ge"]["n"] > 0
+    asked = ("scores", "shops", "--gallery", "pictures")
+    refused(RelevanceUnavailable, "cirque relevance train", *asked, "--metric", "cirqrs", "--relevance", tmp_path / "x")
+    refused(StudyError, "name the metric", *asked, "--method", "slerp", "--relevance", tmp_path / "model")
+    refused(StudyError, "one thing at a time", *asked, "--method", "slerp", "--metric", "cirqrs")
 
 
 def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tmp_path):

@@ -149,7 +149,7 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     page.route(re.compile(r"/own/[^/]+/plotly\.js"), lambda route: late.append(route))
     page.route(re.compile("scores/choices"), lambda route: route.fulfill(json={
         "galleries": [{"name": "atelier", "size": 24}], "methods": [{"name": "slerp", "title": "Slerp"}],
-        "gallery": None, "name_limit": 60}))
+        "gallery": None, "name_limit": 60, "cirqrs": {"problem": "Needs a relevance model."}}))
     page.route(re.compile("scores/compute"), lambda route: route.fulfill(json={"run": "1"}))
     page.route(re.compile("scores/run"), lambda route: route.fulfill(json={
         "text": "Slerp", "done": 1, "total": 9, "finished": False, "problem": ""}))
@@ -158,6 +158,8 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     page.get_by_role("button", name="Add scores…").click()
     asks = page.get_by_role("dialog", name="Add scores")
     expect(asks.get_by_label("Name of the metric")).to_have_attribute("maxlength", "60")
+    expect(asks.get_by_text("CIRQRS is not available. Needs a relevance model.")).to_be_visible()
+    expect(asks.get_by_label("Method", exact=True).get_by_role("option")).to_have_text(["Slerp"])
     with page.expect_request(re.compile("scores/run")):
         asks.get_by_role("button", name="Compute").click()
     page.go_back()
@@ -169,6 +171,29 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     page.wait_for_timeout(7_000)   # longer than a look at a run, and than one at a study
     assert asked == []
     assert late and page.locator(".js-plotly-plot").count() == 0
+
+
+def test_cirqrs_is_computed_as_a_metric(meet: Meet, server: Server) -> None:
+    study = compared(server, "Learned")
+    page = meet("Olga")
+    page.goto(f"{server.url}/analysis")
+    page.route(re.compile("scores/choices"), lambda route: route.fulfill(json={
+        "galleries": [{"name": "atelier", "size": 24}], "methods": [{"name": "slerp", "title": "Slerp"}],
+        "gallery": None, "name_limit": 60, "cirqrs": {"problem": ""}}))
+    page.route(re.compile("scores/compute"), lambda route: route.fulfill(json={"run": "1"}))
+    page.route(re.compile("scores/run"), lambda route: route.fulfill(json={
+        "text": "CIRQRS", "done": 9, "total": 9, "finished": True, "problem": ""}))
+    page.get_by_role("link", name=study.name, exact=True).click()
+    complete(page)
+    for chosen, sent in (("CIRQRS, learned relevance", {"metric": "cirqrs"}), ("Slerp", {"method": "slerp"})):
+        page.get_by_role("button", name="Add scores…").click()
+        asks = page.get_by_role("dialog", name="Add scores")
+        asks.get_by_label("Method", exact=True).select_option(chosen)
+        with page.expect_request(re.compile("scores/compute")) as asked:
+            asks.get_by_role("button", name="Compute").click()
+        body = asked.value.post_data_json
+        assert {name: body[name] for name in ("metric", "method") if name in body} == sent
+        expect(asks).to_have_count(0)
 
 
 def test_a_file_is_read_as_it_is_or_refused(meet: Meet, server: Server) -> None:

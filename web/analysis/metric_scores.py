@@ -11,12 +11,14 @@ from fastapi import APIRouter
 from annotation.analysis.scores.judged_files import read_judged
 from annotation.analysis.scores.score_files import read_scores
 from annotation.preference.metric_scoring import checked_name, method_scores
+from annotation.preference.relevance_scoring import CIRQRS, relevance_scores
 from annotation.records import MetricScores, Study, name_key
 from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM
 from annotation.studies import input_limits
-from cir_core.errors import StudyError
+from cir_core.errors import RelevanceUnavailable, StudyError
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import find_method
+from cir_core.relevance.configured import configured_scorer, problem_of
 from web.analysis import report_json as present
 from web.analysis.report_cache import ReportCache
 from web.analysis.score_jobs import Computation, ScoreRuns, Tell
@@ -43,7 +45,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
                      if one.status == "complete"]
         methods = [{"name": one.name, "title": one.title} for one in services.methods.values()]
         return {"galleries": galleries, "methods": methods, "gallery": study.source.get("gallery"),
-                "name_limit": NAME_LIMIT}
+                "name_limit": NAME_LIMIT, "cirqrs": {"problem": problem_of(services.settings)}}
 
     def add(visitor: Visitor, sent: Fields) -> object:
         study = _managing(visitor, sent)
@@ -57,8 +59,10 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 
     def compute(visitor: Visitor, sent: Fields) -> object:
         study = _preference(_managing(visitor, sent))
-        method = find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
         gallery = services.search.gallery(_text(sent, "gallery", _LONGEST_NAME)).name
+        if "metric" in sent:
+            return {"run": runs.begin(study.study_id, _by_cirqrs(study, gallery, sent, visitor))}
+        method = find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
         name = checked_name(_text(sent, "name", _LONGEST_NAME) or f"{method.name} in {gallery}")
 
         def work(watch: LiveWatch, tell: Tell) -> None:
@@ -72,6 +76,21 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 
         key = (method.name, gallery, name_key(name))
         return {"run": runs.begin(study.study_id, Computation(key, name, f"Opening the gallery {gallery}", work))}
+
+    def _by_cirqrs(study: Study, gallery: str, sent: Fields, visitor: Visitor) -> Computation:
+        if sent["metric"] != "cirqrs" or sent.get("method"):
+            raise StudyError("Scores are computed by a method, or by the metric “cirqrs”.")
+        if problem := problem_of(services.settings):
+            raise RelevanceUnavailable(problem)
+        name = checked_name(_text(sent, "name", _LONGEST_NAME) or CIRQRS)
+
+        def work(watch: LiveWatch, tell: Tell) -> None:
+            tell("Opening the relevance model", 0, 0)
+            scorer = configured_scorer(services.search.gallery(gallery), services.settings)
+            _keep(study, relevance_scores(store.items(study.study_id), scorer, name=name, progress=tell, watch=watch),
+                  visitor)
+
+        return Computation(("metric cirqrs", gallery, name_key(name)), name, f"Opening the gallery {gallery}", work)
 
     def run(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "results")
@@ -100,7 +119,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         analyses.changed(study.study_id)
 
     return json_routes("/analysis/scores", {"/choices": get_endpoint(choices, slow=True), "/run": get_endpoint(run)}, {
-        "/compute": post_endpoint(compute, ("study", "gallery", "method"), ("name",), slow=True),
+        "/compute": post_endpoint(compute, ("study", "gallery"), ("method", "metric", "name"), slow=True),
         "/drop": post_endpoint(drop, ("study", "name"), slow=True),
         "": post_endpoint(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE),
     })

@@ -9,6 +9,7 @@ Wilson's intervals and p take answers as independent. Draws take questions (or p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.records import Estimate, Options, Rate
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.preference.quality import share
+
+Form = Literal["ge", "gt", "symmetric", "half"]
+"""Of a rate: CIRQRS's equation 8; likewise with >; over all answers where the scores differ; over all answers, equal
+scores counting one half."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,36 @@ def gt_given_equal_recall(compared: Compared, options: Options, units: int) -> R
     """As :func:`gt`, of answers in which both sets have the same recall (CIRQRS's equation 9)."""
     return _one_sided(_rate(compared, (compared.one > compared.two) & _equal_recall(compared), _set_one(compared),
                             options, units, "set 1 has the higher score and recall is equal"))
+
+
+def support(compared: Compared, form: Form) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """(rows,): which answers ``form`` counts; and of these, how far each follows the metric: 1, 0, or ½ where its
+    scores are equal (``half``: that of a metric that tosses a coin between equal scores)."""
+    if form == "ge":
+        counted = compared.one >= compared.two
+        return counted, (compared.preferred[counted] == 1).astype(np.float64)
+    if form == "gt":
+        counted = compared.one > compared.two
+        return counted, (compared.preferred[counted] == 1).astype(np.float64)
+    if form == "symmetric":
+        counted = _differ(compared)
+        return counted, (compared.preferred == _higher(compared))[counted].astype(np.float64)
+    counted = ~np.isnan(compared.one + compared.two)
+    follows = np.where(compared.one == compared.two, 0.5, compared.preferred == _higher(compared))
+    return counted, follows[counted]
+
+
+def support_draws(compared: Compared, form: Form, options: Options, units: int) -> NDArray[np.float64]:
+    """Means of :func:`support` in each draw of units, (draws,), nan where no answer counts. With the same seed, draws
+    of two metrics are paired."""
+    counted, follows = support(compared, form)
+    sums = np.zeros((units, 2))
+    np.add.at(sums, compared.unit[counted], np.stack([follows, np.ones_like(follows)], axis=1))
+    drawn = [batch @ sums for batch in weights(units, options.draws, options.seed)]
+    both = np.concatenate(drawn) if drawn else np.empty((0, 2))
+    with np.errstate(invalid="ignore"):     # 0 / 0: a draw without such an answer is nan
+        found: NDArray[np.float64] = both[:, 0] / both[:, 1]
+    return found
 
 
 def _one_sided(rate: Rate) -> Rate:

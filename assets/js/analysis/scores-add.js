@@ -4,6 +4,7 @@ import { scoresText, firstFaults } from "./score-files.js";
 import { passing } from "./follow.js";
 import { plural } from "../studies/words.js";
 
+const CIRQRS = "";   // among the values of the methods
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
 /** @type {(of: { study: string, kind: Kind, changed(): void, from(): void }) => { leave(): void }} */
@@ -20,6 +21,8 @@ export function addScores({ study, kind, changed, from }) {
   const compute = h("button", { class: "cq-btn primary", text: "Compute", disabled: true });
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), said = h("p", { class: "cq-quiet", role: "status" });
 
+  const noModel = h("p", { class: "cq-quiet", hidden: true });
+
   const byFile = part("From a file", send, async () => {
     const chosen = file.files?.[0];
     if (!chosen) throw new Error(`Choose a ${type} file first.`);
@@ -31,9 +34,10 @@ export function addScores({ study, kind, changed, from }) {
   h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" })]), h("div", { class: "cq-row" }, file, send));
 
   const byMethod = part("By a method, in a gallery", compute, async () => {
-    const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, method: method.value, name: named.value.trim() });
+    const by = method.value === CIRQRS ? { metric: "cirqrs" } : { method: method.value };
+    const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, ...by, name: named.value.trim() });
     await watch(run);
-  }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by." }),
+  }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by. With CIRQRS, their mean learned relevance." }), noModel,
   field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, said);
 
   const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, sessions ? null : byMethod.element);
@@ -80,9 +84,10 @@ export function addScores({ study, kind, changed, from }) {
   async function choices() {
     const title = h("h3", { text: "By a method, in a gallery" });
     try {
-      const { galleries, methods, gallery: own, name_limit } = await ask("GET", `analysis/scores/choices?study=${encodeURIComponent(study)}`);
+      const { galleries, methods, gallery: own, name_limit, cirqrs } = await ask("GET", `analysis/scores/choices?study=${encodeURIComponent(study)}`);
       gallery.replaceChildren(...galleries.map(({ name, size }) => h("option", { value: name, text: `${name} · ${plural(size, "image")}`, selected: name === own })));
-      method.replaceChildren(...methods.map(({ name, title: called }) => h("option", { value: name, text: called })));
+      method.replaceChildren(...(cirqrs.problem ? [] : [h("option", { value: CIRQRS, text: "CIRQRS, learned relevance" })]), ...methods.map(({ name, title: called }) => h("option", { value: name, text: called })));
+      tellIn(noModel, cirqrs.problem && `CIRQRS is not available. ${cirqrs.problem}`);
       if (name_limit) named.maxLength = name_limit;
       compute.disabled = !galleries.length || !methods.length;
       if (!galleries.length) byMethod.element.replaceChildren(title, h("p", { text: "There is no gallery yet. Index the study’s images with cirque index." }));

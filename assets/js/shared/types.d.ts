@@ -302,6 +302,7 @@ interface Answers {
   "analysis/scores": unknown; "analysis/scores/compute": { run: string }; "analysis/scores/drop": unknown; "analysis/scores/run": ScoreRun;
   "analysis/scores/choices": {
     galleries: { name: string; size: number }[]; methods: { name: string; title: string }[]; gallery: string | null; name_limit: number;
+    cirqrs: { problem: string };
   };
   "benchmarks/all": { benchmarks: Benchmark[]; starting: { name: string; run: ConstructionRun } | null };
   "benchmarks/sessions": { about: OpenBenchmark; page: BenchmarkPage }; "benchmarks/open": { session: string };

@@ -12,7 +12,9 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, Domain, MergeTask, Task
 from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import reads_captions, step_tasks
+from cir_core.relevance.configured import configured_model
 from cir_core.types.methods import method_to_dict
 from cir_core.types.records import MethodSettings
 from cir_core.version import __version__
@@ -22,7 +24,7 @@ def method_identity(
     settings: MethodSettings, gallery: Gallery, language: LanguageModel, domain: Domain
 ) -> dict[str, Any]:
     """Contains no paths or gallery names: the same files and weights give the same identity anywhere. The
-    language model is included only if the method uses one."""
+    language and the relevance model are included only if the method uses one. Raises ``RelevanceUnavailable``."""
     encoder = gallery.encoder
     identity: dict[str, Any] = {
         "kind": "method",
@@ -38,6 +40,8 @@ def method_identity(
         identity["answers"] = {role: _conditions(language, task) for role, task in tasks.items()}
     if reads_captions(settings) and (captions := read_captions(gallery)):
         identity["captions"] = captions.digest
+    if needs_relevance(settings):
+        identity["relevance"] = configured_model().identity.revision
     return identity
 
 

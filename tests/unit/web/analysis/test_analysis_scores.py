@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
@@ -97,7 +98,8 @@ def study(store: SqlStudyStore) -> Study:
 @pytest.fixture
 def visit(store: SqlStudyStore, search: Search, tmp_path: Path) -> Open:
     services: Any = SimpleNamespace(
-        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7), runs=Runs(),
+        study_store=store, runs=Runs(),
+        settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7, relevance="off"),
         methods={"text-only": TEXT}, search=search)
     app = FastAPI()
     app.include_router(analysis_routes(services))
@@ -200,7 +202,9 @@ def test_a_method_scores_a_gallery_while_one_looks_on(
     client = visit()
     there = client.get("analysis/scores/choices", params={"study": study.name}).json()
     assert there == {"galleries": [{"name": "colours", "size": 64}], "gallery": None,
-                     "methods": [{"name": "text-only", "title": "Text only"}], "name_limit": NAME_LIMIT}
+                     "methods": [{"name": "text-only", "title": "Text only"}], "name_limit": NAME_LIMIT,
+                     "cirqrs": {"problem": "Needs a relevance model. Set CIRQUE_RELEVANCE to bundled, or to a folder "
+                                           "written by `cirque relevance train`."}}
     search.go.clear()
     wanted = {"study": study.name, "gallery": "colours", "method": "text-only", "name": "cosine"}
     run = client.post("analysis/scores/compute", json=wanted).json()["run"]
@@ -218,6 +222,42 @@ def test_a_method_scores_a_gallery_while_one_looks_on(
     # Red is the better set in three of four answers, and always the higher score.
     rate = metrics(client, study)["cosine"]["preference_rate_symmetric"]
     assert (rate["rate"], rate["n"]) == (0.75, 4) and search.opened == 1
+
+
+def test_cirqrs_scores_the_sets_when_there_is_a_model(
+    visit: Open, study: Study, store: SqlStudyStore, search: Search, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Redness:
+        revision, gallery = "f" * 16, search.gallery("colours")
+
+        def query(self, reference: Any, text: str) -> Any:
+            return np.zeros(3, np.float32)
+
+        def scores_of(self, query: Any, rows: Any) -> Any:
+            return np.array([int(self.gallery.ids[row][1]) / 3 for row in rows], np.float32)
+
+    client, wanted = visit(), {"study": study.name, "gallery": "colours", "metric": "cirqrs"}
+    refused = client.post("analysis/scores/compute", json=wanted)
+    assert refused.status_code in (400, 503) and "CIRQUE_RELEVANCE" in refused.json()["problem"]
+    monkeypatch.setattr("web.analysis.metric_scores.problem_of", lambda settings: "")
+    monkeypatch.setattr("web.analysis.metric_scores.configured_scorer", lambda gallery, settings: Redness())
+    there = client.get("analysis/scores/choices", params={"study": study.name}).json()
+    assert there["cirqrs"] == {"problem": ""}
+    state = finished(client, client.post("analysis/scores/compute", json=wanted).json()["run"])
+    assert state == {"text": "CIRQRS", "done": 1, "total": 1, "finished": True, "problem": ""}
+    (scores,) = store.scores(study.study_id)
+    # Reds: (1 + 2 + 3 + 3 + 2) / 15; greens: 2 / 15.
+    assert scores.name == "CIRQRS" and scores.scores["i3", 1] == pytest.approx(11 / 15)
+    assert scores.scores["i3", 2] == pytest.approx(2 / 15)
+    rate = metrics(client, study)["CIRQRS"]["preference_rate_symmetric"]
+    assert (rate["rate"], rate["n"]) == (0.75, 4) and search.opened == 0
+    for wrong in ({"metric": "nosuch"}, {"method": "text-only"}):
+        answer = client.post("analysis/scores/compute", json=wanted | wrong)
+        assert answer.status_code == 400 and "“cirqrs”" in answer.json()["problem"]
+    nothing = client.post("analysis/scores/compute", json={"study": study.name, "gallery": "colours"})
+    assert nothing.status_code in (400, 404, 422) and nothing.json()["problem"].endswith(".")
+    analyst = visit("analyst").post("analysis/scores/compute", json=wanted)
+    assert analyst.status_code == 403
 
 
 def test_what_went_wrong_is_kept_for_whoever_asks(

@@ -1,0 +1,80 @@
+"""CIRQRS of a run: the mean relevance score of the first k images of each query (eq. 6; Table 6: k = 10 and 50)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.errors import GalleryError
+from cir_core.evaluation.evaluators.records import Columns, Measure
+from cir_core.support.texts import quoted
+from cir_core.types.records import Vector
+
+if TYPE_CHECKING:
+    from cir_core.relevance.scorer import RelevanceScorer
+
+FAMILY = "cirqrs"
+CUTOFFS = (10, 50)
+_BATCH = 32
+Progress = Callable[[int, int], None]
+
+
+def cirqrs(
+    benchmark: Benchmark, rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer, *,
+    progress: Progress | None = None,
+) -> tuple[Columns, tuple[str, ...]]:
+    """A column for each of ``CUTOFFS``, in the order of the benchmark's queries, and notes.
+
+    A query without a list counts as 0, as in all measures; of a list shorter than k all images count.
+
+    Raises ``GalleryError`` if the scorer's gallery lacks a reference or a listed image.
+    """
+    check_gallery(benchmark, rankings, scorer)
+    values = np.zeros((len(benchmark.queries), len(CUTOFFS)))
+    short = dict.fromkeys(CUTOFFS, 0)
+    listed = [row for row, query in enumerate(benchmark.queries) if rankings.get(query.query_id)]
+    vectors = query_vectors([benchmark.queries[row] for row in listed], scorer)
+    for done, (row, vector) in enumerate(zip(listed, vectors, strict=True), 1):
+        ranking = rankings[benchmark.queries[row].query_id]
+        values[row] = list_values(vector, ranking, scorer)
+        for k in CUTOFFS:
+            short[k] += len(ranking) < k
+        if progress:
+            progress(done, len(listed))
+    notes = tuple(f"{count} of {len(benchmark.queries)} lists have fewer than {k} images: CIRQRS of {k} is the mean of "
+                  "all of them." for k, count in short.items() if count)
+    return {Measure(FAMILY, str(k)): values[:, place] for place, k in enumerate(CUTOFFS)}, notes
+
+
+def query_vectors(queries: Sequence[BenchmarkQuery], scorer: RelevanceScorer) -> Iterator[Vector]:
+    """The ``[dim]`` vector of each query, encoded in batches as they are needed. Raises ``ImageUnreadable``."""
+    for start in range(0, len(queries), _BATCH):
+        together = queries[start : start + _BATCH]
+        images = [scorer.gallery.load_for_encoder(query.reference_id) for query in together]
+        yield from scorer.model.encode_queries(images, [query.modification_text for query in together])
+
+
+def list_values(vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer) -> tuple[float, ...]:
+    """CIRQRS of one query's list for each of ``CUTOFFS``."""
+    best = ranking[:max(CUTOFFS)]
+    scores = scorer.scores_of(vector, [scorer.gallery.row_of(image_id) for image_id in best])
+    return tuple(float(scores[:k].mean(dtype=np.float64)) for k in CUTOFFS)
+
+
+def check_gallery(
+    benchmark: Benchmark, rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer
+) -> None:
+    """Raises ``GalleryError`` unless the scorer's gallery has every reference and the first images of every list."""
+    gallery = scorer.gallery
+    wanted = dict.fromkeys(query.reference_id for query in benchmark.queries)
+    for ranking in rankings.values():
+        wanted.update(dict.fromkeys(ranking[:max(CUTOFFS)]))
+    missing = [image_id for image_id in wanted if image_id not in gallery]
+    if missing:
+        first = ", ".join(map(quoted, missing[:3]))
+        raise GalleryError(f"CIRQRS needs the images, and gallery {quoted(gallery.name)} lacks {len(missing)} of the "
+                           f"{len(wanted)} that are referenced or listed, the first: {first}. Make a gallery of the "
+                           "benchmark's own images: cirque datasets index")

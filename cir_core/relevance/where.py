@@ -1,0 +1,38 @@
+"""Which relevance model is meant: the bundled one, a folder, or none. Loads nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cir_core.errors import RelevanceUnavailable
+
+BUNDLED = "bundled"
+OFF = "off"
+WEIGHTS_FILE = "relevance.safetensors"
+CARD_FILE = "relevance.json"
+_ASSETS = Path("assets/relevance")
+
+
+def bundled_relevance_dir() -> Path:
+    """Folder of the model that ships with cirque. It may be missing in a damaged install."""
+    package = Path(__file__).resolve().parents[1]
+    inside, beside = package / _ASSETS, package.parent / _ASSETS
+    return inside if inside.is_dir() else beside
+
+
+def folder_of(spec: str) -> Path:
+    """``bundled`` or a folder. Raises ``RelevanceUnavailable`` for ``off`` and an empty name."""
+    spec = spec.strip()
+    if not spec or spec == OFF:
+        raise RelevanceUnavailable("No relevance model is set. Set CIRQUE_RELEVANCE to bundled, or to a folder written "
+                                   "by `cirque relevance train`.")
+    return bundled_relevance_dir() if spec == BUNDLED else Path(spec).expanduser()
+
+
+def is_there(spec: str) -> bool:
+    """Whether ``spec`` names a model whose files exist."""
+    try:
+        folder = folder_of(spec)
+    except RelevanceUnavailable:
+        return False
+    return (folder / CARD_FILE).is_file() and (folder / WEIGHTS_FILE).is_file()
