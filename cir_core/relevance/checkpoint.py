@@ -16,9 +16,9 @@ from safetensors.torch import load_file, save_file
 from cir_core.encoders.files.fingerprint import revision
 from cir_core.errors import RelevanceMismatch, RelevanceUnavailable
 from cir_core.relevance.scores import READINGS, Reading
-from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.relevance.where import CARD_FILE as CARD_FILE
 from cir_core.relevance.where import WEIGHTS_FILE as WEIGHTS_FILE
+from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.support.texts import quoted
 
 _FORMAT = 1

@@ -83,6 +83,7 @@ class _Training:
         mixed = {"fp32": "no", "auto": "fp16" if torch.cuda.is_available() else "no"}.get(precision, precision)
         self.accelerator = Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available(), kwargs_handlers=[
             DistributedDataParallelKwargs(find_unused_parameters=True)])   # a step trains parts of the network
+        self.share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
         set_seed(seed)
         self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
         self.texts = RememberedTexts(backbone)
@@ -190,7 +191,7 @@ class _Training:
             if place < self.step:
                 continue
             self._set_rate(epoch, place)
-            mine = np.array(order[start : start + size])[self.accelerator.process_index :: self.accelerator.num_processes]
+            mine = np.array(order[start : start + size])[self.share]
             loss = (self._reproduction(mine) if self._reproduces(epoch) else self._loss(mine, texts, negatives))
             self._descend(loss)
             self.step = place + 1

@@ -36,7 +36,8 @@ def sample_relevance_data(
         return Image.fromarray(np.array(pixels[0][row] if inside else pixels[1][row - len(train)]))
 
     return TrainingData(
-        "sample", len(rows), load, _queries(make_triplets(train, seed, _PER_CATEGORY["train"]), rows), _pools(train, rows),
+        "sample", len(rows), load,
+        _queries(make_triplets(train, seed, _PER_CATEGORY["train"]), rows), _pools(train, rows),
         _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows),
     )
 

@@ -30,7 +30,7 @@ def test_scores_of_different_models_or_data_are_not_compared():
     earlier = Evaluated("a.json", DATA, "a" * 16, {})
     check_comparable("now", DATA, "a" * 16, earlier)
     check_comparable("now", DATA, "", earlier)
-    with pytest.raises(RelevanceMismatch, match="a.json"):
+    with pytest.raises(RelevanceMismatch, match=r"a\.json"):
         check_comparable("now", DATA, "b" * 16, earlier)
     with pytest.raises(DatasetError, match="other data"):
         check_comparable("now", (*DATA[:2], "f" * 16), "a" * 16, earlier)

@@ -72,7 +72,7 @@ def test_intervals_take_queries_whole_and_differences_are_paired(study):
 
 
 def test_forms_are_those_of_the_reports(study):
-    truth, answers, metrics = study
+    _truth, answers, metrics = study
     scores = np.round(answers.of(metrics["near"]), 1)   # with ties
     nothing = np.full(len(scores), np.nan)
     compared = Compared(answers.query, answers.preferred, scores[:, 0], scores[:, 1], np.zeros(len(scores), np.int8),
