@@ -61,7 +61,7 @@ def open_features(gallery: Gallery, model: RelevanceModel) -> StoredFeatures | N
         listing = json.loads(path.with_suffix(".json").read_bytes())
         if path.stat().st_size != int(np.prod(shape)) * 2:
             return None
-        tokens = np.memmap(path, dtype="<f2", mode="r", shape=shape)
+        tokens = np.memmap(path, dtype="<f2", mode="c", shape=shape)   # torch warns of read-only arrays
         return StoredFeatures(tokens, frozenset(listing["missing"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

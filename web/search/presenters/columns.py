@@ -48,7 +48,7 @@ def columns(
         "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
         "neither": own is not None and own.chosen is None, "k": SHOWN,
         "overlaps": _overlaps(tops, sides) if open_names else [],
-        "votes": len(votes) if open_names else 0, "vote": own.vote_id if own else "",
+        "votes": len(votes) if open_names else 0, "vote": own.vote_id if own else "", "who": annotator if own else "",
         "reference": results.picture(comparison.gallery, comparison.reference_id, version),
         "continued": comparison.parent_id is not None, "judged": judged,
         "marked": _marked(comparison), "unlike": UNLIKE if any(UNLIKE in c.notes for c in comparison.columns) else "",

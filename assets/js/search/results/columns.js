@@ -10,7 +10,7 @@ import { nextReference } from "./next.js";
 const WHO = "cirque.annotator";
 
 // A vote belongs to somebody; without sign-in that is this browser.
-export function who() {
+function who() {
   const fresh = token();
   try {
     const known = localStorage.getItem(WHO);

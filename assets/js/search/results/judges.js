@@ -2,17 +2,16 @@
 // nobody who has not voted.
 import { onDraw } from "../actions.js";
 import { $ } from "../page.js";
-import { who } from "./columns.js";
 
 let known = { vote: "", html: "" };
 
 async function fill() {
   const place = $("#results [data-judges]");
-  const { judges = "", vote = "" } = place?.dataset ?? {};
+  const { judges = "", vote = "", who = "" } = place?.dataset ?? {};
   if (!place || !vote) return;
   if (known.vote !== vote) {
     const answer = await fetch("judges/comparison", { method: "POST", headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ comparison: judges, who: who() }) }).then((reply) => reply.json()).catch(() => ({}));
+      body: JSON.stringify({ comparison: judges, who }) }).then((reply) => reply.json()).catch(() => ({}));
     known = { vote, html: answer.html ?? "" };
   }
   const now = $("#results [data-judges]"); // which was perhaps drawn again meanwhile
