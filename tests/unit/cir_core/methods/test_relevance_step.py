@@ -208,7 +208,8 @@ def test_the_methods_that_use_it():
                      "cirevl-cirqrs": Relevance()}
     assert method_to_dict(methods["cirqrs"].settings)["relevance"] == {"over": "gallery", "images": 50, "weight": 1.0}
     step = RelevanceStep()
-    assert step.figure(Relevance()) == "M 50" and step.figure(Relevance("gallery", weight=0.5)) == "whole gallery · w 0.5"
+    assert step.figure(Relevance()) == "M 50"
+    assert step.figure(Relevance("gallery", weight=0.5)) == "whole gallery · w 0.5"
     assert step.summary(Relevance("gallery")) == ("CIRQRS", "the whole gallery, w 1")
 
 
