@@ -33,7 +33,7 @@ def _row(one: MetricScores, letters: Mapping[str, str], chosen: str | None, agre
     decimals = 3 if one.metric == CIRQRS else 0
     return {
         "metric": f"{one.metric}@{K}",
-        "scores": [{"text": f"{one.scores[method]:.{decimals}f}".replace("-", "−"), "best": letters[method] in best and
+        "scores": [{"text": f"{one.scores[method]:z.{decimals}f}".replace("-", "−"), "best": letters[method] in best and
                     not alike} for method in letters if method in one.scores],
         "says": "no difference" if alike else " and ".join(best),
         "as_you": chosen is not None and best == [chosen] and not alike,

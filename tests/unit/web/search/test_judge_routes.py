@@ -100,7 +100,7 @@ def test_the_scores_are_means_over_the_first_ten(services, page, gallery):
         found = [hit.image_id for hit in column.hits[:10]]
         # Red's share less a tenth of the mean distance from the green reference.
         values = [int(one[1]) / 3 - 0.1 * (int(one[1]) + 3 - int(one[3]) + int(one[5])) / 9 for one in found]
-        assert f"{sum(values) / 10:.3f}".replace("-", "−") in html
+        assert f"{sum(values) / 10:z.3f}".replace("-", "−") in html
     assert "<b>1</b> of 1 pair" in html and "Recall" not in html, "no target, no Recall"
     [judged] = services.judges.of(comparison)
     assert judged.metric == CIRQRS and preferred(judged.scores) == ("text-only",)
@@ -121,7 +121,7 @@ def test_a_blind_vote_changed_after_the_names_is_not_counted(services, page):
     voted(services, view, place(services, view, "text-only"))
     assert "<b>1</b> of 1 pair" in asked(page, view)
     voted(services, view, place(services, view, "image-only"))
-    assert "no pair yet" in asked(page, view)
+    assert "no pair to agree on yet" in asked(page, view)
 
 
 def test_a_method_that_ranks_by_the_metric_is_named(services, page):
