@@ -88,7 +88,7 @@ def test_metrics_are_told_after_the_vote_alone(open_scored: Open) -> None:
     expect(table).to_be_visible(timeout=60_000)
     expect(table.get_by_role("row", name=re.compile("^You"))).to_contain_text("B")
     expect(table.get_by_role("row", name=re.compile("^CIRQRS@10"))).to_contain_text(re.compile(r"[01]\.\d{3}"))
-    expect(page.locator(".cq-judges")).to_contain_text(re.compile(r"CIRQRS@10: agreed with you in [01] of 1 pair so far"))
+    expect(page.locator(".cq-judges")).to_contain_text(re.compile(r"@10: agreed with you in [01] of 1 pair so far"))
     assert len(answers) == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
 
