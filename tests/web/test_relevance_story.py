@@ -67,7 +67,7 @@ def test_results_are_ranked_by_relevance_and_say_so(open_scored: Open) -> None:
     expect(page.locator("[data-ledger]")).to_contain_text("Relevance (CIRQRS)")
     work = page.locator(".cq-work", has=page.get_by_role("heading", name="Relevance (CIRQRS)"))
     expect(work).to_be_visible()
-    work.get_by_label("Rank", exact=True).select_option("first")
+    work.locator("select[name='relevance.over']").select_option("first")
     work.get_by_role("button", name="Rank again").click()
     settled(page)
     expect(page.locator(".cq-changes")).to_contain_text("CIRQRS")
