@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -19,8 +19,8 @@ class VoteStore(Protocol):
     def put_vote(self, vote: MethodVote) -> MethodVote:
         """Save ``vote``, replacing the same annotator's vote on the same comparison."""
 
-    def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
-        """Votes on one comparison, or all of them, oldest first."""
+    def votes(self, comparison_id: str | None = None, annotator: str | None = None) -> Sequence[MethodVote]:
+        """Votes on one comparison, of one annotator, or all of them, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,37 @@ class Tally:
     wins: int
     losses: int
     ties: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of the pairs of a chosen method and one that was shown beside it: those that a metric orders as the person did,
+    those that it orders the other way round, and those that it does not tell apart. Votes for "no difference" order
+    nothing and do not count."""
+
+    agreed: int = 0
+    disagreed: int = 0
+    tied: int = 0
+
+    @property
+    def n(self) -> int:
+        """Pairs that the metric orders."""
+        return self.agreed + self.disagreed
+
+
+def agreement(judged: Iterable[tuple[MethodVote, Mapping[str, float]]]) -> Agreement:
+    """Votes, each with the metric's scores by method; methods without a score are left out."""
+    agreed = disagreed = tied = 0
+    for vote, scores in judged:
+        if vote.chosen is None or vote.chosen not in scores:
+            continue
+        best = scores[vote.chosen]
+        for method in dict.fromkeys(vote.shown):
+            if method != vote.chosen and method in scores:
+                agreed += best > scores[method]
+                disagreed += best < scores[method]
+                tied += best == scores[method]
+    return Agreement(agreed, disagreed, tied)
 
 
 def make_vote(

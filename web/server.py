@@ -56,6 +56,7 @@ from web.ops.weights import weights_routes
 from web.search.api import check_search
 from web.search.audit_routes import audit_routes
 from web.search.export import export_routes
+from web.search.judge_routes import judge_routes
 from web.search.live_routes import live_routes
 from web.search.media import media_routes
 from web.search.region_routes import region_routes
@@ -90,7 +91,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     routers = (
         health_routes(settings, services.database, doors, services.meter, warming),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
-        export_routes(services), live_routes(services.runs), audit_routes(services),
+        export_routes(services), live_routes(services.runs), audit_routes(services), judge_routes(services),
         suggestion_routes(services), region_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
         analysis_routes(services), benchmark_routes(services, shelf, constructions), log_routes(services),

@@ -20,6 +20,7 @@ from cir_core.images.upload_quota import UploadQuota
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method, all_methods
 from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.judges import ComparisonJudges
 from cir_core.sessions.service import SearchService
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
@@ -33,6 +34,7 @@ class Services:
     settings: Settings
     search: SearchService
     compare: ComparisonService
+    judges: ComparisonJudges
     votes: VoteStore
     study_store: StudyStore
     studies: StudyService
@@ -57,6 +59,7 @@ def open_services(settings: Settings) -> Services:
     from cir_core.encoders import load_encoder
     from cir_core.images.uploads import UploadFolder
     from cir_core.language.connect import language_models
+    from cir_core.relevance.configured import scorers_of
     from cir_core.sessions.pool import SearcherPool
     from storage.stores import open_stores
 
@@ -71,13 +74,14 @@ def open_services(settings: Settings) -> Services:
     )
     pool = SearcherPool(
         settings.home, language_models(settings, stores.answers, heard=meter.asked_model), loader,
-        domain=settings.domain,
+        domain=settings.domain, relevance=scorers_of(settings),
     )
     search = SearchService(
         pool, stores.sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
     )
     return Services(
-        settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
+        settings, search, ComparisonService(search, stores.comparisons),
+        ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies),

@@ -16,6 +16,8 @@ from cir_core.gallery.gallery import Gallery, GalleryInfo, list_galleries, open_
 from cir_core.gallery.paths import gallery_folder, read_header
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
+from cir_core.methods.relevance import RelevanceScores
+from cir_core.relevance.configured import configured_scorer
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import EncoderIdentity
 
@@ -43,11 +45,13 @@ class SearcherPool:
         self, home: Path, language_for: Callable[[Encoder], LanguageModel],
         encoder_loader: Callable[[str], Encoder] = load_encoder, *, domain: Domain = "garment",
         rest: float = REST, clock: Callable[[], float] = time.monotonic,
+        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer,
     ) -> None:
         self._home = home
         self._language_for = language_for
         self._load_encoder = encoder_loader
         self._domain = domain
+        self._relevance = relevance
         self._rest, self._clock = rest, clock
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}  # by encoder spec
@@ -95,6 +99,7 @@ class SearcherPool:
             encoder, language = models or self._loaded(gallery)
             searcher = Searcher(
                 gallery, encoder, language, domain=self._domain, captions=captions, captions_problem=problem,
+                relevance=self._relevance,
             )
             with self._lock:
                 # The gallery may have been indexed again or removed while the encoder was loaded.

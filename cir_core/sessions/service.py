@@ -81,6 +81,13 @@ class SearchService:
         images = self._pool.gallery(gallery)
         return images.thumbnail_of(reference_id) if thumbnail else images.path_of(reference_id)
 
+    def reference_image(self, gallery: str, reference_id: str) -> Image.Image:
+        """The pixels of a gallery image or an upload, without an encoder. Raises ``UnknownImage``,
+        ``ImageUnreadable``."""
+        if is_upload(reference_id):
+            return self._uploads.load(reference_id)
+        return self._pool.gallery(gallery).load_for_encoder(reference_id)
+
     def add_upload(
         self, source: Path | bytes | BinaryIO | Image.Image, name: str = "", *, patience: float = PATIENCE,
     ) -> str:

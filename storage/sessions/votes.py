@@ -37,11 +37,13 @@ class SqlVoteStore:
                 vars(vote) | {"shown": list(vote.shown), "seconds": float(vote.seconds)}))
         return vote
 
-    def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
+    def votes(self, comparison_id: str | None = None, annotator: str | None = None) -> Sequence[MethodVote]:
         v = tables.method_votes
         query = select(v).order_by(v.c.created_at, v.c.vote_id)
         if comparison_id is not None:
             query = query.where(v.c.comparison_id == comparison_id)
+        if annotator is not None:
+            query = query.where(v.c.annotator == annotator)
         with reading(self.engine) as connection:
             return tuple(map(_vote_from, connection.execute(query)))
 

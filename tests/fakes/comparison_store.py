@@ -32,5 +32,6 @@ class InMemoryVoteStore:
         self._kept[vote.comparison_id, vote.annotator] = vote
         return vote
 
-    def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
-        return [vote for vote in self._kept.values() if comparison_id in (None, vote.comparison_id)]
+    def votes(self, comparison_id: str | None = None, annotator: str | None = None) -> Sequence[MethodVote]:
+        return [vote for vote in self._kept.values()
+                if comparison_id in (None, vote.comparison_id) and annotator in (None, vote.annotator)]

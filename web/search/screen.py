@@ -11,6 +11,7 @@ from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.methods.guidance import ticks
 from cir_core.methods.references import MOST_FURTHER
+from cir_core.relevance.configured import problem_of
 from cir_core.search.projection import Projections
 from cir_core.search.scarcity import scarce
 from cir_core.types.records import Hit, SearchSession, Turn
@@ -215,7 +216,8 @@ class Screen:
         votes = self._services.votes.votes() if asked else ()
         return fill(
             "search/drawers.html", view=view, settings=settings,
-            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"], comparison=before),
+            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"],
+                            unscored=settings["unscored"], comparison=before),
         )
 
     def _key_of_drawers(self, view: UiState) -> tuple[Any, ...] | None:
@@ -234,6 +236,7 @@ class Screen:
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""
         cannot, language_model = "", ""
+        unscored = problem_of(self._settings)
         try:
             searcher = self._service.searcher(view.gallery)
             language_model = searcher.language.name
@@ -241,8 +244,8 @@ class Screen:
         except CirqueError:
             pass  # the gallery cannot be opened, which the results panel says
         return {
-            "galleries": self._galleries(), "cannot": cannot, "language_model": language_model,
-            "groups": methods.choices(view.method, self._services.methods, cannot),
+            "galleries": self._galleries(), "cannot": cannot, "unscored": unscored, "language_model": language_model,
+            "groups": methods.choices(view.method, self._services.methods, cannot, unscored),
             "excludes": [(value, results.EXCLUDE_NAMES[value]) for value in EXCLUDES],
             "parts": fieldsets(view.method),
         }

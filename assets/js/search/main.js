@@ -9,6 +9,7 @@ import "./methods/wording.js";
 import "./methods/dials.js";
 import "./methods/chips.js";
 import "./results/columns.js";
+import "./results/judges.js";
 import "./results/audit.js";
 import "./suggestions.js";
 import "./live.js";

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import delete
 
-from annotation.votes import Tally, make_vote, tally
+from annotation.votes import Agreement, Tally, agreement, make_vote, tally
 from cir_core.errors import SearchError, StorageError, UnknownSession
 from storage.engine.database import writing
 from storage.mapping import tables
@@ -64,6 +64,30 @@ def test_every_vote_counts_once_for_each_method_it_showed():
     votes = [a_vote(str(i), shown=("a", "b", "c")[:2 + i % 2], chosen=(None, "a", "b")[i % 3]) for i in range(12)]
     for row in tally(votes):
         assert row.wins + row.losses + row.ties == sum(row.method in vote.shown for vote in votes)
+
+
+def test_agreement_counts_the_pairs_that_a_vote_orders():
+    """Chosen a over b and c: 0.5 > 0.2 agrees, 0.5 < 0.7 does not. Chosen b over a: 0.3 = 0.3 is a tie. "No
+    difference", a choice without a score and a method without one order nothing."""
+    a, b, c = "abc"
+    judged = [
+        (a_vote("one", shown=(a, b, c), chosen=a), {a: 0.5, b: 0.2, c: 0.7}),
+        (a_vote("two", shown=(a, b), chosen=b), {a: 0.3, b: 0.3}),
+        (a_vote("three", shown=(a, b), chosen=None), {a: 0.1, b: 0.9}),
+        (a_vote("four", shown=(a, b), chosen=a), {b: 0.9}),
+        (a_vote("five", shown=(a, b, c), chosen=c), {a: 0.0, c: 1.0}),
+    ]
+    assert agreement(judged) == Agreement(agreed=2, disagreed=1, tied=1) and agreement(judged).n == 3
+    assert agreement([]) == Agreement()
+
+
+def test_votes_of_one_person(store):
+    made = [a_vote("one", annotator="ann", created_at=NOON), a_vote("one", annotator="bob", created_at=NOON),
+            a_vote("two", annotator="ann", created_at=NOON + timedelta(seconds=1))]
+    for vote in made:
+        store.put_vote(vote)
+    assert list(store.votes(annotator="ann")) == [made[0], made[2]]
+    assert list(store.votes("one", "ann")) == [made[0]] and list(store.votes(annotator="nobody")) == []
 
 
 def test_votes_come_back_as_they_were_put(store):

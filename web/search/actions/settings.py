@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 from cir_core.encoders.base import composes
-from cir_core.errors import EncoderUnavailable
+from cir_core.errors import EncoderUnavailable, RelevanceUnavailable
 from cir_core.methods.declared import find_method
+from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import sections
+from cir_core.relevance.configured import problem_of
 from cir_core.types.records import MethodSettings
 from web.search.actions.parts import WALL, Data, fresh, number_of, one_of, propose, text_of
 from web.search.method_form import changes_of
@@ -33,6 +35,8 @@ def apply_settings(services: Services, view: UiState, data: Data) -> UiState:
         method = replace(service.usual(gallery).settings, exclude=exclude)
     if method.base == "joint" and not composes(service.searcher(gallery).encoder):
         raise EncoderUnavailable(cannot_compose(service.searcher(gallery).encoder.name))
+    if needs_relevance(method) and (reason := problem_of(services.settings)):
+        raise RelevanceUnavailable(reason)
     k = min(MAX_K, max(1, int(number_of(data, "k")))) if "k" in data else view.k
     changed = replace(view, gallery=gallery, method=method, method_chosen=chosen, k=k)
     if gallery != view.gallery:

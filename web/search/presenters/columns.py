@@ -48,7 +48,7 @@ def columns(
         "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
         "neither": own is not None and own.chosen is None, "k": SHOWN,
         "overlaps": _overlaps(tops, sides) if open_names else [],
-        "votes": len(votes) if open_names else 0,
+        "votes": len(votes) if open_names else 0, "vote": own.vote_id if own else "", "who": annotator if own else "",
         "reference": results.picture(comparison.gallery, comparison.reference_id, version),
         "continued": comparison.parent_id is not None, "judged": judged,
         "marked": _marked(comparison), "unlike": UNLIKE if any(UNLIKE in c.notes for c in comparison.columns) else "",
@@ -58,10 +58,10 @@ def columns(
 
 def chooser(
     view: UiState, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
-    comparison: Comparison | None = None,
+    unscored: str = "", comparison: Comparison | None = None,
 ) -> Dict:
     """The form that starts a comparison, filled in from ``comparison`` if given; else with the user's own method and
-    two others. ``cannot`` is why the encoder cannot compose."""
+    two others. ``cannot`` and ``unscored`` are why some methods cannot be used."""
     own = name_of(view.method, methods)
     ticked = list(dict.fromkeys([own or USUAL, USUAL, "cirevl", "soft"]))[:3]
     if comparison is not None:
@@ -71,8 +71,8 @@ def chooser(
         "blind": comparison is not None and comparison.blind, "tally": tally_rows(votes, methods),
         "custom": own is None,
         "methods": [{"name": method.name, "title": method.title, "chosen": method.name in ticked,
-                     "source": cannot if method.settings.base == "joint" and cannot else method.source,
-                     "disabled": method.settings.base == "joint" and bool(cannot)} for method in methods.values()],
+                     "source": (reason := present_methods.unusable(method.settings, cannot, unscored)) or method.source,
+                     "disabled": bool(reason)} for method in methods.values()],
     }
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
+from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
 from cir_core.search.far_pictures import UNLIKE
 from cir_core.search.scarcity import Scarce
@@ -71,14 +72,23 @@ def method_rows(settings: MethodSettings) -> list[tuple[str, str]]:
     return rows + [step.summary(own) for step, own in steps_of(settings)]
 
 
-def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str = "") -> list[Dict]:
-    """The methods of the settings drawer in their groups. ``cannot`` says why a method that
-    needs a composing encoder does not work here; "" if it does."""
+def unusable(method: MethodSettings, cannot: str, unscored: str) -> str:
+    """Why a method cannot be used here, or "". ``cannot``: why the encoder cannot compose, ``unscored``: why there is
+    no relevance model."""
+    if method.base == "joint" and cannot:
+        return cannot
+    return unscored if needs_relevance(method) else ""
+
+
+def choices(
+    settings: MethodSettings, methods: Mapping[str, Method], cannot: str = "", unscored: str = ""
+) -> list[Dict]:
+    """The methods of the settings drawer in their groups; ``cannot`` and ``unscored`` as of :func:`unusable`."""
     current = name_of(settings, methods)
     rows = [{
         "name": method.name, "title": method.title, "source": method.source, "group": _group(method),
         "chosen": method.name == current, "settings": method_to_dict(method.settings),
-        "reason": cannot if method.settings.base == "joint" else "",
+        "reason": unusable(method.settings, cannot, unscored),
     } for method in methods.values()]
     usual, *others = dict.fromkeys((_group(methods[USUAL]), *(step.label for step in reversed(STEPS.values()))))
     titles = (usual, "Base methods", "History", *others, "Yours")

@@ -28,7 +28,7 @@ _LEFT_OUT = {"none": "nothing", "reference": "the reference", "history": "all re
 STAGES = {
     "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "compose": "Compose",
     "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
-    "encode constraints": "Encode them", "search": "Search", "total": "Total",
+    "encode constraints": "Encode them", "relevance": "Relevance", "search": "Search", "total": "Total",
 }
 _BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need another encoder."
 
@@ -160,6 +160,7 @@ def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
         ("Language model", card.language_model),
         *([("Answered in its place", ", ".join(card.stand_ins))] if card.stand_ins else []),
         *method_rows(card.method),
+        *([("Relevance model", f"revision {card.relevance}")] if card.relevance else []),
         ("Left out", _LEFT_OUT[card.method.exclude]),
         ("Captions", card.caption_mode + (f", optimised {card.captions}" if card.captions else "")),
         ("Ties", card.tie_rule),

@@ -11,7 +11,7 @@ from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 BUILTIN = (
     "text-only", "image-only", "slerp", "joint", "cirevl", "latest", "average", "weighted", "soft", "soft-reward",
     "soft-penalty", "corr", "corr-linear", "corr-replace", "corr-prf", "slerp-soft", "slerp-corr", "corr-soft",
-    "guided",
+    "guided", "cirqrs", "guided-cirqrs", "cirevl-cirqrs",
 )
 
 

@@ -111,7 +111,7 @@ def services(tmp_path, near):
     home = tmp_path / "home"
     pool = SearcherPool(home, lambda encoder: SilentLanguageModel(), lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20)
+    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
     return SimpleNamespace(search=search, methods={**builtin_methods(), "near": near}, settings=settings)
 
 

@@ -318,9 +318,13 @@ def test_the_session_of_a_first_search_is_known_while_it_runs(services):
 def test_methods_stand_in_their_groups_and_ones_own_apart():
     mine = {**METHODS, "mine": Method("mine", "Mine", "", MethodSettings(base="slerp", text_weight=0.3))}
     groups = methods.choices(METHODS["corr"].settings, mine, "no encoder for it")
-    assert [group["title"] for group in groups] == ["Guided", "Base methods", "History", "SoFT", "CoRR", "Yours"]
+    assert [group["title"] for group in groups] == [
+        "Guided", "Base methods", "History", "CIRQRS", "SoFT", "CoRR", "Yours"]
     chosen = [one["name"] for group in groups for one in group["methods"] if one["chosen"]]
     assert chosen == ["corr"]
     assert [one["name"] for group in groups for one in group["methods"] if one["reason"]] == ["joint"]
+    unscored = methods.choices(METHODS["corr"].settings, mine, unscored="no model")
+    assert [one["name"] for group in unscored for one in group["methods"] if one["reason"] == "no model"] == [
+        "guided-cirqrs", "cirqrs", "cirevl-cirqrs"]
     custom = methods.choices(MethodSettings(alpha=0.5), mine)[0]
     assert custom["methods"][0]["name"] == "custom" and "α 0.5" in custom["methods"][0]["source"]

@@ -28,7 +28,7 @@ def services(tmp_path):
     home = tmp_path / "home"
     pool = SearcherPool(home, lambda encoder: ReplayingLanguageModel({}), lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20)
+    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
     votes = SimpleNamespace(votes=lambda *_: ())
     return SimpleNamespace(search=search, methods=METHODS, settings=settings, votes=votes)
 

@@ -33,7 +33,7 @@ def services(tmp_path):
     home = tmp_path / "home"
     pool = SearcherPool(home, lambda encoder: ReplayingLanguageModel({}), lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20)
+    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
     quota = SimpleNamespace(check_pictures=lambda _: None, add_picture=lambda _: None)
     return SimpleNamespace(search=search, methods=METHODS, settings=settings, quota=quota,
                            compare=ComparisonService(search, InMemoryComparisonStore()),

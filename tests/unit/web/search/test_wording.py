@@ -44,7 +44,7 @@ def services(tmp_path):
     model = ReplayingLanguageModel({"aspects": [asks]}, caption="green")
     pool = SearcherPool(home, lambda encoder: model, lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20)
+    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
     return SimpleNamespace(search=search, methods=METHODS, settings=settings, model=model)
 
 
