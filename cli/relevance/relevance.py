@@ -11,7 +11,8 @@ from cir_core.settings import get_settings
 from cli.console import open_relevance, out, progress_bar
 from cli.relevance.train import train
 
-app = typer.Typer(help="Relevance models (CIRQRS): train them, make candidate features of galleries, show cards.", no_args_is_help=True)
+app = typer.Typer(help="Relevance models (CIRQRS): train them, make candidate features of galleries, show cards.",
+                  no_args_is_help=True)
 _LISTED = 20
 app.command("train")(train)
 

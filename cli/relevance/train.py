@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
@@ -33,14 +33,17 @@ def train(
 ) -> None:
     """Train a relevance model; resumes where it stopped. Use `accelerate launch` for several GPUs."""
     from cir_core.relevance.backbones.loading import load_relevance_backbone
+    from cir_core.relevance.training.negatives import Rule
     from cir_core.relevance.training.presets import preset_of
     from cir_core.relevance.training.trainer import train_relevance
 
     if to == Path():
         raise typer.BadParameter("Say where to write the model.", param_hint="--out")
     settings = get_settings()
+    if negatives not in (None, *get_args(Rule)):
+        raise typer.BadParameter("Choose top, drops or random.", param_hint="--negatives")
     chosen = preset_of(preset or (_SAMPLE if dataset == _SAMPLE else "cirqrs-paper"), dataset, epochs=epochs,
-                       rule=negatives)
+                       rule=cast(Rule | None, negatives))
     if backbone is None:
         if dataset != _SAMPLE:
             raise typer.BadParameter("Name the model to train on: blip2:/FOLDER, as in the paper, or an encoder such "
@@ -69,10 +72,10 @@ def _data(dataset: str, path: Path | None, images: Path | None, cache: Path) -> 
         from cir_core.sample.training.relevance_data import sample_relevance_data
 
         return sample_relevance_data(cache, seed=1)
-    from cir_core.registry.kinds import dataset_path, read_benchmark
+    from cir_core.registry.kinds import read_benchmark
     from cir_core.relevance.training.data import training_data
 
     if path is None:
         raise typer.BadParameter(f"Say where the files of {dataset} are.", param_hint="PATH")
-    splits = [read_benchmark(dataset, dataset_path(dataset, path), split=split) for split in ("train", "val")]
+    splits = [read_benchmark(dataset, path, split=split) for split in ("train", "val")]
     return training_data(splits[0], splits[1], [images or path])

@@ -17,6 +17,8 @@ from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.images.load import for_encoder, open_image
 
+_MOST_MEGAPIXELS = 64.0   # as when a gallery is indexed
+
 Rows = npt.NDArray[np.int64]
 
 
@@ -73,7 +75,7 @@ def training_data(train: Benchmark, validation: Benchmark, roots: Sequence[Path]
         pools[name] = np.array([rows[one] for one in (listed if listed is not None else validation.image_ids)])
 
     def load(row: int) -> Image.Image:
-        return for_encoder(open_image(paths[row]))
+        return for_encoder(open_image(paths[row], max_megapixels=_MOST_MEGAPIXELS))
 
     return TrainingData(train.kind, len(ids), load, queries, of_train, held, pools)
 

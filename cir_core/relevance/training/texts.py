@@ -17,7 +17,7 @@ class RememberedTexts:
 
     def __init__(self, backbone: RelevanceBackbone) -> None:
         self._backbone = backbone
-        self._known: dict[str, np.ndarray] = {}   # type: ignore[type-arg]
+        self._known: dict[str, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[str]) -> Texts:
         """Padded to the longest of ``texts``, on the CPU."""
