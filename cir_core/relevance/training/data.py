@@ -54,6 +54,11 @@ class TrainingData:
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
+def spoken(query: TrainingQuery) -> tuple[str, ...]:
+    """The captions joined as FashionIQ's are, in either order; the given one first."""
+    return tuple(dict.fromkeys((" and ".join(query.captions), " and ".join(query.captions[::-1]))))
+
+
 def training_data(train: Benchmark, validation: Benchmark, roots: Sequence[Path]) -> TrainingData:
     """Queries with targets of two splits of a data set, images under ``roots``.
 

@@ -20,6 +20,8 @@ class TrainingLog:
         """Continue after ``step``: lines of later steps, from a run that was killed, are dropped."""
         self._path = folder / LOG_FILE
         kept = [line for line in read_log(folder) if line["step"] <= step and step]
+        while kept and "rebuild" in kept[-1] and kept[-1]["step"] == step:
+            kept.pop()   # it is written again when its epoch begins
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         self._file = self._path.open("a", encoding="utf-8")
 

@@ -1,4 +1,8 @@
-"""Texts of a training as the backbone gives them: each made once, since the text tower is frozen."""
+"""Texts of a training as the backbone gives them: each made once, since the text tower is frozen.
+
+Texts are made in fixed groups, whichever is asked for first: the last bits of a text's features depend on the texts
+beside it, and a resumed training asks in another order.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,23 @@ import torch
 
 from cir_core.relevance.backbones.base import RelevanceBackbone, Texts
 
-_AHEAD = 256
+_TOGETHER = 64
 
 
 class RememberedTexts:
-    """Features in half precision, or token ids, of every text that was asked for."""
+    """Features in half precision, or token ids, of ``texts``, by groups as they are asked for."""
 
-    def __init__(self, backbone: RelevanceBackbone) -> None:
+    def __init__(self, backbone: RelevanceBackbone, texts: Sequence[str]) -> None:
         self._backbone = backbone
+        self._all = list(dict.fromkeys(texts))
+        self._group = {text: place // _TOGETHER for place, text in enumerate(self._all)}
         self._known: dict[str, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[str]) -> Texts:
         """Padded to the longest of ``texts``, on the CPU."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        for start in range(0, len(new), _AHEAD):
-            part = new[start : start + _AHEAD]
+        new = {self._group[text] for text in texts if text not in self._known}
+        for group in sorted(new):
+            part = self._all[group * _TOGETHER : (group + 1) * _TOGETHER]
             made = self._backbone.texts(part).to(torch.device("cpu"))
             values = made.values.half() if made.values.is_floating_point() else made.values
             for text, row, length in zip(part, values.numpy(), made.mask.sum(dim=1).tolist(), strict=True):

@@ -27,7 +27,7 @@ from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import all_scores, pair_scores
-from cir_core.relevance.training.data import TrainingData, TrainingQuery
+from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.log import TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.negatives import between_drops, drawn, top_below_target
@@ -86,7 +86,8 @@ class _Training:
         self.share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
         set_seed(seed)
         self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
-        self.texts = RememberedTexts(backbone)
+        self.texts = RememberedTexts(backbone, [
+            text for query in (*data.queries, *data.validation) for text in spoken(query)])
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
         self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
         network = RelevanceNetwork(backbone.new_parts())
@@ -115,6 +116,17 @@ class _Training:
         self._check_settings()
         resumed = self._resume()
         log = TrainingLog(self.out, self.step) if self.accelerator.is_main_process else None
+        try:
+            recall = self._all_epochs(log)
+        finally:
+            if log:
+                log.close()
+        checkpoint = save_checkpoint(self.out, self._card(recall), self.bare.state_dict(), half=self.preset.half)
+        curves = draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
+        return TrainingOutcome(checkpoint, recall, self.step, resumed, time.monotonic() - started, curves)
+
+    def _all_epochs(self, log: TrainingLog | None) -> dict[int, float]:
+        """The validation recall after the last one."""
         recall: dict[int, float] = {}
         begin = 0   # step at which the epoch begins
         for epoch in self.epochs:
@@ -124,15 +136,11 @@ class _Training:
                 self._epoch(epoch, begin, log)
                 recall = self.validate()
                 if log:
-                    log.add(self.step, epoch=epoch, temperature=round(float(self.bare.temperature), 5),
+                    log.add(self.step, epoch=epoch, temperature=round(self.bare.temperature.item(), 5),
                             **{f"recall_at_{k}": round(share, 5) for k, share in recall.items()})
                 self._save()
             begin += steps
-        if log:
-            log.close()
-        checkpoint = save_checkpoint(self.out, self._card(recall), self.bare.state_dict(), half=self.preset.half)
-        curves = draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
-        return TrainingOutcome(checkpoint, recall, self.step, resumed, time.monotonic() - started, curves)
+        return recall
 
     def _card(self, recall: dict[int, float]) -> RelevanceCard:
         preset, data = self.preset, self.data
@@ -182,7 +190,7 @@ class _Training:
         rng = random.Random(f"{self.seed}/{epoch}")
         order = list(range(self._length(epoch)))
         rng.shuffle(order)
-        texts = [_text(query, rng) for query in self.data.queries]
+        texts = [rng.choice(spoken(query)) for query in self.data.queries]   # captions in either order
         negatives = None if epoch < 0 else self._drawn(epoch, rng)
         size, last = self._size(epoch), self._before(self.epochs.stop)
         self.network.train()
@@ -199,7 +207,7 @@ class _Training:
                 log.add(self.step, epoch=epoch, loss=round(float(self.accelerator.reduce(loss.detach(), "mean")), 6))
             if self.progress:
                 self.progress(f"epoch {epoch - self.epochs.start + 1} of {len(self.epochs)}", self.step, last)
-            if self.step % _SAVE_EVERY == 0:
+            if self.step % _SAVE_EVERY == 0 and start + size < len(order):   # an epoch's last is saved with its recall
                 self._save()
 
     def _reproduction(self, places: npt.NDArray[np.int64]) -> Tensor:
@@ -272,19 +280,21 @@ class _Training:
             return
         last = epoch - epoch % self.preset.schedule.interval
         path = self.out / _WORK / f"negatives-{last}.npz"
-        if path.is_file():
-            stored = np.load(path)
-            self.negatives = np.split(stored["rows"], stored["ends"][:-1])
-            return
         n = self.preset.schedule.rebuild(last)
-        assert n is not None and last == epoch, "states are saved after the rebuild of their epoch"
-        self.negatives = self._choose(n)
-        self.accelerator.wait_for_everyone()
-        if log:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(".partial.npz")
-            np.savez(partial, rows=np.concatenate(self.negatives), ends=np.cumsum([len(one) for one in self.negatives]))
-            os.replace(partial, path)
+        assert n is not None
+        if path.is_file():
+            with np.load(path) as stored:
+                self.negatives = np.split(stored["rows"], stored["ends"][:-1])
+        else:
+            self.negatives = self._choose(n)
+            self.accelerator.wait_for_everyone()
+            if log:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                partial = path.with_suffix(".partial.npz")
+                np.savez(partial, rows=np.concatenate(self.negatives),
+                         ends=np.cumsum([len(one) for one in self.negatives]))
+                os.replace(partial, path)
+        if log and last == epoch and self.step == self._before(epoch):
             mean = round(float(np.mean([len(one) for one in self.negatives])), 2)
             log.add(self.step, epoch=epoch, rebuild=n, mean=mean)
 
@@ -341,7 +351,7 @@ class _Training:
         with self.accelerator.autocast():
             vectors = self.bare.query(
                 self._images(np.array([query.reference for query in queries])),
-                self.texts([" and ".join(query.captions) for query in queries]).to(self.accelerator.device))
+                self.texts([spoken(query)[0] for query in queries]).to(self.accelerator.device))
         found: npt.NDArray[np.float32] = all_scores(vectors.float(), tokens, self.preset.reading).cpu().numpy()
         return found
 
@@ -383,13 +393,6 @@ class _Training:
 def _falling(done: float, last: float) -> float:
     """Half a cosine from 1 to ``last``."""
     return last + (1 - last) * (1 + math.cos(math.pi * done)) / 2
-
-
-def _text(query: TrainingQuery, rng: random.Random) -> str:
-    """The captions in either order, joined as FashionIQ's are."""
-    captions = list(query.captions)
-    rng.shuffle(captions)
-    return " and ".join(captions)
 
 
 def _groups(network: RelevanceNetwork, weight_decay: float) -> list[dict[str, Any]]:

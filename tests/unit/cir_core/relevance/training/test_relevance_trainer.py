@@ -1,0 +1,136 @@
+"""A training from beginning to end, killed and resumed, over a few coloured images."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cir_core.errors import RelevanceUnavailable
+from cir_core.relevance.checkpoint import load_checkpoint
+from cir_core.relevance.training.data import TrainingData, TrainingQuery
+from cir_core.relevance.training.log import CURVES_FILE, read_log
+from cir_core.relevance.training.presets import TrainingPreset
+from cir_core.relevance.training.trainer import TrainingOutcome, train_relevance
+from tests.fakes.relevance import SIZE, small_backbone
+
+PRESET = TrainingPreset(
+    "sample", epochs=4, stages=4, negatives=4, rate=1e-3, pad=0.0, batch=6, reproduce=1, align=1, first_batch=6,
+    clip=1.0,
+    size={key: value for key, value in SIZE.items() if key != "dim"} | {"dim": 192},
+)
+IMAGES, QUERIES = 12, 18
+
+
+def coloured(row: int) -> Image.Image:
+    return Image.new("RGB", (32, 40), (20 * row, 255 - 20 * row, 40 * (row % 6)))
+
+
+def data() -> TrainingData:
+    queries = [TrainingQuery(row % 10, (row * 3 + 1) % 10, (f"is colour {row}", "has more light"), "all")
+               for row in range(QUERIES)]
+    held = [TrainingQuery(10, 11, ("is lighter",), "held")]
+    return TrainingData("sample", IMAGES, coloured, queries, {"all": np.arange(10)}, held, {"held": np.array([10, 11])})
+
+
+def train(out: Path, preset: TrainingPreset = PRESET, *, at: Callable[[int], None] | None = None,
+          seed: int = 5) -> TrainingOutcome:
+    from cir_core.relevance.backbones.open_clip import OpenClipBackbone, SmallQFormer
+
+    backbone = OpenClipBackbone("atelier", device="cpu", size=SmallQFormer(**PRESET.size))
+
+    def progress(what: str, step: int, _of: int) -> None:
+        if at and what.startswith("epoch"):
+            at(step)
+
+    return train_relevance(data(), backbone, preset, out, seed=seed, precision="fp32", progress=progress)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("whole")
+    train(out)
+    return out
+
+
+def lines(out: Path) -> list[object]:
+    return list(read_log(out))
+
+
+def test_every_epoch_is_logged_with_its_rebuild_and_the_model_loads(whole: Path) -> None:
+    log = read_log(whole)
+    # 2 steps of 12 - 2 held images, then 1 + 4 epochs of 18 / 6 queries.
+    assert [line["step"] for line in log if "loss" in line] == list(range(1, 2 + 3 * 5 + 1))
+    assert [(line["epoch"], line["rebuild"]) for line in log if "rebuild" in line] == [(1, 4), (2, 2), (3, 1)]
+    assert [line["epoch"] for line in log if "recall_at_10" in line] == [-2, -1, 0, 1, 2, 3]
+    assert all(0 <= line["recall_at_1"] <= line["recall_at_10"] <= 1 for line in log if "recall_at_10" in line)
+    card = load_checkpoint(whole).card
+    assert (card.preset, card.dataset) == ("sample", "sample")
+    assert (card.trained["seed"], card.trained["queries"]) == (5, QUERIES)
+    assert "Recall@10" in (whole / CURVES_FILE).read_text("utf-8")
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 9, 14])
+def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole: Path, stop_at: int) -> None:
+    def stop(step: int) -> None:
+        if step == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, at=stop)
+    done = train(tmp_path)
+    assert done.resumed_at < stop_at
+    assert lines(tmp_path) == lines(whole)
+    assert load_checkpoint(tmp_path).revision == load_checkpoint(whole).revision
+
+
+def test_a_training_killed_three_times_gives_the_same_losses(tmp_path: Path, whole: Path) -> None:
+    script = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from tests.unit.cir_core.relevance.training.test_relevance_trainer import train
+        train(Path(sys.argv[1]), at=lambda step: print(step, flush=True))
+    """)
+    root = Path(__file__).resolve().parents[5]
+    for wanted in (3, 8, 12):
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if int(line) >= wanted:
+                    process.send_signal(signal.SIGKILL)
+                    break
+            assert process.wait() == -signal.SIGKILL
+    train(tmp_path)
+    assert lines(tmp_path) == lines(whole)
+
+
+def test_another_seed_gives_other_losses_and_the_same_seed_the_same(tmp_path: Path, whole: Path) -> None:
+    train(tmp_path / "same")
+    train(tmp_path / "other", seed=6)
+    assert lines(tmp_path / "same") == lines(whole) != lines(tmp_path / "other")
+
+
+def test_a_folder_of_another_training_is_refused(whole: Path) -> None:
+    with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set or backbone"):
+        train(whole, replace(PRESET, rate=2e-3))
+
+
+@pytest.mark.parametrize("rule", ["drops", "random"])
+def test_the_other_rules_train_too(tmp_path: Path, rule: str) -> None:
+    preset = replace(PRESET, rule=rule, epochs=2, stages=2, reading="max", repeated=False, reproduce=0, align=0)
+    train(tmp_path, preset)
+    rebuilt = [line for line in read_log(tmp_path) if "rebuild" in line]
+    assert len(rebuilt) == (rule == "drops")
+    assert small_backbone().identity.revision == load_checkpoint(tmp_path).card.backbone_revision
