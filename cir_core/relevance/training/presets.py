@@ -37,7 +37,7 @@ class TrainingPreset:
     first_batch: int = 128
     align_temperature: float = 0.05
     start_temperature: float | None = None   # None: what the network begins with
-    least_temperature: float = 0.005
+    least_temperature: float = 0.005         # below it, pairs of hardly any difference count as solved
     clip: float | None = None      # largest norm of the gradient
     half: bool = False             # store the weights in half precision
     size: Mapping[str, int] = field(default_factory=dict)
@@ -52,8 +52,8 @@ _CIRR = {"cirr"}
 _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=5e-6)
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
-_SAMPLE = TrainingPreset("sample", epochs=5, stages=5, negatives=48, rate=2e-4, pad=0.0, batch=64, reproduce=3,
-                         align=12, clip=1.0, half=True)
+_SAMPLE = TrainingPreset("sample", epochs=5, stages=5, negatives=48, rate=3e-4, pad=0.0, batch=64, reproduce=3,
+                         align=12, least_temperature=0.03, clip=1.0, half=True)
 
 
 def preset_of(name: str, dataset: str, *, epochs: int | None = None, rule: Rule | None = None) -> TrainingPreset:
