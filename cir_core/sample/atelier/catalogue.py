@@ -57,7 +57,7 @@ _FAMILY_SIZES = (5, 6, 7, 8)
 _ASKED = {
     "sleeves": 15, "pattern": 15, "length": 10, "trim": 10, "neckline": 8, "fit": 5, "second_colour": 5,
 }
-_SHOP_SPLIT = "test"
+_SHOP_SPLITS = frozenset({"test", "designs"})   # "designs": drawn only to train the relevance model
 _LINE = 4   # designs that are alike: each changes two groups of the same garment, two have the same second colour
 _CUTS = 11  # of a design: its first, and those that change one group of it
 
@@ -102,7 +102,7 @@ def catalogue(
     counter, family = 0, 0
     for split, size in sizes.items():
         drafts: list[tuple[int, dict[str, str]]] = []
-        shop = split == _SHOP_SPLIT
+        shop = split in _SHOP_SPLITS
         for place, category in enumerate(CATEGORY.keys):
             wanted = size // len(CATEGORY.keys) + (place < size % len(CATEGORY.keys))
             made = 0
@@ -111,6 +111,7 @@ def catalogue(
                 family += 1
                 room = wanted - made
                 for attributes in _some(next(designs), room, rng) if shop else _family(category, rng, taken, room):
+                    taken.add(_key(attributes))
                     drafts.append((family, attributes))
                     made += 1
         rng.shuffle(drafts)  # the order must not reveal the families

@@ -1,7 +1,8 @@
-"""Training data of the sample's relevance model: queries over the garments that the gallery never shows.
+"""Training data of the sample's relevance model: queries over garments that the gallery never shows.
 
-Queries are those of :func:`make_triplets` over the train split, without its limit; validation is over the val split.
-No garment of either is in the gallery, nor is any combination of attributes (:mod:`cir_core.sample.atelier.catalogue`).
+Queries are those of :func:`make_triplets` over the train split and over designs of their own, which come in every
+colour as the gallery's do; validation is over the val split. No garment of these is in the gallery, nor is any
+combination of attributes (:mod:`cir_core.sample.atelier.catalogue`).
 """
 
 from __future__ import annotations
@@ -13,31 +14,35 @@ import numpy as np
 from PIL import Image
 
 from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery
-from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.atelier.catalogue import DEFAULT_SIZES, Garment, catalogue
 from cir_core.sample.atelier.queries import Triplet, make_triplets
 from cir_core.sample.training.sample_data import rendered
 from cir_core.sample.training.sample_model import IMAGE_SIZE
 
-_PER_CATEGORY = {"train": 9000, "val": 150}
+_SIZES = {**DEFAULT_SIZES, "designs": 6000}
+_PER_CATEGORY = {"train": 6000, "designs": 4000, "val": 150}
 
 
 def sample_relevance_data(
     cache: Path, *, seed: int, limit: int | None = None, processes: int = 2
 ) -> TrainingData:
-    """Garments of the train and val splits, drawn into ``cache`` once. ``limit``: so many training garments."""
-    garments = catalogue()
-    train = [one for one in garments if one.split == "train"][:limit]
-    held = [one for one in garments if one.split == "val"]
-    pixels = [rendered(part, cache, size=IMAGE_SIZE, processes=processes)[0] for part in (train, held)]
-    rows = {one.item_id: row for row, one in enumerate([*train, *held])}
+    """Garments drawn into ``cache`` once. ``limit``: so many training garments of each kind."""
+    garments = catalogue(sizes=_SIZES)
+    train, designs, held = ([one for one in garments if one.split == split][:limit] for split in _PER_CATEGORY)
+    shown = [*train, *designs, *held]
+    pixels = [rendered(part, cache, size=IMAGE_SIZE, processes=processes)[0] for part in (train, designs, held)]
+    rows = {one.item_id: row for row, one in enumerate(shown)}
+    ends = np.cumsum([len(part) for part in pixels])
 
     def load(row: int) -> Image.Image:
-        inside = row < len(train)
-        return Image.fromarray(np.array(pixels[0][row] if inside else pixels[1][row - len(train)]))
+        part = int(np.searchsorted(ends, row, side="right"))
+        return Image.fromarray(np.array(pixels[part][row - ends[part]]))
 
+    triplets = [*make_triplets(train, seed, _PER_CATEGORY["train"]),
+                *make_triplets(designs, seed, _PER_CATEGORY["designs"])]
     return TrainingData(
         "sample", len(rows), load,
-        _queries(make_triplets(train, seed, _PER_CATEGORY["train"]), rows), _pools(train, rows),
+        _queries(triplets, rows), _pools([*train, *designs], rows),
         _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows),
     )
 
