@@ -42,7 +42,7 @@ def test_scripts_make_elements_and_set_texts() -> None:
     found = places(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|new Function|\beval\(|"
                    r"createContextualFragment|DOMParser|setHTMLUnsafe", "assets/js", ".js")
     assert {(path, line.partition("//")[0].strip()) for path, line in found} == {
-        ("assets/js/search/results/audit.js", "else place.innerHTML = found.html;")}
+        ("assets/js/search/page.js", "place.innerHTML = html;")}
 
 
 def test_addresses_that_scripts_set_are_never_of_a_data_set() -> None:

@@ -59,10 +59,10 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 
     def compute(visitor: Visitor, sent: Fields) -> object:
         study = _preference(_managing(visitor, sent))
+        method = None if "metric" in sent else find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
         gallery = services.search.gallery(_text(sent, "gallery", _LONGEST_NAME)).name
-        if "metric" in sent:
+        if method is None:
             return {"run": runs.begin(study.study_id, _by_cirqrs(study, gallery, sent, visitor))}
-        method = find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
         name = checked_name(_text(sent, "name", _LONGEST_NAME) or f"{method.name} in {gallery}")
 
         def work(watch: LiveWatch, tell: Tell) -> None:

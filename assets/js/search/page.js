@@ -8,4 +8,8 @@ export const shown = () => $(".cq-state")?.dataset ?? {};
 /** @type {() => string[]} */
 export const further = () => JSON.parse(shown().further || "[]"); // references beside the first
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
+/** A part of a panel that the server fills later. @type {(place: HTMLElement, html: string) => void} */
+export const fillIn = (place, html) => {
+  place.innerHTML = html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
+};
 export const narrow = (/** @type {number} */ width) => window.matchMedia(`(max-width: ${width}px)`);

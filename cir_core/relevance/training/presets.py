@@ -52,7 +52,7 @@ _CIRR = {"cirr"}
 _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=5e-6)
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
-_SAMPLE = TrainingPreset("sample", epochs=3, stages=3, negatives=24, rate=3e-4, pad=0.0, batch=64, reproduce=3,
+_SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=3e-4, pad=0.0, batch=64, reproduce=3,
                          align=12, start_temperature=0.04, least_temperature=0.03, clip=1.0, half=True)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from cir_core.errors import RelevanceUnavailable
@@ -99,12 +100,16 @@ class _Training:
         self.negatives: list[npt.NDArray[np.int64]] | None = None   # of each query; None: the whole pool
 
     def _own_vectors(self) -> Tensor | None:
-        """``[images, d]``: the encoder's vectors of all images, or ``None`` where the network needs no such start."""
+        """``[images, d]`` unit rows: the encoder's vectors of all images less their mean, which tells nothing apart, or
+        ``None`` where the network needs no such start."""
         parts = [self.backbone.vectors(torch.from_numpy(picked(self.patches, np.arange(start, stop))))
                  for start in range(0, self.data.images, _CHUNK)
                  for stop in [min(start + _CHUNK, self.data.images)]]
         known = [part for part in parts if part is not None]
-        return torch.cat(known) if known else None
+        if not known:
+            return None
+        vectors = torch.cat(known)
+        return F.normalize(vectors - vectors.mean(dim=0), dim=-1)
 
     @property
     def bare(self) -> RelevanceNetwork:

@@ -2,7 +2,7 @@
 // the selected result too.
 import { h } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
-import { $ } from "../page.js";
+import { $, fillIn } from "../page.js";
 import "./ledger.js"; // which is drawn before
 import { onSelect, selected } from "./selection.js";
 
@@ -30,7 +30,7 @@ async function fill() {
   const place = $("[data-audit-place]", section);
   if (!place || !section.isConnected) return; // another turn was drawn meanwhile
   if (found.problem) place.replaceChildren(h("p", { class: "cq-quiet", text: found.problem }));
-  else place.innerHTML = found.html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
+  else fillIn(place, found.html);
   alone = found.ranks || {};
   showAlone();
 }

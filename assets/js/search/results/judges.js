@@ -1,7 +1,7 @@
 // What metrics say of a comparison. Asked for after the vote is drawn, so that it delays no vote; the server answers
 // nobody who has not voted.
 import { onDraw } from "../actions.js";
-import { $ } from "../page.js";
+import { $, fillIn } from "../page.js";
 
 let known = { vote: "", html: "" };
 
@@ -15,6 +15,6 @@ async function fill() {
     known = { vote, html: answer.html ?? "" };
   }
   const now = $("#results [data-judges]"); // which was perhaps drawn again meanwhile
-  if (now?.dataset.vote === known.vote) now.innerHTML = known.html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
+  if (now?.dataset.vote === known.vote) fillIn(now, known.html);
 }
 onDraw(fill);

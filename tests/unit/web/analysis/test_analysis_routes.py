@@ -91,7 +91,7 @@ def now() -> list[float]:
 
 @pytest.fixture
 def visit(store: SqlStudyStore, tmp_path: Path, now: list[float]) -> Open:
-    settings = SimpleNamespace(home=tmp_path, domain="garment", seed=4711)
+    settings = SimpleNamespace(home=tmp_path, domain="garment", seed=4711, relevance="off")
     services: Any = SimpleNamespace(study_store=store, settings=settings, runs=Runs(), methods={},
                                     search=SimpleNamespace(galleries=list))
     app = FastAPI()
