@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,3 +66,4 @@ class NewParts:
     dim: int
     tokens: int
     weights: Mapping[str, torch.Tensor]
+    size: Mapping[str, int] = field(default_factory=dict)   # of a Q-Former that the backbone does not decide

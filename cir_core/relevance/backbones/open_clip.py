@@ -114,7 +114,7 @@ class OpenClipBackbone:
                 "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
             },
             texts=nn.Linear(self.text_width, size.hidden), patches=nn.Identity(),
-            dim=size.dim, tokens=size.tokens, weights={},
+            dim=size.dim, tokens=size.tokens, weights={}, size=asdict(size),
         )
 
     def _image_features(self, pixels: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ from torch import Tensor
 from cir_core.errors import RelevanceUnavailable
 from cir_core.gallery.paths import locked
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
-from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, save_checkpoint
+from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import all_scores, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
-from cir_core.relevance.training.log import TrainingLog, draw_curves
+from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.negatives import between_drops, drawn, top_below_target
 from cir_core.relevance.training.patches import picked, training_patches
@@ -66,7 +67,10 @@ def train_relevance(
     full or another training writes to ``out``.
     """
     out.mkdir(parents=True, exist_ok=True)
-    with locked(out):
+    from accelerate import PartialState
+
+    # One process of several holds the lock for all.
+    with locked(out) if PartialState().is_main_process else nullcontext():
         return _Training(data, backbone, preset, out, seed, precision, work or out / _WORK, progress).run()
 
 
@@ -86,12 +90,15 @@ class _Training:
             DistributedDataParallelKwargs(find_unused_parameters=True)])   # a step trains parts of the network
         self.share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
         set_seed(seed)
-        self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
+        with self.accelerator.main_process_first():   # the others read what it made
+            self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
         self.texts = RememberedTexts(backbone, [
             text for query in (*data.queries, *data.validation) for text in spoken(query)])
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
         self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
-        network = RelevanceNetwork(backbone.new_parts())
+        parts = backbone.new_parts()
+        self.size = parts.size
+        network = RelevanceNetwork(parts)
         if preset.start_temperature:
             network.temperature.data.fill_(preset.start_temperature)
         self.optimiser = torch.optim.AdamW(_groups(network, preset.weight_decay), lr=preset.rate)
@@ -126,8 +133,11 @@ class _Training:
         finally:
             if log:
                 log.close()
-        checkpoint = save_checkpoint(self.out, self._card(recall), self.bare.state_dict(), half=self.preset.half)
-        curves = draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
+        if self.accelerator.is_main_process:
+            save_checkpoint(self.out, self._card(recall), self.bare.state_dict(), half=self.preset.half)
+            draw_curves(self.out, f"{self.preset.name} on {self.data.dataset}")
+        self.accelerator.wait_for_everyone()
+        checkpoint, curves = load_checkpoint(self.out), self.out / CURVES_FILE
         return TrainingOutcome(checkpoint, recall, self.step, resumed, time.monotonic() - started, curves)
 
     def _all_epochs(self, log: TrainingLog | None) -> dict[int, float]:
@@ -156,7 +166,7 @@ class _Training:
         trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}
         return RelevanceCard(
             backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
-            reading=preset.reading, pad=preset.pad, preset=preset.name, dataset=data.dataset, size=dict(preset.size),
+            reading=preset.reading, pad=preset.pad, preset=preset.name, dataset=data.dataset, size=dict(self.size),
             trained=trained,
         )
 
@@ -181,7 +191,7 @@ class _Training:
         return math.ceil(self._length(epoch) / self._size(epoch))
 
     def _begin(self, epoch: int, log: TrainingLog | None) -> None:
-        if epoch == -self.preset.align and self.step == self._before(epoch):
+        if epoch < 0 and epoch == -self.preset.align and self.step == self._before(epoch):
             # A query without words then is its reference, which is where a small change begins.
             self.bare.text_projection.load_state_dict(self.bare.vision_projection.state_dict())
         self._rebuild(epoch, log)
@@ -271,7 +281,9 @@ class _Training:
         for row, query in enumerate(self.data.queries):
             chosen = self.data.pools[query.pool] if self.negatives is None else self.negatives[row]
             out[row] = drawn(chosen, query.target, rng, since=self._since(epoch), query=row,
-                             seed=self.seed, repeated=self.preset.repeated)
+                             seed=self.seed,
+                             # of a whole pool hardly any comes twice
+                             repeated=self.preset.repeated or self.negatives is None)
         return out
 
     def _since(self, epoch: int) -> int:

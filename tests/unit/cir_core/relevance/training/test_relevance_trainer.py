@@ -76,6 +76,7 @@ def test_every_epoch_is_logged_with_its_rebuild_and_the_model_loads(whole: Path)
     card = load_checkpoint(whole).card
     assert (card.preset, card.dataset) == ("sample", "sample")
     assert (card.trained["seed"], card.trained["queries"]) == (5, QUERIES)
+    assert card.size == {**SIZE, "dim": 192}   # whatever the defaults of a later version
     assert "Recall@10" in (whole / CURVES_FILE).read_text("utf-8")
 
 
@@ -133,4 +134,7 @@ def test_the_other_rules_train_too(tmp_path: Path, rule: str) -> None:
     train(tmp_path, preset)
     rebuilt = [line for line in read_log(tmp_path) if "rebuild" in line]
     assert len(rebuilt) == (rule == "drops")
+    weights = load_checkpoint(tmp_path).weights
+    # Only a network that was taught the encoder's vectors begins with one projection for both.
+    assert not np.allclose(weights["text_projection.weight"], weights["vision_projection.weight"], atol=0.05)
     assert small_backbone().identity.revision == load_checkpoint(tmp_path).card.backbone_revision
