@@ -51,11 +51,12 @@ class RelevanceNetwork(nn.Module):
 
     def forward(
         self, references: Tensor | None, texts: Texts | None, images: Tensor | None
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """:meth:`query` of references and texts, and :meth:`candidates` of images, as far as they are given: one call,
-        so that several processes can share a step."""
-        return (None if references is None or texts is None else self.query(references, texts),
-                None if images is None else self.candidates(images))
+    ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        """:meth:`query` of references and texts, and :meth:`candidates` of images, as far as they are given, and
+        with both the temperature: one call with all that a loss needs, so that several processes can share a step."""
+        queries = None if references is None or texts is None else self.query(references, texts)
+        tokens = None if images is None else self.candidates(images)
+        return queries, tokens, None if queries is None or tokens is None else self.temperature * 1
 
     def _attend(self, embedded: Tensor, patches: Tensor, mask: Tensor | None) -> Tensor:
         out = self.qformer(

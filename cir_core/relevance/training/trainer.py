@@ -12,7 +12,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from cir_core.errors import RelevanceUnavailable
+from cir_core.errors import GalleryError, RelevanceUnavailable
 from cir_core.gallery.paths import locked
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
@@ -63,14 +63,19 @@ def train_relevance(
     ``precision``: auto (fp16 on cuda), fp16, bf16 or fp32. Under ``accelerate launch`` several processes share each
     batch. ``work`` keeps image features between trainings (default: inside ``out``).
 
-    Raises ``RelevanceUnavailable`` if ``out`` has a training with other settings, ``GalleryError`` when the disk is
-    full or another training writes to ``out``.
+    Raises ``RelevanceUnavailable`` if ``out`` has a training with other settings or another one writes to it,
+    ``GalleryError`` when the disk is full.
     """
     out.mkdir(parents=True, exist_ok=True)
     from accelerate import PartialState
 
-    # One process of several holds the lock for all.
-    with locked(out) if PartialState().is_main_process else nullcontext():
+    with ExitStack() as stack:
+        if PartialState(cpu=not torch.cuda.is_available()).is_main_process:   # holds the lock for all processes
+            try:
+                stack.enter_context(locked(out))
+            except GalleryError as error:
+                raise RelevanceUnavailable(f"Another training is writing to {out}. Wait until it is done, or choose "
+                                           "another --out.") from error
         return _Training(data, backbone, preset, out, seed, precision, work or out / _WORK, progress).run()
 
 
@@ -218,8 +223,9 @@ class _Training:
             loss = (self._reproduction(mine) if self._reproduces(epoch) else self._loss(mine, texts, negatives))
             self._descend(loss)
             self.step = place + 1
+            mean = float(self.accelerator.reduce(loss.detach(), "mean"))   # by every process
             if log:
-                log.add(self.step, epoch=epoch, loss=round(float(self.accelerator.reduce(loss.detach(), "mean")), 6))
+                log.add(self.step, epoch=epoch, loss=round(mean, 6))
             if self.progress:
                 self.progress(f"epoch {epoch - self.epochs.start + 1} of {len(self.epochs)}", self.step, last)
             if self.step % _SAVE_EVERY == 0 and start + size < len(order):   # an epoch's last is saved with its recall
@@ -228,7 +234,7 @@ class _Training:
     def _reproduction(self, places: npt.NDArray[np.int64]) -> Tensor:
         rows = self.shown[places]
         with self.accelerator.autocast():
-            _, tokens = self.network(None, None, self._images(rows))
+            _, tokens, _ = self.network(None, None, self._images(rows))
         assert self.vectors is not None
         return reproduction_loss(tokens.float(), self.vectors[torch.from_numpy(rows)].to(tokens.device))
 
@@ -241,16 +247,16 @@ class _Training:
         targets = np.array([query.target for query in queries])
         if negatives is None:
             with self.accelerator.autocast():
-                vectors, _ = self.network(references, words, None)
+                vectors, _, _ = self.network(references, words, None)
             assert self.vectors is not None
             known = self.vectors[torch.from_numpy(self.shown)].to(vectors.device)
             places = torch.from_numpy(np.searchsorted(self.shown, targets)).to(vectors.device)
             return alignment_loss(vectors.float(), known, places, self.preset.align_temperature)
         with self.accelerator.autocast():
-            vectors, tokens = self.network(references, words,
-                                           self._images(np.concatenate([targets, negatives[rows]])))
+            images = self._images(np.concatenate([targets, negatives[rows]]))
+            vectors, tokens, temperature = self.network(references, words, images)
             positive, negative = (pair_scores(vectors, part, self.preset.reading) for part in tokens.split(len(rows)))
-        return pair_loss(positive.float(), negative.float(), self.bare.temperature)
+        return pair_loss(positive.float(), negative.float(), temperature)
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()

@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import RelevanceUnavailable
+from cir_core.gallery.paths import locked
 from cir_core.relevance.checkpoint import load_checkpoint
 from cir_core.relevance.training.data import TrainingData, TrainingQuery
 from cir_core.relevance.training.log import CURVES_FILE, read_log
@@ -126,6 +127,11 @@ def test_another_seed_gives_other_losses_and_the_same_seed_the_same(tmp_path: Pa
 def test_a_folder_of_another_training_is_refused(whole: Path) -> None:
     with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set or backbone"):
         train(whole, replace(PRESET, rate=2e-3))
+
+
+def test_a_second_training_into_the_same_folder_is_refused(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(RelevanceUnavailable, match="Another training is writing"):
+        train(tmp_path)
 
 
 @pytest.mark.parametrize("rule", ["drops", "random"])
