@@ -48,7 +48,7 @@ class App:
         self.process.wait(30)
 
 
-def wait_until_answers(url: str, process: Running, patience: float = 30) -> None:
+def wait_until_answers(url: str, process: Running, patience: float = 120) -> None:
     until = time.monotonic() + patience
     while True:
         try:

@@ -17,7 +17,7 @@ from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running, start
 
 ROOT = Path(__file__).resolve().parents[2]
-expect.set_options(timeout=20_000)   # the machine may be busy with other tests
+expect.set_options(timeout=60_000)   # the machine may be busy with other tests
 IMAGES = 90
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
@@ -94,7 +94,7 @@ def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
 
     def open_one(path: str = "/", width: int = 1440, height: int = 900) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(90_000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text)
@@ -104,7 +104,7 @@ def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
         page.on("request", lambda request: complaints.append(f"outside: {request.url}")
                 if request.url.startswith("http") and not request.url.startswith(app.url) else None)
         page.goto(app.url + path)
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
         return page
 
     yield open_one

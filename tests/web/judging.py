@@ -76,7 +76,7 @@ class Person:
     def __init__(self, browser: Browser, url: str, name: str) -> None:
         self.url, self.name = url, name
         self.context: BrowserContext = browser.new_context(viewport={"width": 1440, "height": 900})
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(90_000)
         self.complaints: list[str] = []
         self.page = self.tab()
 

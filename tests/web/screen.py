@@ -32,7 +32,7 @@ def tiles(page: Page) -> Locator:
 def search(page: Page, text: str, turn: int) -> None:
     text_field(page).fill(text)
     text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name=f"Results of turn {turn}: {text}")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name=f"Results of turn {turn}: {text}")).to_be_visible(timeout=180_000)
     settled(page)
 
 

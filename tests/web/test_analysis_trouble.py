@@ -54,7 +54,7 @@ def test_a_bad_value_in_the_address_is_left_out_and_said(meet: Meet, server: Ser
     expect(said).to_contain_text("names=Hidden is neither shown nor hidden and names are hidden.")
     assert not re.search("abc|person|k=9", page.url) and "plan=0.2" in page.url and "names=hidden" in page.url
     page.goto(f"{server.url}/analysis?study={study.name}&category=nosuch")
-    expect(page.get_by_role("heading", name="No report available")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="No report available")).to_be_visible(timeout=180_000)
     expect(page.locator(".cq-an-main")).not_to_contain_text(re.compile("[Rr]eload"))
     page.get_by_role("button", name="Clear filters").last.click()
     complete(page)
@@ -245,7 +245,7 @@ def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(m
 
     page.route(REPORT, without_kappa)
     answer(server, study, "Ada", 5, valid())
-    expect(box.get_by_role("button", name="κ", exact=True)).to_have_count(0, timeout=30_000)
+    expect(box.get_by_role("button", name="κ", exact=True)).to_have_count(0, timeout=180_000)
     expect(box.locator("tbody tr")).to_have_count(1)
     expect(box.locator("[aria-sort]")).to_have_count(0)
     remark = card(page, "Judged valid").get_by_text("Only a few items carry it")

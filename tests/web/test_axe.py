@@ -111,7 +111,7 @@ def visit(browser: Browser, place: Place) -> Iterator[Visit]:
 
     def come(*, stranger: bool = False) -> Audit:
         context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(90_000)
         if not stranger:
             context.add_cookies([{"name": COOKIE, "value": place.cookie, "url": place.url}])
         contexts.append(context)
@@ -150,7 +150,7 @@ def test_before_the_sign_in(visit: Visit, place: Place) -> None:
 def test_search(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
     expect(page.get_by_role("group", name="Gallery images")).to_be_visible()
     olga.look(page, "search, empty")
     for button, where in (("Settings", "settings"), ("My sessions", "sessions")):
@@ -182,7 +182,7 @@ def test_search(visit: Visit) -> None:
     for box in columns.locator("[name=methods]").all():
         box.set_checked(box.get_attribute("value") in ("slerp", "text-only"))
     columns.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator(".cq-column")).to_have_count(2, timeout=60_000)
+    expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
     screen.settled(page)
     olga.look(page, "search, methods side by side")
 
@@ -190,7 +190,7 @@ def test_search(visit: Visit) -> None:
 def test_search_with_results(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
     page.get_by_role("button", name="Settings", exact=True).click()
     drawer = page.get_by_role("dialog", name="Settings")
     drawer.locator("[name=method][value=soft]").check()
@@ -217,7 +217,7 @@ def test_search_with_results(visit: Visit) -> None:
     expect(slider).to_be_hidden()
     screen.settled(page)
     page.get_by_role("button", name="Map", exact=True).click()
-    expect(page.get_by_role("listbox", name="Map of the results of turn 1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name="Map of the results of turn 1")).to_be_visible(timeout=180_000)
     screen.settled(page)
     olga.look(page, "search, map")
     page.get_by_role("button", name="List", exact=True).click()
@@ -253,7 +253,7 @@ def test_search_with_results(visit: Visit) -> None:
 def test_search_with_a_vague_wish(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
     screen.search(page, "more formal, in red", 1)
     expect(page.get_by_role("list", name="You may mean").get_by_role("button").first).to_be_visible()
     query = page.get_by_role("textbox", name="Query used")
@@ -270,7 +270,7 @@ def test_search_with_a_vague_wish(visit: Visit) -> None:
 def test_search_for_a_target(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
     page.get_by_role("button", name=re.compile("^Find a target Get a random")).click()
     olga.look(page, "search, find a target")
     page.get_by_role("button", name="Give me a target").click()
@@ -493,7 +493,7 @@ def test_benchmarks(visit: Visit, place: Place) -> None:
     form = page.get_by_role("dialog", name="Construct sessions")
     form.get_by_label("Name").fill("another")
     form.get_by_role("button", name="Estimate").click()
-    expect(form.get_by_role("button", name="Start")).to_be_enabled(timeout=60_000)
+    expect(form.get_by_role("button", name="Start")).to_be_enabled(timeout=180_000)
     olga.look(page, "benchmarks, a construction to start")
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Built").click()

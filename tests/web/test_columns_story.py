@@ -35,7 +35,7 @@ def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
     page.on("response", lambda response: answers.append(response) if "/queue/data" in response.url else None)
     choose(page, "text-only", "soft", "slerp", blind=True)
     columns = page.locator(".cq-columns")
-    expect(columns.locator(".cq-column")).to_have_count(3, timeout=60_000)
+    expect(columns.locator(".cq-column")).to_have_count(3, timeout=180_000)
     settled(page)
     results = page.locator("#results").inner_html().lower()
     for secret in ("text-only", "text only", "slerp", "soft", "reward", "score", " ms", "overlap", "identical",
@@ -63,7 +63,7 @@ def test_open_columns_go_on_from_a_turn_and_lead_back(open_page):
     search(page, "in red", 1)
     choose(page, "cirevl", "corr", text="with long sleeves")
     columns = page.locator(".cq-column")
-    expect(columns).to_have_count(2, timeout=60_000)
+    expect(columns).to_have_count(2, timeout=180_000)
     settled(page)
     expect(page.locator("#results")).to_contain_text("continuing from your turn")
     expect(columns.nth(1).locator("h2")).to_contain_text("CIReVL + CoRR")
@@ -86,5 +86,5 @@ def test_columns_on_a_phone_fit_the_width(open_page):
     page = open_page(width=390, height=844)
     search(page, "in red", 1)
     choose(page, "cirevl", "soft", blind=True)
-    expect(page.locator(".cq-column")).to_have_count(2, timeout=60_000)
+    expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -89,7 +89,7 @@ def test_the_tabs_stay_and_nothing_moves_while_a_search_runs(open_page):
     page.evaluate(WATCH)
     screen.text_field(page).fill("with long sleeves")
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name=re.compile("^Results of turn 2"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name=re.compile("^Results of turn 2"))).to_be_visible(timeout=180_000)
     screen.settled(page)
     seen = page.evaluate("() => { window.enough = true; return { tabs: [...seen.tabs], boxes: [...seen.boxes] } }")
     assert len(seen["tabs"]) == 1 and seen["tabs"][0]
@@ -99,10 +99,10 @@ def test_the_tabs_stay_and_nothing_moves_while_a_search_runs(open_page):
 def test_suggestions_are_made_for_the_picture_shown(open_page):
     page = open_page()
     chips = page.get_by_role("group", name="Suggestions").get_by_role("button")
-    expect(chips.first).to_be_visible(timeout=60_000)
+    expect(chips.first).to_be_visible(timeout=180_000)
     text = chips.first.inner_text()
     chips.first.click()
-    expect(page.get_by_role("listbox", name=f"Results of turn 1: {text}")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name=f"Results of turn 1: {text}")).to_be_visible(timeout=180_000)
     screen.settled(page)
     chosen = screen.shown_ids(page)[3]
     expect(page.locator("[data-suggestions]")).to_have_attribute("data-of", re.compile(screen.shown_ids(page)[0]))

@@ -15,7 +15,7 @@ Open = Callable[..., Page]
 
 def map_of(page: Page, turn: int, text: str) -> None:
     page.get_by_role("button", name="Map", exact=True).click()
-    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible(timeout=180_000)
     screen.settled(page)
 
 
@@ -91,7 +91,7 @@ def test_a_map_is_searched_from_like_a_list(open_page: Open, width: int) -> None
     screen.settled(page)
     screen.text_field(page).fill("longer")
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name="Map of the results of turn 2: longer")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name="Map of the results of turn 2: longer")).to_be_visible(timeout=180_000)
     screen.settled(page)
     page.get_by_role("button", name="List", exact=True).click()
     expect(page.get_by_role("listbox", name="Results of turn 2: longer")).to_be_visible()

@@ -42,7 +42,7 @@ def enter(browser: Browser, server: Server) -> Iterator[Callable[[str, str], Pag
 
     def come(name: str, path: str) -> Page:
         contexts.append(browser.new_context())
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(90_000)
         page = contexts[-1].new_page()
         assert page.request.post(f"{server.url}/sign-in", data={"name": name, "password": PASSWORD}).ok
         page.goto(server.url + path)

@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     context = browser.new_context(timezone_id="America/Los_Angeles", viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(90_000)
     page = context.new_page()
     answer = page.request.post(f"{server.url}/sign-in", data={"name": "Ada Min", "password": PASSWORD})
     assert answer.ok, answer.text()

@@ -407,11 +407,11 @@ def page_of(browser: Browser) -> Iterator[Callable[[App], Page]]:
 
     def open_one(app: App) -> Page:
         context = browser.new_context(viewport={"width": 1440, "height": 900})
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(90_000)
         contexts.append(context)
         page = context.new_page()
         page.goto(app.url)
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
         return page
 
     yield open_one
@@ -442,7 +442,7 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     screen.text_field(page).press("Enter")
     expect(page.locator(".cq-toast")).to_contain_text("Still searching")
     slow.hold.set()
-    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=180_000)
     screen.settled(page)
     expect(screen.text_field(page)).to_have_value("in a brighter red")
     expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
@@ -455,7 +455,7 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt, but red.")
     page.get_by_role("button", name=re.compile("^Stop here")).click()
     # At once, while the server still holds its answer back.
-    expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible(timeout=180_000)
     slow.hold.set()
     expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds of reflection.")
     screen.settled(page)
@@ -471,7 +471,7 @@ def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], P
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
     with page.expect_response("**/runs/*/stop"):  # the server knows before the answer goes on
         page.keyboard.press("Escape")
-    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=60_000)
+    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=180_000)
     slow.hold.set()
 
 

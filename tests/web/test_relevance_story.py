@@ -42,12 +42,12 @@ def open_scored(browser: Browser, scored: App) -> Iterator[Open]:
 
     def open_one(width: int = 1440, height: int = 900) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(90_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(scored.url)
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
         return page
 
     yield open_one
@@ -80,12 +80,12 @@ def test_metrics_are_told_after_the_vote_alone(open_scored: Open) -> None:
     answers: list[str] = []
     page.on("request", lambda request: answers.append(request.url) if "/judges/" in request.url else None)
     compare(page, "text-only", "image-only", blind=True)
-    expect(page.locator(".cq-column")).to_have_count(2, timeout=60_000)
+    expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
     settled(page)
     assert answers == [] and "cirqrs" not in page.locator("#results").inner_html().lower()
     page.keyboard.press("2")
     table = page.locator(".cq-judges table")
-    expect(table).to_be_visible(timeout=60_000)
+    expect(table).to_be_visible(timeout=180_000)
     expect(table.get_by_role("row", name=re.compile("^You"))).to_contain_text("B")
     expect(table.get_by_role("row", name=re.compile("^CIRQRS@10"))).to_contain_text(re.compile(r"[01]\.\d{3}"))
     expect(page.locator(".cq-judges")).to_contain_text(re.compile(r"@10: agreed with you in [01] of 1 pair so far"))
@@ -102,15 +102,15 @@ def test_without_a_model_the_methods_are_disabled_and_nothing_is_judged(
             home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_RELEVANCE="off"), output=stream)
     try:
         context = browser.new_context(viewport={"width": 390, "height": 844})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(90_000)
         page = context.new_page()
         page.goto(wait_for_address(process, log))
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
         search(page, "in red", 1)
         disabled = page.locator("#drawer-settings [name=method][value=cirqrs]")
         expect(disabled).to_be_disabled()
         compare(page, "text-only", "image-only")
-        expect(page.locator(".cq-column")).to_have_count(2, timeout=60_000)
+        expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
         with page.expect_response(re.compile("/judges/comparison")) as answer:
             page.locator(".cq-vote").first.click()
         assert answer.value.json() == {"html": ""}

@@ -306,4 +306,4 @@ def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     screen.settled(page)
     page.go_back()
     page.wait_for_url(first)
-    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=180_000)

@@ -70,7 +70,7 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     url = wait_for_address(process, log)
     page = browser.new_page()
     page.goto(url)
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
     screen.search(page, "in red", 1)
     chosen = screen.refine_from(page, 4)
     _stop(process, log, signal.SIGINT)
@@ -80,7 +80,7 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     screen.search(page, "longer", 2)  # the session is in the database, where the page was is on the page
     expect(page.locator(".cq-frame")).to_have_attribute("data-name", chosen)   # of this turn; the ring is elsewhere
     page.reload()
-    expect(page.get_by_role("heading", name="longer")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="longer")).to_be_visible(timeout=180_000)
     _stop(process, log, signal.SIGTERM)
     page.close()
 

@@ -113,7 +113,7 @@ def fill(home: Path) -> None:
 @pytest.fixture
 def page(address: str, browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(90_000)
     context.add_init_script(LISTENS)
     yield context.new_page()
     context.close()
