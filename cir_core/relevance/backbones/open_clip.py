@@ -27,7 +27,7 @@ from cir_core.relevance.backbones.base import NewParts, Patches, Texts
 from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
-TEXT_LENGTH = 32
+TEXT_LENGTH = 48
 _BATCH = 64
 
 
@@ -112,6 +112,8 @@ class OpenClipBackbone:
                 "intermediate_size": size.intermediate, "encoder_hidden_size": self.width,
                 "cross_attention_frequency": 1, "use_qformer_text_input": True, "vocab_size": 1,
                 "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+                # BERT's 0.02 is for layers of 768: in small ones nothing would come through at first.
+                "initializer_range": size.hidden ** -0.5,
             },
             texts=nn.Linear(self.text_width, size.hidden), patches=nn.Identity(),
             dim=size.dim, tokens=size.tokens, weights={}, size=asdict(size),

@@ -39,6 +39,7 @@ class TrainingPreset:
     start_temperature: float | None = None   # None: what the network begins with
     least_temperature: float = 0.005         # below it, pairs of hardly any difference count as solved
     clip: float | None = None      # largest norm of the gradient
+    together: int = 1              # batches that share out their queries by length of text, to save padding
     half: bool = False             # store the weights in half precision
     size: Mapping[str, int] = field(default_factory=dict)
 
@@ -53,7 +54,8 @@ _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
 _SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=3e-4, pad=0.0, batch=64, reproduce=3,
-                         align=12, start_temperature=0.04, least_temperature=0.03, clip=1.0, half=True)
+                         align=12, first_rate=3e-3, start_temperature=0.04, least_temperature=0.03, clip=1.0,
+                         together=16, half=True)
 
 
 def preset_of(name: str, dataset: str, *, epochs: int | None = None, rule: Rule | None = None) -> TrainingPreset:

@@ -6,7 +6,6 @@ at any moment and resumed makes the same steps as one that was not.
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import shutil
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +28,20 @@ from cir_core.gallery.paths import locked
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
-from cir_core.relevance.scores import all_scores, pair_scores
-from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
+from cir_core.relevance.scores import pair_scores
+from cir_core.relevance.training.data import Rows, TrainingData, spoken
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
-from cir_core.relevance.training.negatives import between_drops, drawn, top_below_target
+from cir_core.relevance.training.negatives import drawn
 from cir_core.relevance.training.patches import picked, training_patches
+from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import TrainingPreset
+from cir_core.relevance.training.scoring import CHUNK, Scoring
 from cir_core.relevance.training.texts import RememberedTexts
 from cir_core.support.files import write_atomically
 
 Progress = Callable[[str, int, int], None]   # what is done now, how much of it, of how much
 _SAVE_EVERY = 200    # steps
-_CHUNK = 128         # queries or images of one forward pass without gradients
 _WORK = "work"       # patches, negatives and states inside the output folder
 
 
@@ -101,6 +102,7 @@ class _Training:
             text for query in (*data.queries, *data.validation) for text in spoken(query)])
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
         self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
+        self.plan = Plan(preset, len(self.shown), len(data.queries), self.vectors is not None)
         parts = backbone.new_parts()
         self.size = parts.size
         network = RelevanceNetwork(parts)
@@ -108,15 +110,17 @@ class _Training:
             network.temperature.data.fill_(preset.start_temperature)
         self.optimiser = torch.optim.AdamW(_groups(network, preset.weight_decay), lr=preset.rate)
         self.network, self.optimiser = self.accelerator.prepare(network, self.optimiser)
+        self.scoring = Scoring(lambda: self.bare, self.texts, self._images, preset.reading, self.accelerator.device,
+                               self.accelerator.autocast)
         self.step = 0
-        self.negatives: list[npt.NDArray[np.int64]] | None = None   # of each query; None: the whole pool
+        self.negatives: list[Rows] | None = None   # of each query; None: the whole pool
 
     def _own_vectors(self) -> Tensor | None:
         """``[images, d]`` unit rows: the encoder's vectors of all images less their mean, which tells nothing apart, or
         ``None`` where the network needs no such start."""
         parts = [self.backbone.vectors(torch.from_numpy(picked(self.patches, np.arange(start, stop))))
-                 for start in range(0, self.data.images, _CHUNK)
-                 for stop in [min(start + _CHUNK, self.data.images)]]
+                 for start in range(0, self.data.images, CHUNK)
+                 for stop in [min(start + CHUNK, self.data.images)]]
         known = [part for part in parts if part is not None]
         if not known:
             return None
@@ -148,18 +152,16 @@ class _Training:
     def _all_epochs(self, log: TrainingLog | None) -> dict[int, float]:
         """The validation recall after the last one."""
         recall: dict[int, float] = {}
-        begin = 0   # step at which the epoch begins
-        for epoch in self.epochs:
-            steps = self._steps(epoch)
-            if self.step < begin + steps or epoch == self.epochs[-1]:
+        plan = self.plan
+        for epoch in plan.epochs:
+            if self.step < plan.before(epoch) + plan.steps(epoch) or epoch == plan.epochs[-1]:
                 self._begin(epoch, log)
-                self._epoch(epoch, begin, log)
-                recall = self.validate()
+                self._epoch(epoch, log)
+                recall = self.scoring.recall(self.data.validation, self.data.validation_pools)
                 if log:
                     log.add(self.step, epoch=epoch, temperature=round(self.bare.temperature.item(), 5),
                             **{f"recall_at_{k}": round(share, 5) for k, share in recall.items()})
                 self._save()
-            begin += steps
         return recall
 
     def _card(self, recall: dict[int, float]) -> RelevanceCard:
@@ -175,60 +177,35 @@ class _Training:
             trained=trained,
         )
 
-    # Epochs: those of CIRQRS are numbered from 0, those before are negative.
-
-    @property
-    def epochs(self) -> range:
-        before = self.preset.reproduce + self.preset.align if self.vectors is not None else 0
-        return range(-before, self.preset.epochs)
-
-    def _reproduces(self, epoch: int) -> bool:
-        return epoch < -self.preset.align
-
-    def _size(self, epoch: int) -> int:
-        return self.preset.first_batch if epoch < 0 else self.preset.batch
-
-    def _length(self, epoch: int) -> int:
-        """Examples of an epoch: images, then queries."""
-        return len(self.shown) if self._reproduces(epoch) else len(self.data.queries)
-
-    def _steps(self, epoch: int) -> int:
-        return math.ceil(self._length(epoch) / self._size(epoch))
-
     def _begin(self, epoch: int, log: TrainingLog | None) -> None:
-        if epoch < 0 and epoch == -self.preset.align and self.step == self._before(epoch):
+        if self.plan.begins_to_align(epoch) and self.step == self.plan.before(epoch):
             # A query without words then is its reference, which is where a small change begins.
             self.bare.text_projection.load_state_dict(self.bare.vision_projection.state_dict())
         self._rebuild(epoch, log)
 
-    def _before(self, epoch: int) -> int:
-        """Steps before ``epoch``."""
-        return sum(self._steps(one) for one in self.epochs if one < epoch)
-
-    def _epoch(self, epoch: int, begin: int, log: TrainingLog | None) -> None:
+    def _epoch(self, epoch: int, log: TrainingLog | None) -> None:
         """The steps of ``epoch`` that are not done yet."""
-        rng = random.Random(f"{self.seed}/{epoch}")
-        order = list(range(self._length(epoch)))
-        rng.shuffle(order)
+        plan, rng, begin = self.plan, random.Random(f"{self.seed}/{epoch}"), self.plan.before(epoch)
         texts = [rng.choice(spoken(query)) for query in self.data.queries]   # captions in either order
+        lengths = [0] * plan.images if plan.reproduces(epoch) else [len(text.split()) for text in texts]
+        batches = plan.batches(epoch, lengths, rng)
         negatives = None if epoch < 0 else self._drawn(epoch, rng)
-        size, last = self._size(epoch), self._before(self.epochs.stop)
         self.network.train()
-        for start in range(0, len(order), size):
-            place = begin + start // size
+        for place, batch in enumerate(batches, begin):
             if place < self.step:
                 continue
-            self._set_rate(epoch, place)
-            mine = np.array(order[start : start + size])[self.share]
-            loss = (self._reproduction(mine) if self._reproduces(epoch) else self._loss(mine, texts, negatives))
+            for group in self.optimiser.param_groups:
+                group["lr"] = plan.rate(epoch, place)
+            mine = np.array(batch)[self.share]
+            loss = self._reproduction(mine) if plan.reproduces(epoch) else self._loss(mine, texts, negatives)
             self._descend(loss)
             self.step = place + 1
             mean = float(self.accelerator.reduce(loss.detach(), "mean"))   # by every process
             if log:
                 log.add(self.step, epoch=epoch, loss=round(mean, 6))
             if self.progress:
-                self.progress(f"epoch {epoch - self.epochs.start + 1} of {len(self.epochs)}", self.step, last)
-            if self.step % _SAVE_EVERY == 0 and start + size < len(order):   # an epoch's last is saved with its recall
+                self.progress(f"epoch {epoch - plan.epochs.start + 1} of {len(plan.epochs)}", self.step, plan.last)
+            if self.step % _SAVE_EVERY == 0 and self.step < begin + len(batches):   # the last is saved with its recall
                 self._save()
 
     def _reproduction(self, places: npt.NDArray[np.int64]) -> Tensor:
@@ -267,18 +244,6 @@ class _Training:
         with torch.no_grad():
             self.bare.temperature.clamp_(min=self.preset.least_temperature)
 
-    def _set_rate(self, epoch: int, place: int) -> None:
-        preset = self.preset
-        if epoch < 0:   # a short warm-up, then half a cosine, in each of the two parts
-            part = [one for one in self.epochs if one < 0 and self._reproduces(one) == self._reproduces(epoch)]
-            first = self._before(part[0])
-            done = (place - first + 1) / sum(self._steps(one) for one in part)
-            rate = preset.first_rate * min(1.0, 20 * done) * _falling(done, preset.last_rate)
-        else:
-            rate = preset.rate * _falling(epoch / preset.epochs, preset.last_rate)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-
     # Negatives
 
     def _drawn(self, epoch: int, rng: random.Random) -> npt.NDArray[np.int64]:
@@ -309,74 +274,19 @@ class _Training:
             with np.load(path) as stored:
                 self.negatives = np.split(stored["rows"], stored["ends"][:-1])
         else:
-            self.negatives = self._choose(n)
+            self.negatives = self.scoring.negatives(
+                self.data.queries, self.data.pools, self.preset.rule, n,
+                self.progress and partial(self.progress, "choosing negatives"))
             self.accelerator.wait_for_everyone()
             if log:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                partial = path.with_suffix(".partial.npz")
-                np.savez(partial, rows=np.concatenate(self.negatives),
+                unfinished = path.with_suffix(".partial.npz")
+                np.savez(unfinished, rows=np.concatenate(self.negatives),
                          ends=np.cumsum([len(one) for one in self.negatives]))
-                os.replace(partial, path)
-        if log and last == epoch and self.step == self._before(epoch):
+                os.replace(unfinished, path)
+        if log and last == epoch and self.step == self.plan.before(epoch):
             mean = round(float(np.mean([len(one) for one in self.negatives])), 2)
             log.add(self.step, epoch=epoch, rebuild=n, mean=mean)
-
-    @torch.inference_mode()
-    def _choose(self, n: int) -> list[npt.NDArray[np.int64]]:
-        self.network.eval()
-        chosen: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)] * len(self.data.queries)
-        done = 0
-        for name, pool in self.data.pools.items():
-            rows = [row for row, query in enumerate(self.data.queries) if query.pool == name]
-            tokens, places = self._candidates(pool), {int(row): place for place, row in enumerate(pool)}
-            for start in range(0, len(rows), _CHUNK):
-                part = [self.data.queries[row] for row in rows[start : start + _CHUNK]]
-                scores = self._scores(part, tokens)
-                for row, query, found in zip(rows[start:], part, scores, strict=False):
-                    place = places[query.target]
-                    found_rows = (top_below_target(found, place, n) if self.preset.rule == "top"
-                                  else between_drops(found, place))
-                    chosen[row] = pool[found_rows]
-                done += len(part)
-                if self.progress:
-                    self.progress("choosing negatives", done, len(self.data.queries))
-        return chosen
-
-    # Scores without gradients
-
-    @torch.inference_mode()
-    def validate(self) -> dict[int, float]:
-        """Recall at 1, 10 and 50 of the validation targets, over their pools without the reference's own image."""
-        self.network.eval()
-        ranks: list[int] = []
-        for name, pool in self.data.validation_pools.items():
-            queries = [query for query in self.data.validation if query.pool == name]
-            tokens, places = self._candidates(pool), {int(row): place for place, row in enumerate(pool)}
-            for start in range(0, len(queries), _CHUNK):
-                part = queries[start : start + _CHUNK]
-                for query, scores in zip(part, self._scores(part, tokens), strict=True):
-                    better = scores > scores[places[query.target]]
-                    if query.reference in places:
-                        better[places[query.reference]] = False
-                    ranks.append(int(better.sum()))
-        return {k: float(np.mean([rank < k for rank in ranks])) for k in (1, 10, 50)}
-
-    def _candidates(self, rows: npt.NDArray[np.int64]) -> Tensor:
-        """``[rows, tokens, dim]``; for the reading "mean" ``[rows, 1, dim]``, which is all that it needs."""
-        made = []
-        for start in range(0, len(rows), _CHUNK):
-            with self.accelerator.autocast():
-                tokens = self.bare.candidates(self._images(rows[start : start + _CHUNK]))
-            made.append(tokens.mean(dim=1, keepdim=True) if self.preset.reading == "mean" else tokens)
-        return torch.cat(made).float()
-
-    def _scores(self, queries: Sequence[TrainingQuery], tokens: Tensor) -> npt.NDArray[np.float32]:
-        with self.accelerator.autocast():
-            vectors = self.bare.query(
-                self._images(np.array([query.reference for query in queries])),
-                self.texts([spoken(query)[0] for query in queries]).to(self.accelerator.device))
-        found: npt.NDArray[np.float32] = all_scores(vectors.float(), tokens, self.preset.reading).cpu().numpy()
-        return found
 
     def _images(self, rows: npt.NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(picked(self.patches, rows)).to(self.accelerator.device)
@@ -411,11 +321,6 @@ class _Training:
             raise RelevanceUnavailable(f"{self.out} has a training with another preset, seed, data set or backbone. "
                                        "Choose another --out, or remove the folder to begin anew.")
         write_atomically(path, said.encode())
-
-
-def _falling(done: float, last: float) -> float:
-    """Half a cosine from 1 to ``last``."""
-    return last + (1 - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 def _groups(network: RelevanceNetwork, weight_decay: float) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from cir_core.sample.training.sample_model import IMAGE_SIZE
 
 _SIZES = {**DEFAULT_SIZES, "designs": 6000}
 _PER_CATEGORY = {"train": 6000, "designs": 4000, "val": 150}
+_ALL = "all"
 
 
 def sample_relevance_data(
@@ -42,13 +43,16 @@ def sample_relevance_data(
                 *make_triplets(designs, seed, _PER_CATEGORY["designs"])]
     return TrainingData(
         "sample", len(rows), load,
-        _queries(triplets, rows), _pools([*train, *designs], rows),
+        # Negatives of all categories, so that a dress is none the better for a query about tops.
+        _queries(triplets, rows, _ALL), {_ALL: np.arange(len(train) + len(designs))},
         _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows),
     )
 
 
-def _queries(triplets: Sequence[Triplet], rows: Mapping[str, int]) -> list[TrainingQuery]:
-    return [TrainingQuery(rows[one.reference_id], rows[one.target_id], one.captions, one.category) for one in triplets]
+def _queries(triplets: Sequence[Triplet], rows: Mapping[str, int], pool: str = "") -> list[TrainingQuery]:
+    """``pool``: of all of them; else each has its category's."""
+    return [TrainingQuery(rows[one.reference_id], rows[one.target_id], one.captions, pool or one.category)
+            for one in triplets]
 
 
 def _pools(garments: Sequence[Garment], rows: Mapping[str, int]) -> dict[str, Rows]:
