@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer
 
 CIRQRS = "CIRQRS"
-_UNREADABLE = -1.0   # the score of an image without features
 
 
 def relevance_scores(
@@ -38,6 +37,8 @@ def relevance_scores(
         StudyError: an invalid name; no set can be scored.
         Stopped: requested by ``watch``.
     """
+    from cir_core.relevance.scores import UNREADABLE  # here: it imports torch
+
     name, gallery = checked_name(name or CIRQRS), scorer.gallery
     sets_of, missing = scorable_sets(items, gallery)
     scores: dict[tuple[str, int], float] = {}
@@ -58,7 +59,7 @@ def relevance_scores(
         found = dict(zip(ids, map(float, scorer.scores_of(query, [gallery.row_of(one) for one in ids])), strict=True))
         for one in sets:
             values = [found[image_id] for image_id in one.image_ids]
-            if min(values) <= _UNREADABLE:
+            if min(values) <= UNREADABLE:
                 unreadable += 1
             else:
                 scores[one.item_id, one.number] = sum(values) / len(values)

@@ -11,7 +11,7 @@ from PIL import Image
 from cir_core.encoders.torch_encoder import split
 from cir_core.gallery.gallery import Gallery
 from cir_core.relevance.model import RelevanceModel
-from cir_core.relevance.scores import set_score
+from cir_core.relevance.scores import UNREADABLE, set_score
 from cir_core.relevance.store import CandidateFeatures, FeaturesOnDemand, StoredFeatures, open_features
 
 _BATCH = 1024   # rows whose features are in memory at one time
@@ -54,11 +54,11 @@ class RelevanceScorer:
         return row
 
     def all_scores(self, query: Scores) -> Scores:
-        """``[images]``; an image without features gets the lowest score of all, −1."""
+        """``[images]``; an image without features gets ``UNREADABLE``, the lowest score of all."""
         if self._stored is None:
             return self.scores_of(query, range(len(self.gallery)))
         found = self.model.scores(query, self._stored.tokens)
-        found[list(self._stored.missing)] = -1.0
+        found[list(self._stored.missing)] = UNREADABLE
         return found
 
     def scores_of(self, query: Scores, rows: Sequence[int]) -> Scores:
@@ -67,7 +67,7 @@ class RelevanceScorer:
         for part in split(rows, _BATCH):
             tokens = self._features.rows(part)
             scores = self.model.scores(query, tokens)
-            scores[~tokens.any(axis=(1, 2))] = -1.0
+            scores[~tokens.any(axis=(1, 2))] = UNREADABLE
             found.append(scores)
         return np.concatenate(found)
 

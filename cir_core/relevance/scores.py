@@ -51,9 +51,13 @@ def gallery_scores(
     return out.numpy()
 
 
+UNREADABLE = -1.0   # in place of the score of an image without features; cosines of trained networks are far from it
+
+
 def set_score(scores: Sequence[float], k: int) -> float:
-    """CIRQRS of a result set: the mean score of its first ``k`` images (eq. 6). NaN for an empty set."""
-    first = [float(score) for score in scores[:k]]
+    """CIRQRS of a result set: the mean score of its first ``k`` images (eq. 6), of those that can be read. NaN without
+    any."""
+    first = [float(score) for score in scores[:k] if score > UNREADABLE]
     return cast(float, np.mean(first)) if first else float("nan")
 
 

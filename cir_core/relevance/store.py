@@ -19,7 +19,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, locked
 from cir_core.relevance.model import RelevanceModel, Tokens
-from cir_core.support.files import flush_to_disk, sync_folder, write_atomically, write_durably
+from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
 
 _FOLDER = "relevance"
 _BATCH = 64
@@ -96,7 +96,9 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
     out = _mapped(partial, shape, "r+")
     done: set[int] = set()
     if out is None:   # none, or not of this size: a file that was cut off
-        out = np.memmap(partial, dtype="<f2", mode="w+", shape=shape)
+        partial.unlink(missing_ok=True)
+        reserve(partial, math.prod(shape) * 2)
+        out = np.memmap(partial, dtype="<f2", mode="r+", shape=shape)
     else:
         done = {row for row in _journalled(journal, size) if out[row].any()}
     write_atomically(journal, _lines(done))   # without a last line that was cut off, which the next would continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cir_core.errors import RelevanceUnavailable
+from cir_core.support.texts import quoted
 
 BUNDLED = "bundled"
 OFF = "off"
@@ -26,7 +27,13 @@ def folder_of(spec: str) -> Path:
     if not spec or spec == OFF:
         raise RelevanceUnavailable("No relevance model is set. Set CIRQUE_RELEVANCE to bundled, or to a folder written "
                                    "by `cirque relevance train`.")
-    return bundled_relevance_dir() if spec == BUNDLED else Path(spec).expanduser()
+    if spec == BUNDLED:
+        return bundled_relevance_dir()
+    try:
+        return Path(spec).expanduser()
+    except RuntimeError as error:   # ~ of an unknown person
+        raise RelevanceUnavailable(f"The folder of relevance model {quoted(spec)} is unknown. Write its whole "
+                                   "path.") from error
 
 
 def is_there(spec: str) -> bool:

@@ -6,6 +6,7 @@ For the time after a person's vote: nothing here may reach a screen before.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 CIRQRS, RECALL = "CIRQRS", "Recall"
 K = 10          # results of a column that count: those that a screen shows
 _KEPT = 2000    # comparisons whose scores are remembered
+_PAUSE = 60.0   # seconds
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,13 @@ class ComparisonJudges:
         self._search, self._relevance = search, relevance
         self._known: LRUCache[tuple[str, str], Mapping[str, float]] = LRUCache(_KEPT)
         self._lock = threading.Lock()
+        self._computing = threading.Lock()   # one comparison at a time: each may need many images' features
+        self._unavailable_until = 0.0        # a model that cannot be loaded is not tried at every vote
+
+    def is_known(self, comparison: Comparison) -> bool:
+        """Whether :meth:`of` computes no CIRQRS."""
+        with self._lock:
+            return any(key[0] == comparison.comparison_id for key in self._known)
 
     def of(self, comparison: Comparison) -> tuple[MetricScores, ...]:
         """Metrics that can be computed: none without a model and without a known target, or if the gallery's images
@@ -64,19 +73,28 @@ class ComparisonJudges:
 
     def _cirqrs(self, comparison: Comparison, gallery: Gallery) -> MetricScores | None:
         """Mean over the first K results (CIRQRS, eq. 6)."""
+        if time.monotonic() < self._unavailable_until:
+            return None
         try:
             scorer = self._relevance(gallery)
-            key = comparison.comparison_id, scorer.revision
-            with self._lock:
-                scores = self._known.get(key)
-            if scores is None:
-                reference: Image.Image = self._search.reference_image(comparison.gallery, comparison.reference_id)
-                query = scorer.query(reference, comparison.modification_text)
-                scores = {column.method: scorer.set_score(query, [hit.image_id for hit in column.hits], K)
-                          for column in _judged(comparison)}
-                with self._lock:
-                    self._known[key] = scores
         except (CirqueError, OSError):
+            self._unavailable_until = time.monotonic() + _PAUSE
+            return None
+        key = comparison.comparison_id, scorer.revision
+        try:
+            with self._computing:
+                with self._lock:
+                    scores = self._known.get(key)
+                if scores is None:
+                    reference: Image.Image = self._search.reference_image(comparison.gallery, comparison.reference_id)
+                    query = scorer.query(reference, comparison.modification_text)
+                    scores = {column.method: scorer.set_score(query, [hit.image_id for hit in column.hits], K)
+                              for column in _judged(comparison)}
+                    with self._lock:
+                        self._known[key] = scores
+        except (CirqueError, OSError):
+            return None
+        if any(score != score for score in scores.values()):   # a column without an image that can be read
             return None
         own = frozenset(column.method for column in _judged(comparison) if needs_relevance(column.settings))
         return MetricScores(CIRQRS, scores, own)

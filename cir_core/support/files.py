@@ -39,6 +39,19 @@ def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
     sync_folder(path.parent)
 
 
+def reserve(path: Path, size: int) -> None:
+    """Make ``path`` a file of ``size`` bytes that the disk has room for: writing to a mapped file on a full disk would
+    kill the process. What it held stays. Raises ``OSError``."""
+    with path.open("ab") as file:
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):   # not every file system can
+                    raise
+        file.truncate(size)
+
+
 def why_not_written(error: OSError) -> str:
     """A short reason for users who cannot fix it themselves."""
     return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
@@ -17,27 +18,36 @@ if TYPE_CHECKING:
 _SAMPLE = "sample"
 
 
+class Precision(StrEnum):
+    auto = "auto"
+    fp32 = "fp32"
+    fp16 = "fp16"
+    bf16 = "bf16"
+
+
 def train(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="sample, fashioniq or cirr.")],
     path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Folder of the data set's files; none for the "
                                                 "sample.")] = None,
-    to: Annotated[Path, typer.Option("--out", "-o", help="Output folder: model, log, curves, states.")] = Path(),
+    to: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder: model, log, curves, states.")] = None,
     preset: Annotated[str | None, typer.Option(help="cirqrs-paper, qure-code, or sample.")] = None,
     backbone: Annotated[str | None, typer.Option(help="blip2:/FOLDER, or an encoder such as atelier or "
                                                  "ViT-B-32/openai.")] = None,
     images: Annotated[Path | None, typer.Option(help="Root folder of the images (default: PATH).")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     negatives: Annotated[str | None, typer.Option(help="Instead of the preset's rule: top, drops or random.")] = None,
-    seed: Annotated[int, typer.Option()] = 1000,
-    precision: Annotated[str, typer.Option(help="auto, fp32, fp16 or bf16.")] = "auto",
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 1000,
+    precision: Annotated[Precision, typer.Option(help="auto: fp16 on a GPU, fp32 on a CPU.")] = Precision.auto,
 ) -> None:
     """Train a relevance model; resumes where it stopped. Use `accelerate launch` for several GPUs."""
     from cir_core.relevance.backbones.loading import load_relevance_backbone
     from cir_core.relevance.training.negatives import Rule
     from cir_core.relevance.training.presets import preset_of
-    from cir_core.relevance.training.trainer import train_relevance
+    from cir_core.relevance.training.trainer import own_device, train_relevance
 
-    if to == Path():
+    if dataset not in (_SAMPLE, "fashioniq", "cirr"):
+        raise typer.BadParameter("Choose sample, fashioniq or cirr.", param_hint="DATASET")
+    if to is None:
         raise typer.BadParameter("Say where to write the model.", param_hint="--out")
     settings = get_settings()
     if negatives not in (None, *get_args(Rule)):
@@ -50,15 +60,18 @@ def train(
                                      "as ViT-B-32/openai.", param_hint="--backbone")
         backbone = "atelier"
     data = _data(dataset, path, images, settings.home / "training")
+    said = ", ".join(f"{epoch + 1} ({n})" if chosen.rule == "top" else str(epoch + 1)
+                     for epoch, n in chosen.schedule.rebuilds)
     out.print(f"{len(data.queries):,} training and {len(data.validation):,} validation queries over "
-              f"{data.images:,} images. Negatives chosen anew before epochs "
-              + (", ".join(f"{epoch + 1} ({n})" for epoch, n in chosen.schedule.rebuilds) or "none") + ".")
-    model = load_relevance_backbone(backbone, device=settings.device, allow_downloads=settings.allow_downloads,
-                                    size=chosen.size)
+              f"{data.images:,} images. " + ("Negatives are random." if chosen.rule == "random" else
+                                             f"Negatives are chosen again before epochs {said or 'none'}."))
+    model = load_relevance_backbone(backbone, device=own_device(settings.device),
+                                    allow_downloads=settings.allow_downloads, size=chosen.size)
     with bars() as progress:
         shown = progress.add_task("", total=None)
         done = train_relevance(
-            data, model, chosen, to, seed=seed, precision=precision, work=settings.home / "training" / "relevance",
+            data, model, chosen, to, seed=seed, precision=precision.value,
+            work=settings.home / "training" / "relevance",
             progress=lambda what, n, of: progress.update(shown, description=what, completed=n, total=of))
     recall = ", ".join(f"Recall@{k} {share:.3f}" for k, share in done.recall.items())
     resumed = f", resumed after step {done.resumed_at:,}" if done.resumed_at else ""

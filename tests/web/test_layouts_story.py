@@ -15,7 +15,7 @@ Open = Callable[..., Page]
 
 def map_of(page: Page, turn: int, text: str) -> None:
     page.get_by_role("button", name="Map", exact=True).click()
-    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible(timeout=90_000)
     screen.settled(page)
 
 

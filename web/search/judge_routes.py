@@ -19,6 +19,7 @@ from web.services import Services
 from web.ui.templating import fill
 
 MOST_VOTES = 100   # of a person's votes, the latest, that agreement is counted over
+_MOST_NEW = 5      # of them, whose metrics one request computes
 _FRESH = {"Cache-Control": "no-store"}
 
 
@@ -58,10 +59,16 @@ def _judged(services: Services, comparison_id: str, who: str) -> str:
 
 def _so_far(services: Services, who: str) -> list[tuple[MethodVote, Mapping[str, Mapping[str, float]]]]:
     """The person's latest votes, each with every metric's scores. A blind vote that was changed once names and metrics
-    had been seen is left out."""
+    had been seen is left out; so are, after a restart of the server, votes whose metrics are yet to be computed: a few
+    at each request, the latest first."""
     found: list[tuple[MethodVote, Mapping[str, Mapping[str, float]]]] = []
-    for vote in services.votes.votes(annotator=who)[-MOST_VOTES:]:
+    new = 0
+    for vote in reversed(services.votes.votes(annotator=who)[-MOST_VOTES:]):
         comparison = services.compare.comparison(vote.comparison_id)
         if vote.blind or not comparison.blind:
+            if not services.judges.is_known(comparison):
+                new += 1
+                if new > _MOST_NEW:
+                    continue
             found.append((vote, {one.metric: one.scores for one in services.judges.of(comparison)}))
     return found

@@ -58,10 +58,12 @@ def query_vectors(queries: Sequence[BenchmarkQuery], scorer: RelevanceScorer) ->
 
 
 def list_values(vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer) -> tuple[float, ...]:
-    """CIRQRS of one query's list for each of ``CUTOFFS``."""
+    """CIRQRS of one query's list for each of ``CUTOFFS``: of its images that can be read, 0 without any."""
+    from cir_core.relevance.scores import set_score  # here: it imports torch
+
     best = ranking[:max(CUTOFFS)]
-    scores = scorer.scores_of(vector, [scorer.gallery.row_of(image_id) for image_id in best])
-    return tuple(float(scores[:k].mean(dtype=np.float64)) for k in CUTOFFS)
+    scores = scorer.scores_of(vector, [scorer.gallery.row_of(image_id) for image_id in best]).tolist()
+    return tuple(float(np.nan_to_num(set_score(scores, k))) for k in CUTOFFS)
 
 
 def check_gallery(

@@ -35,7 +35,7 @@ class TrainingQuery:
 @dataclass(frozen=True)
 class TrainingData:
     """``load(row)`` decodes an image. ``pools``: rows that negatives (training) or candidates (validation) come from;
-    a pool has the targets of its queries."""
+    a pool has the targets of its queries. ``version``: another text if images of the same rows have changed."""
 
     dataset: str
     images: int
@@ -44,13 +44,20 @@ class TrainingData:
     pools: Mapping[str, Rows]
     validation: Sequence[TrainingQuery]
     validation_pools: Mapping[str, Rows]
+    version: str = ""
+
+    @property
+    def images_digest(self) -> str:
+        """16 hex digits; features of images can be used again while it is the same."""
+        return hashlib.sha256(json.dumps([self.dataset, self.images, self.version]).encode()).hexdigest()[:16]
 
     @cached_property
     def digest(self) -> str:
-        """16 hex digits; changes with queries, pools and number of images."""
-        said = [self.dataset, self.images, [[q.reference, q.target, q.captions, q.pool] for q in self.queries],
+        """16 hex digits; changes with images, queries and pools."""
+        said = [self.images_digest, [[q.reference, q.target, q.captions, q.pool] for q in self.queries],
                 [[q.reference, q.target, q.captions, q.pool] for q in self.validation],
-                {name: rows.tolist() for name, rows in sorted(self.pools.items())}]
+                *({name: rows.tolist() for name, rows in sorted(pools.items())}
+                  for pools in (self.pools, self.validation_pools))]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
@@ -82,7 +89,9 @@ def training_data(train: Benchmark, validation: Benchmark, roots: Sequence[Path]
     def load(row: int) -> Image.Image:
         return for_encoder(open_image(paths[row], max_megapixels=_MOST_MEGAPIXELS))
 
-    return TrainingData(train.kind, len(ids), load, queries, of_train, held, pools)
+    files = [(image_id, path.stat()) for image_id, path in zip(ids, paths, strict=True)]
+    version = hashlib.sha256(json.dumps([(one, stat.st_size, stat.st_mtime_ns) for one, stat in files]).encode())
+    return TrainingData(train.kind, len(ids), load, queries, of_train, held, pools, version.hexdigest())
 
 
 def _queries(benchmark: Benchmark, rows: Mapping[str, int]) -> list[TrainingQuery]:

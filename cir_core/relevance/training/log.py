@@ -16,12 +16,15 @@ CURVES_FILE = "training.html"
 class TrainingLog:
     """Appends lines; each has the number of finished steps as ``step``."""
 
-    def __init__(self, folder: Path, step: int) -> None:
-        """Continue after ``step``: lines of later steps, from a run that was killed, are dropped."""
+    def __init__(self, folder: Path, step: int, *, finished: bool = False) -> None:
+        """Continue after ``step``: lines of later steps, from a run that was killed, are dropped. ``finished``: no step
+        is left."""
         self._path = folder / LOG_FILE
         kept = [line for line in read_log(folder) if line["step"] <= step and step]
         while kept and "rebuild" in kept[-1] and kept[-1]["step"] == step:
             kept.pop()   # it is written again when its epoch begins
+        if finished and kept and "recall_at_1" in kept[-1] and kept[-1]["step"] == step:
+            kept.pop()   # the last epoch is validated again
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         self._file = self._path.open("a", encoding="utf-8")
 
@@ -51,14 +54,15 @@ def draw_curves(folder: Path, title: str) -> Path:
     log = read_log(folder)
     epochs = [line for line in log if "recall_at_10" in line]
     recall = {f"Recall@{k}": [(line["step"], line[f"recall_at_{k}"]) for line in epochs] for k in (1, 10, 50)}
+    steps = sum("loss" in line for line in log)
     figures = (
-        lines("loss", "Loss", f"Mean training loss over {len(log)} steps.", {"Loss": _smoothed(log)},
+        lines("loss", "Loss", f"Mean training loss over {steps:,} steps.", {"Loss": _smoothed(log)},
               across="Step", axis="Mean loss"),
         lines("recall", "Validation recall", f"Recall of the target after each of {len(epochs)} epochs.", recall,
               across="Step", axis="Share of queries"),
     )
     rebuilds = ReportTable(
-        "rebuilds", "Negatives chosen anew",
+        "rebuilds", "Choices of negatives",
         (ReportColumn("epoch", "Before epoch", "count"), ReportColumn("negatives", "Negatives at most", "count"),
          ReportColumn("mean", "Mean", "number")),
         tuple((line["epoch"] + 1, line["rebuild"], line["mean"]) for line in log if "rebuild" in line),

@@ -17,12 +17,14 @@ _WARM_UP = 20   # the rate rises over this part of the start's first and second 
 
 @dataclass(frozen=True)
 class Plan:
-    """``images`` and ``queries``: how many there are; ``untrained``: the network needs the start."""
+    """``images`` and ``queries``: how many there are; ``untrained``: the network needs the start; ``processes``: share
+    each batch."""
 
     preset: TrainingPreset
     images: int
     queries: int
     untrained: bool
+    processes: int = 1
 
     @property
     def epochs(self) -> range:
@@ -70,15 +72,18 @@ class Plan:
         size = self.batch(epoch)
         order = list(range(self.examples(epoch)))
         rng.shuffle(order)
-        if self.preset.together == 1:
-            return [order[start : start + size] for start in range(0, len(order), size)]
         full = len(order) - len(order) % size
+        rest = [order[full:]] if full < len(order) else []
+        if rest and len(rest[0]) < self.processes:   # each has one at least
+            rest[0] += order[: self.processes - len(rest[0])]
+        if self.preset.together == 1:
+            return [order[start : start + size] for start in range(0, full, size)] + rest
         batches = []
         for start in range(0, full, size * self.preset.together):
             part = sorted(order[start : min(start + size * self.preset.together, full)], key=lengths.__getitem__)
             batches += [part[place : place + size] for place in range(0, len(part), size)]
         rng.shuffle(batches)
-        return [*batches, order[full:]] if full < len(order) else batches
+        return batches + rest
 
 
 def _falling(done: float, last: float) -> float:

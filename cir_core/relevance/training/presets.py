@@ -14,9 +14,9 @@ from cir_core.support.texts import quoted
 @dataclass(frozen=True)
 class TrainingPreset:
     """``epochs``, ``stages`` and ``negatives`` make the schedule; the learning rate falls from ``rate`` to ``rate *
-    last_rate`` along half a cosine, epoch by epoch. ``reproduce`` and ``align`` epochs come before, for a
-    network that begins at random: first its candidates learn the encoder's own image vectors, then its queries learn to
-    find the target's among those of all images. BLIP-2's Q-Former brings the like along.
+    last_rate`` along half a cosine, epoch by epoch. A network of random weights begins with ``reproduce`` and
+    ``align`` epochs, the start: its candidates learn the encoder's own image vectors, then its queries learn to find
+    the target's among those of all images. BLIP-2's Q-Former is trained already and needs none.
     """
 
     name: str
@@ -31,9 +31,9 @@ class TrainingPreset:
     weight_decay: float = 0.05
     last_rate: float = 0.01
     repeated: bool = True          # draw negatives with replacement; else each once before any again
-    reproduce: int = 0             # epochs
-    align: int = 0                 # epochs
-    first_rate: float = 2e-3       # of these two
+    reproduce: int = 3             # epochs of the start
+    align: int = 12                # epochs of the start
+    first_rate: float = 3e-3       # of the start
     first_batch: int = 128
     align_temperature: float = 0.05
     start_temperature: float | None = None   # None: what the network begins with
@@ -53,9 +53,8 @@ _CIRR = {"cirr"}
 _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=5e-6)
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
-_SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=3e-4, pad=0.0, batch=64, reproduce=3,
-                         align=12, first_rate=3e-3, start_temperature=0.04, least_temperature=0.03, clip=1.0,
-                         together=16, half=True)
+_SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=3e-4, pad=0.0, batch=64,
+                         start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True)
 
 
 def preset_of(name: str, dataset: str, *, epochs: int | None = None, rule: Rule | None = None) -> TrainingPreset:

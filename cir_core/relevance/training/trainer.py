@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,12 @@ from cir_core.relevance.training.scoring import CHUNK, Scoring
 from cir_core.relevance.training.texts import RememberedTexts
 from cir_core.support.files import write_atomically
 
+if TYPE_CHECKING:
+    from accelerate import PartialState
+
 Progress = Callable[[str, int, int], None]   # what is done now, how much of it, of how much
 _SAVE_EVERY = 200    # steps
+_LONGEST_WAIT = timedelta(days=1)
 _WORK = "work"       # patches, negatives and states inside the output folder
 
 
@@ -68,16 +73,28 @@ def train_relevance(
     ``GalleryError`` when the disk is full.
     """
     out.mkdir(parents=True, exist_ok=True)
-    from accelerate import PartialState
-
     with ExitStack() as stack:
-        if PartialState(cpu=not torch.cuda.is_available()).is_main_process:   # holds the lock for all processes
+        if _processes().is_main_process:   # holds the lock for all processes
             try:
                 stack.enter_context(locked(out))
             except GalleryError as error:
                 raise RelevanceUnavailable(f"Another training is writing to {out}. Wait until it is done, or choose "
                                            "another --out.") from error
         return _Training(data, backbone, preset, out, seed, precision, work or out / _WORK, progress).run()
+
+
+def own_device(wanted: str) -> str:
+    """``wanted``, or under ``accelerate launch`` the GPU of this process: each has the frozen encoder on its own."""
+    if "LOCAL_RANK" not in os.environ or wanted == "cpu" or not torch.cuda.is_available():
+        return wanted
+    return str(_processes().device)
+
+
+def _processes() -> PartialState:
+    """Of this training. The others wait while the first computes features of all images, for hours perhaps."""
+    from accelerate import PartialState
+
+    return PartialState(cpu=not torch.cuda.is_available(), timeout=_LONGEST_WAIT)
 
 
 class _Training:
@@ -102,7 +119,8 @@ class _Training:
             text for query in (*data.queries, *data.validation) for text in spoken(query)])
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
         self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
-        self.plan = Plan(preset, len(self.shown), len(data.queries), self.vectors is not None)
+        self.plan = Plan(preset, len(self.shown), len(data.queries), self.vectors is not None,
+                         self.accelerator.num_processes)
         parts = backbone.new_parts()
         self.size = parts.size
         network = RelevanceNetwork(parts)
@@ -136,7 +154,9 @@ class _Training:
         started = time.monotonic()
         self._check_settings()
         resumed = self._resume()
-        log = TrainingLog(self.out, self.step) if self.accelerator.is_main_process else None
+        log = None
+        if self.accelerator.is_main_process:
+            log = TrainingLog(self.out, self.step, finished=self.step == self.plan.last)
         try:
             recall = self._all_epochs(log)
         finally:
@@ -286,7 +306,7 @@ class _Training:
                 os.replace(unfinished, path)
         if log and last == epoch and self.step == self.plan.before(epoch):
             mean = round(float(np.mean([len(one) for one in self.negatives])), 2)
-            log.add(self.step, epoch=epoch, rebuild=n, mean=mean)
+            log.add(self.step, epoch=epoch, rebuild=n if self.preset.rule == "top" else None, mean=mean)
 
     def _images(self, rows: npt.NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(picked(self.patches, rows)).to(self.accelerator.device)
@@ -296,10 +316,13 @@ class _Training:
     def _save(self) -> None:
         """A state that replaces the one before; kill -9 leaves one of the two."""
         path = self.states / f"step-{self.step}"
-        if path.is_dir():
+        there = path.is_dir()
+        self.accelerator.wait_for_everyone()   # all have looked before one renames
+        if there:
             return
         partial = self.states / f".partial-{self.step}"
         self.accelerator.save_state(str(partial))
+        self.accelerator.wait_for_everyone()   # each writes a part
         if self.accelerator.is_main_process:
             os.replace(partial, path)
             for other in self.states.iterdir():
@@ -311,15 +334,21 @@ class _Training:
         found = sorted((int(path.name[5:]), path) for path in self.states.glob("step-*"))
         if found:
             self.step, path = found[-1]
-            self.accelerator.load_state(str(path))
+            try:
+                self.accelerator.load_state(str(path))
+            except (OSError, RuntimeError, ValueError, KeyError) as error:
+                raise RelevanceUnavailable(f"The training state {path} cannot be read: {error}. Remove the folder "
+                                           f"{self.out} to begin anew.") from error
         return self.step
 
     def _check_settings(self) -> None:
-        said = repr((asdict(self.preset), self.seed, self.data.digest, self.backbone.identity.revision))
+        said = repr((asdict(self.preset), self.seed, self.data.digest, self.backbone.identity.revision,
+                     self.accelerator.mixed_precision, self.accelerator.num_processes))
         path = self.out / _WORK / "settings.txt"
         if path.is_file() and path.read_text("utf-8") != said:
-            raise RelevanceUnavailable(f"{self.out} has a training with another preset, seed, data set or backbone. "
-                                       "Choose another --out, or remove the folder to begin anew.")
+            raise RelevanceUnavailable(f"{self.out} has a training with another preset, seed, data set, backbone, "
+                                       "precision or number of processes. Choose another --out, or remove the folder "
+                                       "to begin anew.")
         write_atomically(path, said.encode())
 
 

@@ -7,6 +7,8 @@ combination of attributes (:mod:`cir_core.sample.atelier.catalogue`).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -39,13 +41,17 @@ def sample_relevance_data(
         part = int(np.searchsorted(ends, row, side="right"))
         return Image.fromarray(np.array(pixels[part][row - ends[part]]))
 
+    # As in the cache of drawings, a few stand for the code that draws.
+    version = hashlib.sha256(json.dumps([one.item_id for one in shown]).encode())
+    for part in pixels:
+        version.update(part[:12].tobytes())
     triplets = [*make_triplets(train, seed, _PER_CATEGORY["train"]),
                 *make_triplets(designs, seed, _PER_CATEGORY["designs"])]
     return TrainingData(
         "sample", len(rows), load,
         # Negatives of all categories, so that a dress is none the better for a query about tops.
         _queries(triplets, rows, _ALL), {_ALL: np.arange(len(train) + len(designs))},
-        _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows),
+        _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows), version.hexdigest(),
     )
 
 

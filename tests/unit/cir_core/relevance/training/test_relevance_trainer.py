@@ -125,7 +125,7 @@ def test_another_seed_gives_other_losses_and_the_same_seed_the_same(tmp_path: Pa
 
 
 def test_a_folder_of_another_training_is_refused(whole: Path) -> None:
-    with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set or backbone"):
+    with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set, backbone, precision"):
         train(whole, replace(PRESET, rate=2e-3))
 
 
