@@ -23,6 +23,7 @@ from cir_core.evaluation.method_runs import (
     telling_how_far,
 )
 from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
+from cir_core.evaluation.rank_composed import QueryRanks
 from cir_core.evaluation.runs.records import Run
 from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
@@ -100,14 +101,27 @@ def run_together(
     for pool, queries in members.items():
         for start in range(0, len(queries), _TOGETHER):
             together = queries[start:start + _TOGETHER]
-            for one in found:
-                with telling_how_far(one.method.title, done, total, "queries"):
-                    searcher = searchers[pool]
-                    one.add(searcher, together, compose(searcher, together, one.settings), depth, keep_scores)
+            with telling_how_far(methods[0].title, done, total, "queries"):
+                _add(found, searchers[pool], together, compose, depth, keep_scores)
             done += len(together)
             if progress:
                 progress(found[0].method.title, done, total)
     return [one.as_run(benchmark, searchers) for one in found]
+
+
+def _add(
+    found: Sequence[_Found], searcher: Searcher, queries: Sequence[BenchmarkQuery], compose: Compose, depth: int,
+    keep_scores: bool,
+) -> None:
+    """Compose a batch under every method, and rank all of it at once."""
+    made = [compose(searcher, queries, one.settings) for one in found]
+    every = [query for _ in found for query in queries]
+    ranked = ranked_together(
+        [one for of in made for one in of], [searcher] * len(every),
+        [(*query.target_ids, *query.subset_ids) for query in every], [query.excluded_ids for query in every], depth,
+    )
+    for number, one in enumerate(found):
+        one.add(queries, made[number], ranked[number * len(queries):(number + 1) * len(queries)], keep_scores)
 
 
 class _Found:
@@ -124,14 +138,9 @@ class _Found:
         self.usage = Usage()
 
     def add(
-        self, searcher: Searcher, queries: Sequence[BenchmarkQuery], made: Sequence[Composed | Problem], depth: int,
-        keep_scores: bool,
+        self, queries: Sequence[BenchmarkQuery], made: Sequence[Composed | Problem],
+        ranked: Sequence[QueryRanks | Problem], keep_scores: bool,
     ) -> None:
-        """Rank the queries of a batch."""
-        ranked = ranked_together(
-            made, [searcher] * len(queries), [(*query.target_ids, *query.subset_ids) for query in queries],
-            [query.excluded_ids for query in queries], depth,
-        )
         for query, one, of in zip(queries, made, ranked, strict=True):
             name = query.query_id
             if isinstance(of, Problem):

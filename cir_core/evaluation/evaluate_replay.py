@@ -118,3 +118,7 @@ class RememberingEncoder:
         if key not in self._known:
             self._known[key] = self._encoder.encode_texts(texts)
         return self._known[key]
+
+    def forget(self) -> None:
+        """Drop everything encoded so far."""
+        self._known.clear()

@@ -25,7 +25,7 @@ def named(features):
 
 
 def rank_scored(index, score, image_id, exclude=()):
-    return index.search_and_rank_scored(score, 1, exclude, [image_id])[1][0]
+    return index.search_and_rank_scored([score], 1, exclude, [image_id])[0][1][0]
 
 
 def as_printed(features, vectors, soft_filter):
@@ -173,5 +173,5 @@ def test_hits_and_several_ranks_come_from_one_pass(hidden, monkeypatch):
     hits = index.search_scored(score, 9, hidden)
     passes, fast = [], CombinedScores.fast
     monkeypatch.setattr(CombinedScores, "fast", lambda scored: passes.append(scored) or fast(scored))
-    assert index.search_and_rank_scored(score, 9, hidden, asked) == (hits, (31, 1, 8)) and len(passes) == 1
-    assert index.search_and_rank_scored(score, 9, hidden, ()) == (hits, ())
+    assert index.search_and_rank_scored([score], 9, hidden, asked) == [(hits, (31, 1, 8))] and len(passes) == 1
+    assert index.search_and_rank_scored([score], 9, hidden, ()) == [(hits, ())]
