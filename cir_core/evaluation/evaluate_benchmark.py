@@ -163,8 +163,11 @@ class _Found:
             caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
         )
         order = [query.query_id for query in benchmark.queries if query.query_id in self.lists]
-        run = Run(self.method.name, *({name: of[name] for name in order if name in of}
-                                      for of in (self.lists, self.scores, self.subsets)))
+        run = Run(
+            self.method.name, {name: self.lists[name] for name in order},
+            {name: self.scores[name] for name in order if name in self.scores},
+            {name: self.subsets[name] for name in order if name in self.subsets},
+        )
         return MethodRun(
             self.method.name, self.method.title, card, run, self.failures, {name: self.ranks[name] for name in order},
             dict(self.notes.most_common()), self.usage,

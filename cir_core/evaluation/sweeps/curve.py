@@ -112,8 +112,8 @@ def curve(
     chosen_by = measure_named(by, measures)
     first, second = halves(groups, seed)
     choosing, reporting = (_figures(measured, measures, rows, groups, seed) for rows in (first, second))
-    points = tuple(Point(value, *both, one.protocol)
-                   for value, one, *both in zip(swept.values, measured, choosing, reporting, strict=True))
+    points = tuple(Point(value, on_first, on_second, one.protocol) for value, one, on_first, on_second
+                   in zip(swept.values, measured, choosing, reporting, strict=True))
     if chosen_by not in points[0].choosing or chosen_by not in points[0].reporting:
         raise DatasetError(f"{chosen_by.name} counts too few queries to split them. Choose by another measure.")
     own = swept.of(method.settings)

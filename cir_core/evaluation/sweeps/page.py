@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from cir_core.evaluation.evaluators.records import Measure
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.evaluation.sweeps.curve import Curve, Figures
 from cir_core.reports.curves import curves
@@ -37,30 +37,39 @@ def sweep_page(subject: str, facts: str, found: Sequence[Curve]) -> str:
     return html_page(subject, "Sweep", facts, [_section(number, one) for number, one in enumerate(found)])
 
 
-def turns_page(subject: str, title: str, facts: str, sets: Mapping[str, Mapping[str, Mapping[int, MeanEstimate]]],
-               sessions: Mapping[str, int]) -> str:
-    """Hits@10 by turn. ``sets``: name of a set of sessions to system to turn to figure; ``sessions`` has the number of
-    each set."""
-    sections = []
-    for number, (name, systems) in enumerate(sets.items()):
-        n = sessions[name]
-        longest = max((turn for of in systems.values() for turn in of), default=0)
-        figure = curves(
-            f"turns-{number}", "Hits@10 by turn",
-            "Hits@10 by turn: " + "; ".join(
-                f"{system}: {', '.join(f'{100 * one.value:.1f}' for one in of.values())}"
-                for system, of in systems.items()),
-            {system: [(turn, _estimate(one, n)) for turn, one in of.items()] for system, of in systems.items()},
-            across="turn", axis="Hits@10", whole=True)
-        columns = (ReportColumn("system", "system", "text"),
-                   *(ReportColumn(f"turn_{turn}", f"turn {turn}", "share") for turn in range(1, longest + 1)))
-        rows = tuple((system, *(of[turn].value if turn in of else None for turn in range(1, longest + 1)))
-                     for system, of in systems.items())
-        sections.append(Section(
-            f"turns-{number}", name, f"{counted(n, 'session')}. A session counts as a hit from the turn on that first "
-            "has a target among the ten best; one that has ended keeps its state. Bars are 95 % bootstrap intervals "
-            "over sessions.", (), (figure,), (ReportTable(f"turns-{number}", "Hits@10 by turn", columns, rows),)))
-    return html_page(subject, title, facts, sections)
+@dataclass(frozen=True)
+class TurnSet:
+    """``systems``: Hits@10 by turn, over ``sessions`` sessions."""
+
+    name: str
+    sessions: int
+    systems: Mapping[str, Mapping[int, MeanEstimate]]
+
+
+def turns_page(subject: str, facts: str, sets: Sequence[TurnSet]) -> str:
+    """CIRCLED's plots: Hits@10 by turn, a section for each set of sessions."""
+    return html_page(subject, "Hits@10 by turn", facts, [_turns(number, one) for number, one in enumerate(sets)])
+
+
+def _turns(number: int, one: TurnSet) -> Section:
+    key, title = f"turns-{number}", "Hits@10 by turn"
+    longest = max((turn for of in one.systems.values() for turn in of), default=0)
+    said = "; ".join(f"{system}: {', '.join(f'{100 * at.value:.1f} %' for at in of.values())}"
+                     for system, of in one.systems.items())
+    figure = curves(
+        key, title, f"{title}, {one.name}. {said}",
+        {system: [(turn, _estimate(at, one.sessions)) for turn, at in of.items()]
+         for system, of in one.systems.items()}, across="turn", axis="Hits@10", whole=True)
+    turns = range(1, longest + 1)
+    columns = (ReportColumn("system", "system", "text"),
+               *(ReportColumn(f"turn_{turn}", f"turn {turn}", "share") for turn in turns))
+    rows = tuple((system, *(of[turn].value if turn in of else None for turn in turns))
+                 for system, of in one.systems.items())
+    return Section(
+        key, one.name, f"{counted(one.sessions, 'session')}. A session counts as a hit from the first turn on that has "
+        "a target among the ten best; one that has ended keeps its state. Bars are 95 % bootstrap intervals over "
+        "sessions.",
+        (), (figure,), (ReportTable(key, title, columns, rows),))
 
 
 def _section(number: int, found: Curve) -> Section:
@@ -104,7 +113,3 @@ def _percent(one: MeanEstimate, *, signed: bool = False) -> str:
     value = f"{100 * one.value:{'+' if signed else ''}.2f}"
     return value if one.low is None or one.high is None else f"{value} ({100 * one.low:.1f} to {100 * one.high:.1f})"
 
-
-def by_turn(figures: Mapping[Measure, MeanEstimate], family: str) -> dict[int, MeanEstimate]:
-    """Those of ``family`` by their turn."""
-    return {int(measure.at): one for measure, one in figures.items() if measure.family == family}

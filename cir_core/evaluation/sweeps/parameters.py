@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from cir_core.errors import MethodError
 from cir_core.methods.declared import Method
@@ -72,13 +73,11 @@ class Swept:
 
     def with_value(self, method: Method, value: float) -> Method:
         """``method`` with another value, which its name says."""
-        number = int(value) if self.parameter.kind == "whole" else value
+        changed: dict[str, Any] = {self.parameter.name: int(value) if self.parameter.kind == "whole" else value}
         settings, step = method.settings, self.section.step
-        if step:
-            settings = settings.with_parts({step: replace(settings.part(step), **{self.parameter.name: number})})
-        else:
-            settings = replace(settings, **{self.parameter.name: number})
-        said = f"{self.sign} {number:g}"
+        settings = (settings.with_parts({step: replace(settings.part(step), **changed)}) if step
+                    else replace(settings, **changed))
+        said = f"{self.sign} {value:g}"
         return Method(f"{method.name} {said}", f"{method.title}, {said}", method.source, settings)
 
 
@@ -153,7 +152,8 @@ def _values(written: str, found: Swept) -> tuple[float, ...]:
         numbers = [_number(part) for part in written.split(":")]
         if len(numbers) != 3:
             raise MethodError(f"{quoted(written)} is not a range. {_FORM}")
-        values = _range(*numbers, found)
+        start, stop, step = numbers
+        values = _range(start, stop, step, found)
     else:
         values = [_number(part) for part in written.split(",")]
         _check_number(len(values))
