@@ -20,7 +20,7 @@ def sentence(found: Curve) -> str:
     first, second = found.sizes
     best = found.best.reporting[found.measure]
     said = (f"{found.swept.title} of {found.title} was chosen by {found.measure.name} on {first:,} queries and is "
-            f"reported on the other {second:,} (split by seed {found.seed}, within each category): "
+            f"reported on the other {second:,} (split by seed {found.seed}): "
             f"{found.swept.sign} = {found.best.value:g}, {found.measure.name} {_percent(best)} there.")
     if found.gained is not None:
         said += (f" The method's own value is {found.own:g}; the chosen one differs from it by "
