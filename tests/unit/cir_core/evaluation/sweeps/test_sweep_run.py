@@ -17,7 +17,6 @@ from cir_core.evaluation.sweeps.run import sweep_benchmark, sweep_sessions
 from cir_core.language.tasks import (
     AspectAnswer,
     AspectsAnswer,
-    CaptionTask,
     ConstraintsAnswer,
     ConstraintsTask,
     MergeTask,
@@ -90,9 +89,8 @@ def test_eleven_values_ask_and_encode_as_much_as_one(gallery, method, sweep):
     once, eleven = (CountingEncoder(), language()), (CountingEncoder(), language())
     list(run_methods(of, gallery, *once, [method]))
     sweep_benchmark(of, gallery, *eleven, method, swept, evaluator=EVALUATOR)
-    assert eleven[0].texts == once[0].texts > 0
-    # Queries that ask the same share the answer within a sweep.
-    assert len(eleven[1].asked) <= len(once[1].asked)
+    # Fewer where two queries say the same: within a sweep they share vectors and answers.
+    assert 0 < eleven[0].texts <= once[0].texts and len(eleven[1].asked) <= len(once[1].asked)
 
 
 def test_sessions(gallery):
@@ -122,7 +120,7 @@ def test_a_query_that_one_refusal_costs_fails_for_every_value(gallery):
     method = METHODS["corr-prf"]
     found = sweep_benchmark(benchmark(gallery), gallery, FakeEncoder(), Refusing("green"), method,
                             read_sweep("alpha=0,1", method), evaluator=EVALUATOR)
-    assert found.notes == ("α 0: 4 could not be answered and count as 0: refused",
+    assert found.notes[:2] == ("α 0: 4 could not be answered and count as 0: refused",
                            "α 1: 4 could not be answered and count as 0: refused")
 
 
@@ -145,8 +143,9 @@ def test_too_few_queries_are_refused_before_anything_is_encoded(gallery):
 
 
 def test_answers_and_refusals_are_remembered_but_not_an_absence():
-    replies = [LanguageModelError("no"), LanguageModelUnavailable("away"), ConstraintsAnswer(prescriptive="x")]
-    inner = ReplayingLanguageModel({"constraints": replies})
+    answer = ConstraintsAnswer(prescriptive="x", proscriptive="")
+    inner = ReplayingLanguageModel({"constraints": [
+        LanguageModelError("no"), LanguageModelUnavailable("away"), answer]})
     remembering = RememberingLanguageModel(inner)
     first, second = ConstraintsTask(modification_text="a"), ConstraintsTask(modification_text="b")
     for _ in range(2):
