@@ -22,6 +22,7 @@ from cir_core.types.methods import MethodSettings
 
 MOST_VALUES = 101
 _FORM = "Write it as in lambda=0:1:0.1 (start, stop, step) or lambda=0.1,0.5,1."
+_OF_FILTERS = frozenset({"epsilon", "ε", "tau", "τ"})
 _SEEN = Section("Feedback", "history", declare(
     MethodSettings, Label("feedback_depth", "results that count as seen", "K")), "feedback")
 """What no form offers but a sweep can go through."""
@@ -122,6 +123,9 @@ def _named(name: str, method: Method, there: Sequence[Swept]) -> Swept:
     if later:
         raise MethodError(f"{quoted(name)} acts from the second turn on, and these queries have one. Sweep it over "
                           "sessions (cirque evaluate circled).")
+    if _folded(name) in _OF_FILTERS:
+        raise MethodError(f"{quoted(name)} is a threshold of the filters of sessions, not of a method: give it to cirque "
+                          "construct filter, or move its slider on the page Benchmarks.")
     raise MethodError(f"there is no number {quoted(name)}.")
 
 
