@@ -124,8 +124,8 @@ def _named(name: str, method: Method, there: Sequence[Swept]) -> Swept:
         raise MethodError(f"{quoted(name)} acts from the second turn on, and these queries have one. Sweep it over "
                           "sessions (cirque evaluate circled).")
     if _folded(name) in _OF_FILTERS:
-        raise MethodError(f"{quoted(name)} is a threshold of the filters of sessions, not of a method: give it to cirque "
-                          "construct filter, or move its slider on the page Benchmarks.")
+        raise MethodError(f"{quoted(name)} is a threshold of the filters of sessions, not of a method: give it to "
+                          "cirque construct filter, or move its slider on the page Benchmarks.")
     raise MethodError(f"there is no number {quoted(name)}.")
 
 

@@ -59,7 +59,8 @@ def test_a_sign_of_two_parameters_has_to_be_written_in_full():
     ("lambda=0:1:1e-999999", "more than 101"), ("lambda=0:1:1e999999", "makes one value"),
     ("lambda=0:2:0.1", "2 is outside of λ, 0 to 1"), ("lambda=0.5", "makes no curve"), ("lambda=1,1", "makes no curve"),
     ("lambda=a,b", "'a' is not a number"), ("lambda=nan,1", "'nan' is not a number"),
-    ("lambda=" + ",".join(["0.5"] * 10_000), "10,000 values are too many"), ("epsilon=0,1", "'epsilon' is a threshold of the filters"),
+    ("lambda=" + ",".join(["0.5"] * 10_000), "10,000 values are too many"),
+    ("epsilon=0,1", "'epsilon' is a threshold of the filters"),
     ("ε=0,1", "cirque construct filter"), ("tau=0,1", "the page Benchmarks"), ("no=0,1", "there is no number 'no'"),
     ("mode=0,1", "no number 'mode'"), ("=0,1", "no number ''"),
 ])
