@@ -31,18 +31,19 @@ def main() -> None:
         rerank,
         start,
         studies,
+        sweeps,
         turns,
     )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds", "far",
-                  "constructing", "relevance"]
+                  "constructing", "relevance", "sweeps"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--quick", action="store_true",
-                        help="start, agreement, studies, bounds, constructing, relevance: a few seconds each, as a "
-                             "smoke test")
+                        help="start, agreement, studies, bounds, constructing, relevance, sweeps: a few seconds each, "
+                             "as a smoke test")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -69,6 +70,8 @@ def main() -> None:
             constructing.run(Path(folder), constructing.QUICK if options.quick else constructing.FULL)
         if "relevance" in options.what:
             relevance.run(Path(folder), relevance.QUICK if options.quick else relevance.FULL)
+        if "sweeps" in options.what:
+            sweeps.run(Path(folder), sweeps.QUICK if options.quick else sweeps.FULL)
 
 
 main()

@@ -7,8 +7,8 @@ images, without the reference in CIRR. Scoring is in :mod:`cir_core.evaluation.e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.encoders.base import Encoder
@@ -55,85 +55,123 @@ def run_methods(
     """
     if depth < 1:
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
+    searchers = searchers_for(benchmark, gallery, encoder, language, domain)
+    for method in methods:
+        yield from run_together(benchmark, [method], searchers, depth, progress)
+
+
+Compose = Callable[[Searcher, Sequence[BenchmarkQuery], MethodSettings], Sequence[Composed | Problem]]
+"""Queries of one pool under settings. All methods of a run get the same list before the next list comes."""
+
+
+def asked(
+    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings
+) -> list[PreparedTurn | Problem]:
+    """The first part of composing: texts of the queries that can be ranked."""
+    return each(lambda query: _asked(searcher, query, settings), queries)
+
+
+def composed(
+    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings
+) -> Sequence[Composed | Problem]:
+    return composed_together(asked(searcher, queries, settings), [searcher] * len(queries), settings)
+
+
+def searchers_for(
+    benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain
+) -> dict[str, Searcher]:
+    """One for each pool. Raises ``GalleryError`` if the gallery lacks images of the benchmark."""
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    searchers = {name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()}
-    for method in methods:
-        yield _run(benchmark, method, searchers, depth, progress)
+    return {name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()}
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """Result of a successful query. ``ranked`` has the ranks of the targets, then of the image set."""
-
-    query: BenchmarkQuery
-    notes: tuple[str, ...]
-    usage: Usage
-    ranked: QueryRanks
-
-
-def _run(
-    benchmark: Benchmark, method: Method, searchers: Mapping[str, Searcher], depth: int, progress: Progress | None
-) -> MethodRun:
+def run_together(
+    benchmark: Benchmark, methods: Sequence[Method], searchers: Mapping[str, Searcher], depth: int,
+    progress: Progress | None, *, compose: Compose = composed, keep_scores: bool = True,
+) -> list[MethodRun]:
+    """Run ``methods`` batch by batch, all of them over one before the next. Without ``keep_scores`` the runs have none,
+    which takes a third of the memory."""
     exclude = any(query.reference_id in query.excluded_ids for query in benchmark.queries)
-    settings = replace(method.settings, exclude="reference" if exclude else "none")
+    found = [_Found(method, replace(method.settings, exclude="reference" if exclude else "none")) for method in methods]
     members: dict[str, list[BenchmarkQuery]] = defaultdict(list)
     for query in benchmark.queries:
         members[query.pool].append(query)
-    outcomes: dict[str, _Outcome] = {}
-    failures: dict[str, str] = {}
     done, total = 0, len(benchmark.queries)
     for pool, queries in members.items():
         for start in range(0, len(queries), _TOGETHER):
             together = queries[start:start + _TOGETHER]
-            with telling_how_far(method.title, done, total, "queries"):
-                found = _outcomes(searchers[pool], together, settings, depth, failures)
-            outcomes.update((one.query.query_id, one) for one in found)
+            with telling_how_far(methods[0].title, done, total, "queries"):
+                _add(found, searchers[pool], together, compose, depth, keep_scores)
             done += len(together)
             if progress:
-                progress(method.title, done, total)
-    answered = [outcomes[query.query_id] for query in benchmark.queries if query.query_id in outcomes]
-    card = card_of(
-        searchers.values(), settings, split=benchmark.split,
-        caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
-    )
-    return MethodRun(
-        method.name, method.title, card, _as_run(method.name, answered), failures,
-        {one.query.query_id: one.ranked.ranks[:len(one.query.target_ids)] for one in answered},
-        dict(Counter(note for one in answered for note in one.notes).most_common()),
-        sum((one.usage for one in answered), Usage()),
-    )
+                progress(found[0].method.title, done, total)
+    return [one.as_run(benchmark, searchers) for one in found]
 
 
-def _as_run(system: str, answered: Sequence[_Outcome]) -> Run:
-    subsets = {}
-    for one in answered:
-        candidates = zip(one.ranked.ranks[len(one.query.target_ids):], one.query.subset_ids, strict=True)
-        if one.query.subset_ids:
-            subsets[one.query.query_id] = tuple(image_id for _, image_id in sorted(candidates))
-    return Run(
-        system, {one.query.query_id: tuple(hit.image_id for hit in one.ranked.hits) for one in answered},
-        {one.query.query_id: tuple(hit.score for hit in one.ranked.hits) for one in answered}, subsets,
-    )
-
-
-def _outcomes(
-    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
-    failures: dict[str, str],
-) -> list[_Outcome]:
-    searchers = [searcher] * len(queries)
-    made = composed_together(each(lambda query: _asked(searcher, query, settings), queries), searchers, settings)
+def _add(
+    found: Sequence[_Found], searcher: Searcher, queries: Sequence[BenchmarkQuery], compose: Compose, depth: int,
+    keep_scores: bool,
+) -> None:
+    """Compose a batch under every method, and rank all of it at once."""
+    made = [compose(searcher, queries, one.settings) for one in found]
+    every = [query for _ in found for query in queries]
     ranked = ranked_together(
-        made, searchers, [(*query.target_ids, *query.subset_ids) for query in queries],
-        [query.excluded_ids for query in queries], depth,
+        [one for of in made for one in of], [searcher] * len(every),
+        [(*query.target_ids, *query.subset_ids) for query in every], [query.excluded_ids for query in every], depth,
     )
-    outcomes = []
-    for query, one, of in zip(queries, made, ranked, strict=True):
-        if isinstance(of, Problem):
-            failures[query.query_id] = of.reason
-        elif isinstance(one, Composed):
-            outcomes.append(_Outcome(query, one.notes, one.composition.usage, of))
-    return outcomes
+    for number, one in enumerate(found):
+        one.add(queries, made[number], ranked[number * len(queries):(number + 1) * len(queries)], keep_scores)
+
+
+class _Found:
+    """Results of one method so far, by query. ``ranks`` has those of the targets."""
+
+    def __init__(self, method: Method, settings: MethodSettings) -> None:
+        self.method, self.settings = method, settings
+        self.lists: dict[str, tuple[str, ...]] = {}
+        self.scores: dict[str, tuple[float, ...]] = {}
+        self.subsets: dict[str, tuple[str, ...]] = {}
+        self.ranks: dict[str, tuple[int, ...]] = {}
+        self.failures: dict[str, str] = {}
+        self.notes = Counter[str]()
+        self.usage = Usage()
+
+    def add(
+        self, queries: Sequence[BenchmarkQuery], made: Sequence[Composed | Problem],
+        ranked: Sequence[QueryRanks | Problem], keep_scores: bool,
+    ) -> None:
+        for query, one, of in zip(queries, made, ranked, strict=True):
+            name = query.query_id
+            if isinstance(of, Problem):
+                self.failures[name] = of.reason
+            elif isinstance(one, Composed):
+                self.lists[name] = tuple(hit.image_id for hit in of.hits)
+                if keep_scores:
+                    self.scores[name] = tuple(hit.score for hit in of.hits)
+                targets = len(query.target_ids)
+                self.ranks[name] = of.ranks[:targets]
+                if query.subset_ids:
+                    candidates = sorted(zip(of.ranks[targets:], query.subset_ids, strict=True))
+                    self.subsets[name] = tuple(image_id for _, image_id in candidates)
+                self.notes.update(one.notes)
+                self.usage += one.composition.usage
+
+    def as_run(self, benchmark: Benchmark, searchers: Mapping[str, Searcher]) -> MethodRun:
+        card = card_of(
+            searchers.values(), self.settings, split=benchmark.split,
+            caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
+        )
+        order = [query.query_id for query in benchmark.queries if query.query_id in self.lists]
+        run = Run(
+            self.method.name, {name: self.lists[name] for name in order},
+            {name: self.scores[name] for name in order if name in self.scores},
+            {name: self.subsets[name] for name in order if name in self.subsets},
+        )
+        return MethodRun(
+            self.method.name, self.method.title, card, run, self.failures, {name: self.ranks[name] for name in order},
+            dict(self.notes.most_common()), self.usage,
+        )
 
 
 def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> PreparedTurn:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from cir_core.encoders.base import Encoder
 from cir_core.evaluation.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
@@ -15,6 +17,9 @@ from cir_core.methods.declared import Method
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.composition import Usage
 from cir_core.types.records import Matrix, MethodSettings, ProtocolCard
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 SessionKind = Literal["neutral", "built"]
 
@@ -87,17 +92,33 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
 
 
 class RememberingEncoder:
-    """Encoder with a text cache. Over fixed sessions most methods encode the same texts."""
+    """Encoder with a cache of texts, and of images composed with texts. Over fixed sessions most methods encode the
+    same ones."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._known: dict[tuple[str, ...], Matrix] = {}
+        self._known: dict[tuple[Hashable, ...], Matrix] = {}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._encoder, name)
+        found = getattr(self._encoder, name)
+        return partial(self._composed, found) if name == "encode_composed" else found
+
+    def _composed(
+        self, encode: Callable[[Sequence[Image.Image], Sequence[str]], Matrix], images: Sequence[Image.Image],
+        texts: Sequence[str],
+    ) -> Matrix:
+        content = (hashlib.sha256(f"{one.mode} {one.size} ".encode() + one.tobytes()).digest() for one in images)
+        key = (*content, *texts)
+        if key not in self._known:
+            self._known[key] = encode(images, texts)
+        return self._known[key]
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        key = tuple(texts)
+        key: tuple[Hashable, ...] = tuple(texts)
         if key not in self._known:
             self._known[key] = self._encoder.encode_texts(texts)
         return self._known[key]
+
+    def forget(self) -> None:
+        """Drop everything encoded so far."""
+        self._known.clear()

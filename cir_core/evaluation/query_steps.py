@@ -32,6 +32,14 @@ class Problem:
     of_query: bool = False
 
 
+@dataclass(frozen=True)
+class Based:
+    """A query whose base is encoded."""
+
+    asked: PreparedTurn
+    base: BaseQuery
+
+
 def each(work: Callable[[_In], _Out], items: Sequence[_In], workers: int = 1) -> list[_Out | Problem]:
     """``work`` applied to every item, in their order, ``workers`` at a time."""
     def safely(item: _In) -> _Out | Problem:
@@ -54,23 +62,28 @@ def composed_together(
 ) -> list[Composed | Problem]:
     """Compose each query. ``searchers`` has one per query, all with one encoder, which gets the queries as a batch. A
     step at which a language model failed fails its query (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
-    outcomes: dict[int, Composed | Problem] = {}
-    ready: list[tuple[int, PreparedTurn]] = []
-    for place, one in enumerate(asked):
-        if isinstance(one, Problem):
-            outcomes[place] = one
-        else:
-            ready.append((place, one))
+    return completed_together(based_together(asked, searchers, settings), searchers, settings, workers=workers)
+
+
+def based_together(
+    asked: Sequence[PreparedTurn | Problem], searchers: Sequence[Searcher], settings: MethodSettings
+) -> list[Based | Problem]:
+    """The first part of :func:`composed_together`: the queries' bases, encoded as a batch."""
+    ready = [(place, one) for place, one in enumerate(asked) if not isinstance(one, Problem)]
     bases = _bases(searchers[ready[0][0]], [one for _, one in ready], settings) if ready else []
-    based: list[tuple[int, PreparedTurn, BaseQuery]] = []
-    for (place, one), base in zip(ready, bases, strict=True):
-        if isinstance(base, Problem):
-            outcomes[place] = base
-        else:
-            based.append((place, one, base))
-    made = each(lambda item: _completed(searchers[item[0]], *item[1:], settings), based, workers)
-    outcomes.update((place, one) for (place, *_), one in zip(based, made, strict=True))
-    return [outcomes[place] for place in range(len(asked))]
+    found = {place: base if isinstance(base, Problem) else Based(one, base)
+             for (place, one), base in zip(ready, bases, strict=True)}
+    return [one if isinstance(one, Problem) else found[place] for place, one in enumerate(asked)]
+
+
+def completed_together(
+    based: Sequence[Based | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *, workers: int = 1
+) -> list[Composed | Problem]:
+    """The rest of :func:`composed_together`: history and steps, ``workers`` queries at a time."""
+    ready = [(place, one) for place, one in enumerate(based) if not isinstance(one, Problem)]
+    made = each(lambda item: _completed(searchers[item[0]], item[1], settings), ready, workers)
+    found = {place: one for (place, _), one in zip(ready, made, strict=True)}
+    return [one if isinstance(one, Problem) else found[place] for place, one in enumerate(based)]
 
 
 def ranked_together(
@@ -105,7 +118,7 @@ def _bases(searcher: Searcher, asked: Sequence[PreparedTurn],
         return each(lambda one: searcher.encode_bases([one], settings)[0], asked)
 
 
-def _completed(searcher: Searcher, asked: PreparedTurn, base: BaseQuery, settings: MethodSettings) -> Composed:
-    made = searcher.finish_query(asked, base, settings)
-    refuse_failures(asked.stages.watch)
+def _completed(searcher: Searcher, based: Based, settings: MethodSettings) -> Composed:
+    made = searcher.finish_query(based.asked, based.base, settings)
+    refuse_failures(based.asked.stages.watch)
     return made

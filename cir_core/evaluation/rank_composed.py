@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,8 @@ def rank_composed(
     """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, without ``excluded``.
 
     Queries that no step rescores are ranked together (:meth:`FlatIndex.rank_many`), which gives what ranking each alone
-    does. Raises ``UnknownImage`` for a wanted image that is not ranked, ``SearchError`` for one that is excluded.
+    does; so are scores that combine the same products. Raises ``UnknownImage`` for a wanted image that is not ranked,
+    ``SearchError`` for one that is excluded.
     """
     index = searcher.index
     # Not through the searcher, which encodes only texts it has not met: what goes through
@@ -50,14 +52,28 @@ def rank_composed(
             best = zip(one.top.tolist(), one.scores.tolist(), strict=True)
             hits = tuple(Hit(index.ids[row], score, rank) for rank, (row, score) in enumerate(best, start=1))
             found[place] = QueryRanks(one.ranks, hits)
-    for place, score in enumerate(scores):
-        if score is not None and reranks[place] is None:
-            best_scored, ranks = index.search_and_rank_scored(score, k, excluded[place], wanted[place])
+    scored = {place: score for place, score in enumerate(scores) if score is not None and reranks[place] is None}
+    for places in _alike(scored, wanted, excluded):
+        of = [scored[place] for place in places]
+        ranked = index.search_and_rank_scored(of, k, excluded[places[0]], wanted[places[0]])
+        for place, (best_scored, ranks) in zip(places, ranked, strict=True):
             found[place] = QueryRanks(ranks, tuple(best_scored))
     for place, rerank in enumerate(reranks):
         if rerank is not None:
             found[place] = _reranked(searcher, made[place], scores[place], rerank, excluded[place], wanted[place], k)
     return [found[place] for place in range(len(made))]
+
+
+def _alike(
+    scored: Mapping[int, StepScore], wanted: Sequence[Sequence[str]], excluded: Sequence[Collection[str]]
+) -> Iterable[list[int]]:
+    """Places whose scores combine products with the same vectors, for the same images: one query under several
+    weights."""
+    together: dict[Hashable, list[int]] = {}
+    for place, score in scored.items():
+        vectors = hashlib.sha256(np.ascontiguousarray(score.vectors).tobytes()).digest()
+        together.setdefault((vectors, tuple(wanted[place]), frozenset(excluded[place])), []).append(place)
+    return together.values()
 
 
 def _reranked(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
 from cir_core.index.rank_many import Progress, RankedQuery, RowQuery, rank_many
-from cir_core.index.scoring import CombinedScores, PlainScores, Products, Rows, Scored, Scoring
+from cir_core.index.scoring import CombinedScores, PlainScores, Products, ProductsOnce, Rows, Scored, Scoring
 from cir_core.support.texts import quoted
 from cir_core.types.records import Hit, Matrix, Vector
 
@@ -63,13 +63,20 @@ class FlatIndex:
         return self._hits(scored, scored.fast(), _at_least_one(k), self._rows_of(exclude))
 
     def search_and_rank_scored(
-        self, scoring: Scoring, k: int, exclude: Collection[str], image_ids: Sequence[str]
-    ) -> tuple[list[Hit], tuple[int, ...]]:
-        """:meth:`search_scored`, and the rank of each of ``image_ids`` by the same score, from one matrix product."""
-        scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
-        fast, hidden = scored.fast(), self._rows_of(exclude)
-        ranks = tuple(self._rank(scored, fast, self._row_of(image_id), hidden) for image_id in image_ids)
-        return self._hits(scored, fast, _at_least_one(k), hidden), ranks
+        self, scorings: Sequence[Scoring], k: int, exclude: Collection[str], image_ids: Sequence[str]
+    ) -> list[tuple[list[Hit], tuple[int, ...]]]:
+        """For each of ``scorings``, which combine products with the same vectors, :meth:`search_scored`, and the rank
+        of each of ``image_ids`` by the same score. One matrix product for all of them."""
+        vectors = self._checked(scorings[0].vectors, 2)
+        products = ProductsOnce(self._products, vectors) if len(scorings) > 1 else self._products
+        hidden, k = self._rows_of(exclude), _at_least_one(k)
+        found = []
+        for scoring in scorings:
+            scored = CombinedScores(products, scoring, vectors)
+            fast = scored.fast()
+            ranks = tuple(self._rank(scored, fast, self._row_of(image_id), hidden) for image_id in image_ids)
+            found.append((self._hits(scored, fast, k, hidden), ranks))
+        return found
 
     def search_and_rank(
         self, query: Vector | Scoring, k: int, exclude: Collection[str], image_id: str

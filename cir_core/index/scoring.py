@@ -63,6 +63,11 @@ class Products:
                 products[start:start + _BLOCK, column] = (block * vector).sum(axis=1)
         return products
 
+    def fast(self, vectors: Matrix) -> Matrix:
+        """``[n, m]``, within :meth:`errors` of the exact ones."""
+        found: Matrix = self.features @ vectors.T
+        return found
+
     def pairs(self, vectors: Matrix, which: Rows, rows: Rows) -> npt.NDArray[np.float32]:
         """``[len(rows)]``: vector ``which[i]`` times row ``rows[i]``, identical to :meth:`exact`,
         rounded to float32 as scores are."""
@@ -94,6 +99,32 @@ class Products:
         return float(np.sqrt(squares.max(initial=0.0)))
 
 
+class ProductsOnce(Products):
+    """:class:`Products` with the same ``vectors`` ``[m, dim]`` for several scores: each product is computed once."""
+
+    def __init__(self, products: Products, vectors: Matrix) -> None:
+        super().__init__(products.features, products._ids)
+        self._vectors, self._from = vectors, products
+        self._exact: dict[int, npt.NDArray[np.float64]] = {}
+
+    @cached_property
+    def _fast(self) -> Matrix:
+        return self._from.fast(self._vectors)
+
+    def fast(self, vectors: Matrix) -> Matrix:
+        return self._fast
+
+    def exact(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
+        new = [row for row in rows.tolist() if row not in self._exact]
+        if new:
+            self._exact.update(zip(new, self._from.exact(self._vectors, np.array(new, dtype=np.int64)), strict=True))
+        found = [self._exact[row] for row in rows.tolist()]
+        return np.stack(found) if found else np.empty((0, len(self._vectors)))
+
+    def sizes(self, vectors: Matrix) -> npt.NDArray[np.float64]:
+        return self._from.sizes(vectors)
+
+
 class PlainScores:
     """Scores by the product with one vector."""
 
@@ -116,8 +147,8 @@ class CombinedScores:
         self.error = scoring.error(products.errors(vectors), products.sizes(vectors))
 
     def fast(self) -> Vector:
-        products = self._products.features @ self._vectors.T
-        return np.ascontiguousarray(self._scoring.combine(products), dtype=np.float32)
+        products = self._products.fast(self._vectors)
+        return np.array(self._scoring.combine(products), dtype=np.float32, order="C")
 
     def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
         return np.asarray(self._scoring.combine(self._products.exact(self._vectors, rows)), dtype=np.float32)

@@ -18,9 +18,9 @@ from cir_core.reports.cells import NONE, shown
 from cir_core.reports.records import Estimate, Figure
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x")
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 _GRID = "rgba(128,128,128,0.25)"
-_LINE = "rgba(128,128,128,0.8)"
+GRID_LINE = "rgba(128,128,128,0.8)"
 _UNDEFINED = "rgba(128,128,128,0.22)"
 _MUTED = "#808080"
 _READABLE = 14    # people in a matrix; beyond, cells are too small for a text
@@ -68,7 +68,7 @@ def matrix(
     labels, note = axis_names(names)
     if not readable:
         note = f"{_unwritten(cells, under)} {note}".rstrip()
-    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(label) for label in labels],
+    axis = {"tickmode": "array", "tickvals": size, "ticktext": [plain(label) for label in labels],
             "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
     return Figure(key, title, alt, {
         "data": [
@@ -92,7 +92,7 @@ def dots(
     """Values with their intervals, a line for each label (a forest plot). A label without any value gets a dash.
     ``at``: where a line stands for no effect. ``share``: percent, from 0 to 1."""
     kind = "share" if share else "number"
-    ticks = [_plain(label) + ("" if any(one.estimates[place].value is not None for one in series) else f"  {NONE}")
+    ticks = [plain(label) + ("" if any(one.estimates[place].value is not None for one in series) else f"  {NONE}")
              for place, label in enumerate(labels)]
     data = []
     for number, one in enumerate(series):
@@ -101,18 +101,19 @@ def dots(
         colour = OKABE_ITO[number % len(OKABE_ITO)]
         shift = (number - (len(series) - 1) / 2) * 0.22
         data.append({
-            "type": "scatter", "mode": "markers", "name": _plain(one.name), "x": [each.value for each in there],
+            "type": "scatter", "mode": "markers", "name": plain(one.name), "x": [each.value for each in there],
             "y": [place + shift for place in places],
-            "error_x": {"type": "data", "symmetric": False, "array": [_arm(each.high, each.value) for each in there],
-                        "arrayminus": [_arm(each.value, each.low) for each in there], "color": colour,
+            "error_x": {"type": "data", "symmetric": False,
+                        "array": [interval_arm(each.high, each.value) for each in there],
+                        "arrayminus": [interval_arm(each.value, each.low) for each in there], "color": colour,
                         "thickness": 1.8, "width": 4},
-            "marker": {"color": colour, "symbol": _SHAPES[number % len(_SHAPES)], "size": 9},
+            "marker": {"color": colour, "symbol": SHAPES[number % len(SHAPES)], "size": 9},
             "hovertext": [_lines(_described(labels[place], one, place, kind)) for place in places],
             "hovertemplate": "%{hovertext}<extra></extra>",
         })
     shapes = [] if at is None else [{"type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
-                                     "layer": "below", "line": {"color": _LINE, "width": 1, "dash": "dot"}}]
-    across: dict[str, Any] = _axis(axis) | ({"tickformat": ".0%"} if share else {})
+                                     "layer": "below", "line": {"color": GRID_LINE, "width": 1, "dash": "dot"}}]
+    across: dict[str, Any] = axis_of(axis) | ({"tickformat": ".0%"} if share else {})
     if limits := bounds or ((-0.02, 1.02) if share else None):
         across["range"] = list(limits)
     return Figure(key, title, alt, {"data": data, "layout": {
@@ -131,25 +132,25 @@ def bars(
     """Counts, each written over its bar with its share of all."""
     texts = _counts(counts, "<br>")
     return Figure(key, title, alt, {"data": [{
-        "type": "bar", "x": [_plain(label) for label in labels], "y": list(counts), "text": texts,
+        "type": "bar", "x": [plain(label) for label in labels], "y": list(counts), "text": texts,
         "textposition": "outside", "cliponaxis": False, "marker": {"color": OKABE_ITO[0]}, "width": 0.6,
         "hovertemplate": "%{x}: %{text}<extra></extra>",
     }], "layout": {
         "height": 300, "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
         "xaxis": {"type": "category", "title": {"text": across}, "showgrid": False, "automargin": True},
-        "yaxis": _axis(axis) | {"rangemode": "tozero"},
+        "yaxis": axis_of(axis) | {"rangemode": "tozero"},
     }})
 
 
 def rows(key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[int], *, axis: str) -> Figure:
     """Counts as bars that lie, with room for long labels; beside each its share of all."""
     return Figure(key, title, alt, {"data": [{
-        "type": "bar", "orientation": "h", "x": list(counts), "y": [_plain(label) for label in labels],
+        "type": "bar", "orientation": "h", "x": list(counts), "y": [plain(label) for label in labels],
         "text": _counts(counts, " · "), "textposition": "outside", "cliponaxis": False,
         "marker": {"color": OKABE_ITO[0]}, "width": 0.6, "hovertemplate": "%{y}: %{text}<extra></extra>",
     }], "layout": {
         "height": 70 + 40 * len(labels), "margin": {"l": 8, "r": 96, "t": 8, "b": 8},
-        "xaxis": _axis(axis) | {"rangemode": "tozero", "nticks": 5},
+        "xaxis": axis_of(axis) | {"rangemode": "tozero", "nticks": 5},
         "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": ""},
     }})
 
@@ -165,29 +166,34 @@ def lines(
 ) -> Figure:
     """Lines of (x, y) with x on a logarithmic scale. ``at``: the y that is wished for."""
     data: list[dict[str, Any]] = [{
-        "type": "scatter", "mode": "lines+markers", "name": _plain(name), "x": [x for x, _ in points],
+        "type": "scatter", "mode": "lines+markers", "name": plain(name), "x": [x for x, _ in points],
         "y": [y for _, y in points], "line": {"color": OKABE_ITO[number % len(OKABE_ITO)]},
-        "marker": {"symbol": _SHAPES[number % len(_SHAPES)], "size": 7},
+        "marker": {"symbol": SHAPES[number % len(SHAPES)], "size": 7},
     } for number, (name, points) in enumerate(series.items())]
     shapes = [] if at is None else [{"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": at, "y1": at,
-                                     "layer": "below", "line": {"color": _LINE, "width": 1, "dash": "dot"}}]
+                                     "layer": "below", "line": {"color": GRID_LINE, "width": 1, "dash": "dot"}}]
     return Figure(key, title, alt, {"data": data, "layout": {
         "height": 320, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes,
-        "xaxis": _axis(across) | {"type": "log", "tickmode": "array", "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100]},
-        "yaxis": _axis(axis) | {"rangemode": "tozero"}, "showlegend": True,
+        "xaxis": axis_of(across) | {"type": "log", "tickmode": "array", "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100]},
+        "yaxis": axis_of(axis) | {"rangemode": "tozero"}, "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
     }})
 
 
-def _axis(title: str) -> dict[str, Any]:
+def axis_of(title: str) -> dict[str, Any]:
     return {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
 
 
 def _described(label: str, series: Series, place: int, kind: str) -> tuple[str, ...]:
     estimate = series.estimates[place]
-    interval = "" if estimate.low is None else f" [{shown(estimate.low, kind)}, {shown(estimate.high, kind)}]"
     named = f"{label}, {series.name}" if series.name else label
-    return (named, f"{shown(estimate.value, kind)}{interval}", f"n = {shown(estimate.n, 'count')}")
+    return (named, shown_estimate(estimate, kind), f"n = {shown(estimate.n, 'count')}")
+
+
+def shown_estimate(estimate: Estimate, kind: str = "share") -> str:
+    """"48.2 % [43.1 %, 53.3 %]"."""
+    interval = "" if estimate.low is None else f" [{shown(estimate.low, kind)}, {shown(estimate.high, kind)}]"
+    return f"{shown(estimate.value, kind)}{interval}"
 
 
 def _cell_texts(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
@@ -218,7 +224,7 @@ def _unwritten(cells: Mapping[tuple[int, int], MatrixCell], under: str) -> str:
 def _cell_text(cell: MatrixCell) -> str:
     value = _number(cell.value)
     text = NONE if value is None else shown(round(value, 2), "number")[:-1]
-    return f"{text}<br>{_plain(cell.under)}" if cell.under and value is not None else text
+    return f"{text}<br>{plain(cell.under)}" if cell.under and value is not None else text
 
 
 def _text_colour(value: float | None) -> str:
@@ -226,7 +232,7 @@ def _text_colour(value: float | None) -> str:
     return _MUTED if value is None else "#ffffff" if value < 0.475 else "#000000"
 
 
-def _arm(high: float | None, low: float | None) -> float:
+def interval_arm(high: float | None, low: float | None) -> float:
     return 0.0 if high is None or low is None else max(high - low, 0.0)
 
 
@@ -235,9 +241,9 @@ def _number(value: float | None) -> float | None:
 
 
 def _lines(texts: Sequence[str]) -> str:
-    return "<br>".join(_plain(text) for text in texts if text)
+    return "<br>".join(plain(text) for text in texts if text)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """As plotly shows it literally: what it takes for markup is escaped, and it knows no entity for quotes."""
     return html.escape(text, quote=False)

@@ -155,7 +155,7 @@ def from_sessions(
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
-            pools=_pools(sessions, pool), exclude_history_images=exclude_history,
+            pools=pools_of(sessions, pool), exclude_history_images=exclude_history,
             domain=lambda subset: domain or domain_named(subset) or get_settings().domain, progress=progress))
 
 
@@ -188,7 +188,8 @@ def _with_notes(one: MethodRun | SessionsRun) -> Run:
         *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered)))
 
 
-def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
+def pools_of(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
+    """The subset's images in the file at ``path``; {} without one. Raises ``DatasetError`` for several subsets."""
     from cir_core.datasets.files.issues import ValidationIssues
     from cir_core.registry.contents import read_pool
 

@@ -15,6 +15,7 @@ from cir_core.settings import get_settings
 from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets, relevance
+from cli.evaluate.answers import Opened
 from cli.evaluate.comparing import (
     CompareOption,
     check_comparable,
@@ -33,6 +34,7 @@ from cli.evaluate.method_options import (
     language_model,
     named_bar,
 )
+from cli.evaluate.sweeping import ByOption, SweepOption, SweepRequest, TurnsOption, draw_sample_turns
 from cli.galleries.galleries import index_bar
 
 if TYPE_CHECKING:
@@ -103,10 +105,16 @@ def sample(
     metric: MetricOption = None,
     relevance_spec: RelevanceOption = None,
     compare: CompareOption = None,
+    sweep: SweepOption = None,
+    choose_by: ByOption = None,
+    figure: TurnsOption = None,
     json_path: JsonOption = None,
 ) -> None:
     """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
     check_metric(metric, relevance_spec)
+    request = SweepRequest(sweep, choose_by, figure)
+    request.check(methods=not run, draws=sessions and not run, other={
+        "--metric": metric, "--compare": compare, "--partial": partial, "--against": against})
     if run:
         for name in ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model"):
             if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
@@ -123,9 +131,15 @@ def sample(
 
     settings = get_settings()
     chosen = chosen_methods(methods, against, all_methods(settings.methods))
+    if sweep:
+        request.wanted(chosen)   # before anything is drawn
     loaded = open_encoder(encoder)
     gallery = _sample_gallery(loaded)
     folder = sample_folder(settings.home)
+    if sweep:
+        with language_model(model, loaded) as language:
+            evaluate_datasets.sweep_sample(request, Opened(gallery, loaded, language, chosen), folder, limit, json_path)
+        return
     scorer = scorer_over(gallery, relevance_spec) if metric else None
     earlier = None if compare is None else read_evaluated(compare)
     if earlier:
@@ -144,6 +158,8 @@ def sample(
         print_differences(less, earlier)
         content["less_earlier"] = {"file": earlier.name, "systems": less}
     _write_json(json_path, content)
+    if figure:
+        draw_sample_turns(figure, report)
 
 
 @app.command("requests")

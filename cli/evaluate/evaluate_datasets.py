@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +17,32 @@ from cir_core.registry.kinds import KINDS, Kind, evaluator_of, read_benchmark
 from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar, write_file
 from cli.evaluate.answer_files import check_folder, submit
-from cli.evaluate.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
+from cli.evaluate.answers import (
+    Opened,
+    check_choice,
+    collect,
+    file_digest,
+    from_files,
+    from_methods,
+    from_sessions,
+    pools_of,
+)
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
 from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, scorer_in
-from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption, named_bar
 from cli.evaluate.score_tables import as_text, show
+from cli.evaluate.sweeping import (
+    ByOption,
+    FigureOption,
+    SweepOption,
+    SweepRequest,
+    TurnsOption,
+    draw_turns,
+    over_benchmark,
+    over_sessions,
+    show_curves,
+    sweep_methods,
+)
 
 if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer
@@ -59,8 +81,13 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
         intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
         submission: Submission = None, union: Union = False, metric: MetricOption = None,
-        relevance: RelevanceOption = None, compare: CompareOption = None,
+        relevance: RelevanceOption = None, compare: CompareOption = None, sweep: SweepOption = None,
+        choose_by: ByOption = None, figure: FigureOption = None,
     ) -> None:
+        request = SweepRequest(sweep, choose_by, figure)
+        request.check(methods=not run, other={
+            "--write-run": write_run, "--submission": submission, "--metric": metric, "--compare": compare,
+            "--partial": partial, "--no-intervals": not intervals})
         check_choice(run or (), methods, gallery)
         check_metric(metric, relevance, gallery, hidden=submission is not None)
         if submission and kind.submit is None:
@@ -72,6 +99,11 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
             kind.name, annotations, split=split, caption_mode=caption_mode, pool=pool, union=union or None)
         if not submission:
             refuse_hidden(benchmark)  # before methods run for hours, as all that follows
+        if sweep:
+            found = sweep_methods(request, gallery or "", methods or "", model,
+                                  over_benchmark(benchmark, choose_by, domain))
+            show_curves(_of_benchmark(benchmark, True, None), found, figure, as_json=as_json)
+            return
         scorer = scorer_in(gallery, relevance) if metric and gallery else None
         asked = _of_benchmark(benchmark, intervals, scorer)
         earlier = _earlier(compare, asked)
@@ -94,6 +126,19 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
             raise early
 
     return evaluate
+
+
+def sweep_sample(request: SweepRequest, found: Opened, folder: Path, limit: int | None, json_path: Path | None) -> None:
+    """The curves over the sample benchmark, or the first ``limit`` queries of each category."""
+    benchmark = read_benchmark("sample", folder)
+    if limit is not None:
+        first = [query for pool in benchmark.pools for query in
+                 [one for one in benchmark.queries if one.pool == pool][:limit]]
+        benchmark = replace(benchmark, queries=tuple(first))
+    make = over_benchmark(benchmark, request.by, None)
+    with named_bar() as progress:
+        curves = [make(found, method, swept, progress) for method, swept in request.wanted(found.methods)]
+    show_curves(_of_benchmark(benchmark, True, None), curves, request.figure, json_path=json_path)
 
 
 def sample_runs(
@@ -123,13 +168,25 @@ def circled(
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
     model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
+    sweep: SweepOption = None, choose_by: ByOption = None, figure: TurnsOption = None,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
     from cir_core.datasets.readers.circled import read_sessions
     from cir_core.evaluation.evaluators.sessions import evaluate_sessions
 
+    request = SweepRequest(sweep, choose_by, figure)
+    request.check(methods=not run, draws=True, other={
+        "--write-run": write_run, "--partial": partial, "--no-intervals": not intervals})
     check_choice(run or (), methods, gallery)
     sessions = read_sessions(annotations)
+    protocol = _protocol("circled", "", file_digest(annotations), len(sessions), sessions.notes, intervals)
+    if methods:
+        protocol["history_images"] = "taken out" if exclude_history else "kept"
+    if sweep:
+        make = over_sessions(sessions, choose_by, domain, pools_of(sessions, pool), exclude_history)
+        found = sweep_methods(request, gallery or "", methods or "", model, make, several_turns=True)
+        show_curves(protocol, found, figure, as_json=as_json)
+        return
     check_folder(write_run, "--write-run")
     source = from_files(run) if run else from_sessions(
         sessions, gallery or "", methods or "", model, exclude_history, pool, domain)
@@ -138,9 +195,9 @@ def circled(
         evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))
         for one in answers
     ]
-    protocol = _protocol("circled", "", file_digest(annotations), len(sessions), sessions.notes, intervals)
-    show({**protocol, **({"history_images": "taken out" if exclude_history else "kept"} if methods else {})},
-         answers, scores, as_json)
+    show(protocol, answers, scores, as_json)
+    if figure:
+        draw_turns(figure, protocol["dataset_digest"], sessions, scores)
     if early:
         raise early
 

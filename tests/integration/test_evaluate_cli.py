@@ -9,7 +9,14 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.errors import CirqueError, DatasetError, GalleryError, LanguageModelUnavailable, SettingsError
+from cir_core.errors import (
+    CirqueError,
+    DatasetError,
+    GalleryError,
+    LanguageModelUnavailable,
+    MethodError,
+    SettingsError,
+)
 from cir_core.evaluation.runs.records import Run
 from cir_core.gallery.indexing import index_folder
 from cir_core.sample.atelier.build import build_atelier
@@ -383,6 +390,60 @@ def test_sessions_with_a_method(evaluate, painted, tmp_path):
     split = write(tmp_path / "split.json", NAMES[:9])  # without the target
     without = evaluate("circled", "-a", sessions, "--methods", "text-only", "--gallery", "painted", "--pool", split)
     assert without.exit_code == 1 and f"{NAMES[9]!r} is not among the 9" in str(without.exception)
+
+
+def test_a_sweep_chooses_on_one_half_and_reports_the_other(evaluate, painted, tmp_path):
+    [one] = json.loads((painted / "captions/cap.rc2.val.json").read_text())
+    write(painted / "captions/cap.rc2.val.json", [{**one, "pairid": number} for number in range(6)])
+    figure = tmp_path / "curve.html"
+    arguments = ("cirr", "-a", painted, "--methods", "slerp", "--gallery", "painted", "--sweep", "text_weight=0:1:0.5")
+    result = evaluate(*arguments, "--figure", figure, "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    content = json.loads(result.stdout)
+    [sweep] = content["sweeps"]
+    # The reference alone finds the target last; the text alone first, and so does the half of both: "red" and blue.
+    first, *_, last = sweep["values"]
+    assert (first["reporting"]["recall"]["1"], last["reporting"]["recall"]["1"]) == (0, 1)
+    assert sweep["chosen_by"] == "average" and sweep["queries"] == {"choosing": 3, "reporting": 3}
+    assert sweep["best"]["value"] == 1 and sweep["best"]["reporting"]["intervals"]["average"] == [1, 1]
+    assert len({value["protocol"] for value in sweep["values"]}) == 3 and content["protocol"]["queries"] == 6
+    assert "average by text_weight (text versus image)" in figure.read_text("utf-8")
+    shown = evaluate(*arguments, "--choose-by", "recall@1").output
+    assert "chosen on 3" in shown and "reported on 3" in shown and "was chosen by recall@1 on 3 queries" in shown
+    none = evaluate(*arguments, "--choose-by", "map@10")
+    assert isinstance(none.exception, DatasetError) and "There are: recall@1" in str(none.exception)
+
+
+@pytest.mark.parametrize("more", [
+    ["--run", "x", "--sweep", "lambda=0,1"], ["--methods", "soft", "--choose-by", "recall@1"],
+    ["--methods", "soft", "--figure", "x.html"], ["--methods", "soft", "--sweep", "lambda=0,1", "--compare", "x"],
+    ["--methods", "soft", "--sweep", "lambda=0,1", "--no-intervals"],
+])
+def test_options_that_do_not_go_with_a_sweep(evaluate, circo, more):
+    assert evaluate("circo", "-a", circo, "--gallery", "g", *more).exit_code == 2
+
+
+def test_a_sweep_is_checked_before_anything_is_opened(evaluate, circo):
+    wrong = evaluate("circo", "-a", circo, "--gallery", "none", "--methods", "soft", "--sweep", "lambda=0:1:0")
+    assert isinstance(wrong.exception, MethodError) and "the step is 0" in str(wrong.exception)
+
+
+def test_sessions_as_curves(evaluate, painted, tmp_path):
+    sessions = write(tmp_path / "cirr_val.json", [{
+        "session_id": f"cirr_val_{number:04}", "subset": "cirr_val", "ground_truth_ids": [NAMES[9]], "num_turns": 2,
+        "turns": [{"turn": turn, "reference_image_id": NAMES[turn], "relative_caption": "red"} for turn in (1, 2)],
+    } for number in range(4)])
+    by_turn = tmp_path / "turns.html"
+    given = ("circled", "-a", sessions, "--methods", "weighted", "--gallery", "painted", "--figure", by_turn)
+    assert evaluate(*given).exit_code == 0
+    # Ten images: every target is among the first ten.
+    assert "Hits@10 by turn, All sessions. weighted: 100.0 %, 100.0 %" in by_turn.read_text("utf-8")
+    result = evaluate(*given, "--sweep", "decay=0,0.5,1", "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    [sweep] = json.loads(result.stdout)["sweeps"]
+    assert sweep["chosen_by"] == "auc" and sweep["best"]["value"] == 1   # equal ones: the nearest to 0.8
+    assert sweep["notes"] == ["a changes auc of no query."]
+    assert "weighted" in by_turn.read_text("utf-8") and "auc by a (weight of each earlier turn)" in by_turn.read_text()
 
 
 def test_an_image_that_a_method_cannot_read_costs_its_query_and_says_why(evaluate, painted, tmp_path):

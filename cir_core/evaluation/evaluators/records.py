@@ -17,6 +17,11 @@ class Measure(NamedTuple):
     family: str
     at: str = ""
 
+    @property
+    def name(self) -> str:
+        """As a person writes it: "recall@10", "semantic_map_at_10 addition", "auc"."""
+        return f"{self.family}@{self.at}" if self.at.isdigit() else f"{self.family} {self.at}".rstrip()
+
 
 Columns = Mapping[Measure, Values]
 """Measure to ``[queries]``; nan where a query is not counted (an aspect it does not have)."""

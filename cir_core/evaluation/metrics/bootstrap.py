@@ -57,6 +57,29 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
     return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
 
 
+def estimates_of_many(groups: Sequence[npt.ArrayLike], *, seed: int) -> tuple[MeanEstimate, ...]:
+    """:func:`estimates` for hundreds of measures of the same queries, by other drawings: how often each query is drawn
+    is a matrix, whose product with the values has all resampled means. """
+    samples = [np.asarray(group, dtype=np.float64) for group in groups]
+    if not samples or any(sample.ndim != 2 or not len(sample) for sample in samples):
+        raise ValueError("every group needs queries, as a matrix [queries, measures]")
+    means = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
+    if min(map(len, samples)) < 2:
+        return tuple(MeanEstimate(float(mean), None, None) for mean in means)
+    rng = np.random.default_rng(seed)
+    drawn = np.zeros((DRAWINGS, samples[0].shape[1]))
+    for sample in samples:
+        n = len(sample)
+        rows = max(1, _AT_ONCE // n)
+        for start in range(0, DRAWINGS, rows):
+            size = min(rows, DRAWINGS - start)
+            counts = rng.multinomial(n, np.full(n, 1 / n), size=size)
+            drawn[start:start + size] += counts @ sample / (n * len(samples))
+    edge = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(drawn, [edge, 100 - edge], axis=0)
+    return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
+
+
 def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, Values]:
     """Ends of the intervals, each ``[measures]``; ``samples`` are ``[measures, queries]``."""
     from scipy.stats import bootstrap

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
 from cir_core.index.flat import FlatIndex
-from cir_core.index.scoring import CombinedScores
+from cir_core.index.scoring import CombinedScores, Products
 from cir_core.methods.soft_filter import SoftScore
 from cir_core.types.records import SoftFilter
 
@@ -25,7 +25,7 @@ def named(features):
 
 
 def rank_scored(index, score, image_id, exclude=()):
-    return index.search_and_rank_scored(score, 1, exclude, [image_id])[1][0]
+    return index.search_and_rank_scored([score], 1, exclude, [image_id])[0][1][0]
 
 
 def as_printed(features, vectors, soft_filter):
@@ -173,5 +173,15 @@ def test_hits_and_several_ranks_come_from_one_pass(hidden, monkeypatch):
     hits = index.search_scored(score, 9, hidden)
     passes, fast = [], CombinedScores.fast
     monkeypatch.setattr(CombinedScores, "fast", lambda scored: passes.append(scored) or fast(scored))
-    assert index.search_and_rank_scored(score, 9, hidden, asked) == (hits, (31, 1, 8)) and len(passes) == 1
-    assert index.search_and_rank_scored(score, 9, hidden, ()) == (hits, ())
+    assert index.search_and_rank_scored([score], 9, hidden, asked) == [(hits, (31, 1, 8))] and len(passes) == 1
+    assert index.search_and_rank_scored([score], 9, hidden, ()) == [(hits, ())]
+
+
+def test_weights_of_one_query_share_its_products(monkeypatch):
+    index, vectors = named(units(300, 8)), units(3, 8, seed=1)
+    scores = [SoftScore(vectors, SoftFilter(weight, mode)) for weight in (0.0, 0.3, 1.0) for mode in MODES]
+    asked, hidden = ["00003", "00250"], {"00001"}
+    alone = [index.search_and_rank_scored([score], 9, hidden, asked)[0] for score in scores]
+    passes, fast = [], Products.fast
+    monkeypatch.setattr(Products, "fast", lambda products, vectors: passes.append(1) or fast(products, vectors))
+    assert index.search_and_rank_scored(scores, 9, hidden, asked) == alone and len(passes) == 1

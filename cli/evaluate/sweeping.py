@@ -1,0 +1,176 @@
+"""``--sweep``: a measure as a function of one parameter; ``--figure``: curves as an HTML page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cir_core.methods.declared import Method, all_methods
+from cir_core.settings import get_settings
+from cli.console import out, print_notes, write_file
+from cli.evaluate.answers import Opened, opened
+from cli.evaluate.method_options import ModelChoice, chosen_methods, named_bar
+from cli.tables.measures import percent
+
+if TYPE_CHECKING:
+    from cir_core.datasets.readers.circled import CircledSession
+    from cir_core.datasets.records import Benchmark
+    from cir_core.evaluation.evaluators.records import Measure, Scores
+    from cir_core.evaluation.method_runs import Progress
+    from cir_core.evaluation.metrics.bootstrap import MeanEstimate
+    from cir_core.evaluation.sweeps.curve import Curve
+    from cir_core.evaluation.sweeps.parameters import Swept
+    from cir_core.sample.evaluate_sample import SampleReport
+    from cir_core.types.domains import Domain
+
+SweepOption = Annotated[str | None, typer.Option(
+    "--sweep", metavar="NAME=START:STOP:STEP", help="Evaluate every value of a method's parameter, such as "
+    "lambda=0:1:0.1 or rounds=1,2,3: chosen on one half of the queries, reported on the other.")]
+ByOption = Annotated[str | None, typer.Option(
+    "--choose-by", metavar="MEASURE", help="Measure that --sweep chooses by, such as recall@10 (default: the "
+    "benchmark's average or AUC, else its first at 10).")]
+FigureOption = Annotated[Path | None, typer.Option(
+    "--figure", metavar="FILE.html", help="Also write the curves of --sweep as an HTML page.")]
+TurnsOption = Annotated[Path | None, typer.Option(
+    "--figure", metavar="FILE.html", help="Also write Hits@10 by turn, or the curves of --sweep, as an HTML page.")]
+MakeCurve = Callable[[Opened, Method, "Swept", "Progress"], "Curve"]
+
+
+@dataclass(frozen=True)
+class SweepRequest:
+    """What a person asked for. ``other`` are options that do not go with a sweep, by name."""
+
+    sweep: str | None
+    by: str | None
+    figure: Path | None
+
+    def check(self, *, methods: bool, other: Mapping[str, object], draws: bool = False) -> None:
+        """Raises ``BadParameter`` for options that do not go together. ``draws``: there is a figure without a sweep."""
+        if self.sweep is None:
+            if self.by is not None:
+                raise typer.BadParameter("--choose-by is of --sweep. Name a parameter, too.")
+            if self.figure is not None and not draws:
+                raise typer.BadParameter("--figure draws the curves of --sweep. Name a parameter, too.")
+            return
+        if not methods:
+            raise typer.BadParameter("--sweep goes through values of a method: --methods NAMES. A run is measured as "
+                                     "it is.")
+        for name, value in other.items():
+            if value:
+                raise typer.BadParameter(f"{name} does not go with --sweep, which has no single run. Leave it out.")
+
+    def wanted(self, methods: Sequence[Method], *, several_turns: bool = False) -> list[tuple[Method, Swept]]:
+        """What is swept of each method. Raises ``MethodError``."""
+        from cir_core.evaluation.sweeps.parameters import read_sweep
+
+        return [(one, read_sweep(self.sweep or "", one, several_turns=several_turns)) for one in methods]
+
+
+def sweep_methods(
+    request: SweepRequest, gallery: str, methods: str, model: ModelChoice, make: MakeCurve, *,
+    several_turns: bool = False,
+) -> list[Curve]:
+    """A curve for each method. Raises ``MethodError``, before anything is opened."""
+    wanted = request.wanted(chosen_methods(methods, None, all_methods(get_settings().methods)),
+                            several_turns=several_turns)
+    with opened(gallery, methods, model) as found, named_bar() as progress:
+        return [make(found, method, swept, progress) for method, swept in wanted]
+
+
+def over_benchmark(benchmark: Benchmark, by: str | None, domain: Domain | None) -> MakeCurve:
+    from cir_core.evaluation.sweeps.run import sweep_benchmark
+    from cir_core.registry.kinds import domain_of, evaluator_of
+
+    settings = get_settings()
+    said = domain or domain_of(benchmark) or settings.domain
+    return lambda found, method, swept, progress: sweep_benchmark(
+        benchmark, found.gallery, found.encoder, found.language, method, swept, evaluator=evaluator_of(benchmark),
+        domain=said, by=by, seed=settings.seed, progress=progress)
+
+
+def over_sessions(
+    sessions: Sequence[CircledSession], by: str | None, domain: Domain | None, pools: Mapping[str, Sequence[str]],
+    exclude_history: bool,
+) -> MakeCurve:
+    from cir_core.evaluation.sweeps.run import sweep_sessions
+    from cir_core.registry.kinds import domain_named
+
+    settings = get_settings()
+    return lambda found, method, swept, progress: sweep_sessions(
+        sessions, found.gallery, found.encoder, found.language, method, swept, pools=pools,
+        exclude_history_images=exclude_history, by=by, seed=settings.seed, progress=progress,
+        domain=lambda subset: domain or domain_named(subset) or settings.domain)
+
+
+def show_curves(
+    protocol: Mapping[str, Any], found: Sequence[Curve], figure: Path | None, *, as_json: bool = False,
+    json_path: Path | None = None,
+) -> None:
+    """Print a table for each curve, or only JSON, and write the page."""
+    from cir_core.evaluation.sweeps.curve import curve_json
+    from cir_core.evaluation.sweeps.page import sentence, sweep_page
+
+    content = {"protocol": dict(protocol), "sweeps": [curve_json(one) for one in found]}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    facts = f"{protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest " \
+            f"{protocol['dataset_digest']}; 95 % bootstrap intervals (seed {protocol['seed']})"
+    name = ", ".join(filter(None, (protocol["dataset"], protocol["split"])))
+    if as_json:
+        typer.echo(text)
+    else:
+        out.print(f"{name}: {facts}; in percent.")
+        print_notes(protocol["notes"], soft_wrap=False)
+        for one in found:
+            out.print(f"\n{one.title}: {one.measure.name} by {one.swept.title}")
+            out.print(_table(one))
+            out.print(sentence(one))
+            print_notes(one.notes)
+    if json_path is not None:
+        write_file(json_path, text + "\n")
+    if figure is not None:
+        write_file(figure, sweep_page(name, facts, found))
+        if not as_json:
+            out.print(f"Figure written to {figure}", soft_wrap=True)
+
+
+def draw_turns(path: Path, digest: str, sessions: Sequence[CircledSession], every: Sequence[Scores]) -> None:
+    """CIRCLED's plot: Hits@10 by turn of every system, and for each subset where there are several."""
+    from cir_core.evaluation.sweeps.page import TurnSet, turns_page
+
+    subsets = Counter(one.subset for one in sessions)
+    sets = [TurnSet("All sessions", len(sessions), {one.system: _by_turn(one.figures) for one in every})]
+    sets += [TurnSet(name, subsets[name], {one.system: _by_turn(one.by_group[name]) for one in every})
+             for name in every[0].by_group]
+    write_file(path, turns_page("CIRCLED", f"digest {digest}", sets))
+
+
+def draw_sample_turns(path: Path, report: SampleReport) -> None:
+    """:func:`draw_turns` of the sample's sessions."""
+    from cir_core.evaluation.sweeps.page import TurnSet, turns_page
+
+    sets = [TurnSet(f"{one.fixed.kind.capitalize()} sessions", len(one.fixed.sessions), {
+        scores.title: {turn: scores.measures[f"Hits@10({turn})"] for turn in range(1, one.fixed.longest + 1)}
+        for scores in one.scores}) for one in report.sessions]
+    digests = ", ".join(f"{one.fixed.kind} {one.fixed.digest}" for one in report.sessions)
+    write_file(path, turns_page("Sample", f"sessions {digests}", sets))
+
+
+def _by_turn(figures: Mapping[Measure, MeanEstimate]) -> dict[int, MeanEstimate]:
+    return {int(measure.at): one for measure, one in figures.items() if measure.family == "hits_at_10"}
+
+
+def _table(one: Curve) -> Table:
+    table = Table(one.swept.sign, f"chosen on {one.sizes[0]}", f"reported on {one.sizes[1]}", "", box=None)
+    for point in one.points:
+        mark = "chosen" if point is one.best else ""
+        mine = "the method's own" if point.value == one.own else ""
+        table.add_row(f"{point.value:g}", percent(point.choosing[one.measure]), percent(point.reporting[one.measure]),
+                      ", ".join(filter(None, (mark, mine))))
+    return table
