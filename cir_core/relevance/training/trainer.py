@@ -85,7 +85,7 @@ def train_relevance(
 
 def own_device(wanted: str) -> str:
     """``wanted``, or under ``accelerate launch`` the GPU of this process: each has the frozen encoder on its own."""
-    if "LOCAL_RANK" not in os.environ or wanted == "cpu" or not torch.cuda.is_available():
+    if wanted == "cpu" or not torch.cuda.is_available() or _processes().num_processes == 1:
         return wanted
     return str(_processes().device)
 
