@@ -82,10 +82,11 @@ class TargetFinder:
         text = clean_text(query.modification_text)
         reference = self._pictures.of(query.reference_id, watch)
         sentences: tuple[str, ...] = ()
+        queries: dict[str, str] = {}
         notes: tuple[str, ...] = ()
         if self._given is not None:
             records = self._given.of(query)
-            queries = {group: record.query or "" for group, record in records.items() if group != "tg_img"}
+            queries |= {group: record.query or "" for group, record in records.items() if group != "tg_img"}
             groups: dict[Group, Places] = {
                 group: list(zip(record.image_ids, record.scores, strict=True)) for group, record in records.items()}
         else:
@@ -95,7 +96,7 @@ class TargetFinder:
             if not first:
                 raise LanguageModelError("The language model's first sentence has no words.")
             sentences, notes = (first, kept), answer.notes
-            queries = {"caption_query": first, "joined_query": f"{first} {kept}" if kept else ""}
+            queries |= {"caption_query": first, "joined_query": f"{first} {kept}" if kept else ""}
             groups = self._retrieved(query, queries)
         found: dict[str, list[FoundIn]] = {}
         for group in GROUPS:
