@@ -24,7 +24,7 @@ _TOLD = ("colour", "pattern", "sleeves", "neckline", "length", "trim", "fit")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a text asks for: ``must`` exactly, the rest as the target has it, with at most two exceptions."""
+    """What a text asks for: ``must`` exactly, the rest as the target has it, with at most four exceptions."""
 
     must: Mapping[str, str]
     rest: Mapping[str, str]
@@ -32,7 +32,7 @@ class Wanted:
     def confidence(self, shown: Mapping[str, str]) -> float:
         if any(shown[group] != value for group, value in self.must.items()):
             return 0.2
-        return round(1 - 0.06 * sum(shown[group] != value for group, value in self.rest.items()), 2)
+        return round(1 - 0.035 * sum(shown[group] != value for group, value in self.rest.items()), 3)
 
 
 class AttributePerson:

@@ -21,7 +21,7 @@ from tests.fakes.attribute_person import AttributePerson
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.databases import use_home
 
-GARMENTS, QUERIES = 240, 25
+GARMENTS, QUERIES = 240, 30
 
 
 @pytest.fixture(scope="module")
