@@ -88,6 +88,7 @@ class Rewriter:
         shown = {name: self._pictures.of(name, watch) for name in (drawn.target, *drawn.distractors)}
         others = tuple(shown[name] for name in drawn.distractors)
         rejected: list[str] = []
+        refined = problem = ""
         for _ in range(self._attempts):
             task = RewriteTask(reference, shown[drawn.target], others, text, self._domain, tuple(rejected))
             answer = self._language.complete(task, watch)
@@ -105,7 +106,7 @@ class Rewriter:
             if again in rejected:       # a model that answers the same will do so again
                 break
             rejected.append(again)
-        raise DatasetError(f"No rewritten text passed the check. The last one was {quoted(rejected[-1])}.")
+        raise DatasetError(f"No rewritten text passed the check. Of the last one, {quoted(refined)}: {problem}.")
 
 
 def _fits_others(known: Mapping[str, float], drawn: Drawn) -> str:
