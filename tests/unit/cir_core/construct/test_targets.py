@@ -147,9 +147,9 @@ def test_a_run_that_stops_goes_on_where_it_was(gallery, whole, tmp_path):
     part = find(gallery, tmp_path, language, budget=Budget(calls=15))
     assert part.job.stopped == "15 requests were sent" and not part.outputs and 0 < part.job.done < COUNT
     assert not (tmp_path / SELECTION).exists()
-    with pytest.raises(DatasetError, match="holds candidates already. Add --resume"):
+    with pytest.raises(DatasetError, match=r"holds candidates already\. Add --resume"):
         find(gallery, tmp_path)
-    with pytest.raises(DatasetError, match="settings.scored was 4, is 3"):
+    with pytest.raises(DatasetError, match=r"settings\.scored was 4, is 3"):
         find(gallery, tmp_path, settings=TargetSettings(6, 3), resume=True)
     report = find(gallery, tmp_path, resume=True)
     assert report.job.resumed == part.job.done and files(tmp_path) == files(whole[1])
