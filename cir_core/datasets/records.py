@@ -39,6 +39,7 @@ class BenchmarkQuery:
     excluded_ids: tuple[str, ...] = ()
     subset_ids: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()   # CIRCO's semantic aspects
+    captions: tuple[str, ...] = field(default=(), compare=False)    # as in the file, if the text is made of several
 
 
 def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
@@ -83,7 +84,8 @@ class Benchmark:
         """16 hex digits over queries and pools: two copies of the same release agree. ``dataset`` is not included."""
         sha = hashlib.sha256(f"{self.kind}\n{self.split}\n".encode())
         for query in self.queries:
-            sha.update(json.dumps(dataclasses.astuple(query), ensure_ascii=True).encode() + b"\n")
+            values = [getattr(query, one.name) for one in dataclasses.fields(query) if one.compare]
+            sha.update(json.dumps(values, ensure_ascii=True).encode() + b"\n")
         for name, pool in self.pools.items():
             sha.update(f"{name}\n{'*' if pool is None else len(pool)}\n".encode())
             for image_id in pool or ():

@@ -109,6 +109,15 @@ def soft_candidates(source: Source) -> Content:
     return Content(counting.candidate_counts(records), (), None, tuple(ids), soft_image_paths)
 
 
+def soft_scores(source: Source) -> Content:
+    from cir_core.datasets.readers.soft_benchmark import soft_image_paths
+    from cir_core.datasets.readers.soft_scores import read_scores
+
+    records = read_scores(source.path, source.faults)
+    ids = dict.fromkeys(name for one in records for name in (one.reference_id, one.target_id, *one.scores))
+    return Content(counting.score_counts(records), (), None, tuple(ids), soft_image_paths)
+
+
 def soft_constraints(source: Source) -> Content:
     from cir_core.datasets.readers.soft_constraints import read_constraints
 

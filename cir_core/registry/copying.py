@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from cir_core.datasets.readers import circled, hp_fashioniq, qrels, soft, soft_constraints
+from cir_core.datasets.readers import circled, hp_fashioniq, qrels, soft, soft_constraints, soft_scores
 from cir_core.evaluation.runs import trec
 
 Copy = Callable[[Path, Path], Sequence[str]]
@@ -36,6 +36,7 @@ copy_sessions = _copy(circled.read_sessions, circled.write_sessions, lambda sess
 copy_multi_target = _copy(soft.read_multi_target, soft.write_multi_target)
 copy_single_target = _copy(soft.read_single_target, soft.write_single_target)
 copy_candidates = _copy(soft.read_candidates, soft.write_candidates)
+copy_scores = _copy(soft_scores.read_scores, soft_scores.write_scores)
 copy_constraints = _copy(soft_constraints.read_constraints, _write_constraints)
 copy_questions = _copy(hp_fashioniq.read_questions, hp_fashioniq.write_questions)
 copy_run = _copy(trec.read_trec_run, trec.write_trec_run, lambda run: run.notes)

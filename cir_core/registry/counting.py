@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
     from cir_core.datasets.readers.soft import FoundCandidates, MultiTarget, SingleTarget
     from cir_core.datasets.readers.soft_constraints import ConstraintCache
+    from cir_core.datasets.readers.soft_scores import GroupScores
     from cir_core.evaluation.runs.records import Run
 
 Counts = Mapping[str, int | float | str]
@@ -108,6 +109,17 @@ def candidate_counts(records: Sequence[FoundCandidates]) -> Counts:
         "candidates of a query, least": min(found, default=0),
         "candidates of a query, most": max(found, default=0),
         "queries that found the target": sum(record.target_id in record.image_ids for record in records),
+    }
+
+
+def score_counts(records: Sequence[GroupScores]) -> Counts:
+    scores = [score for one in records for score in one.scores.values()]
+    return {
+        "queries": len(records),
+        "queries without candidates": sum(not one.scores for one in records),
+        "confidences": len(scores),
+        "confidence, mean": mean(scores),
+        "queries whose target has a confidence": sum(one.target_id in one.scores for one in records),
     }
 
 

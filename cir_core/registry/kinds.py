@@ -106,6 +106,8 @@ _ALL = (
          "SoFT's rewritten queries: Recall@k, nDCG and MRR.", parts=_soft_parts, copy=copying.copy_single_target),
     Kind("soft-candidates", "SoFT's candidates", "a by_caption_query, by_joined_query or by_tg_img JSON file",
          contents.soft_candidates, copy=copying.copy_candidates),
+    Kind("soft-scores", "SoFT's confidences of one group of candidates", "a by_<group>_20_scores JSON file",
+         contents.soft_scores, copy=copying.copy_scores),
     Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json", contents.soft_constraints,
          copy=copying.copy_constraints),
     Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json", contents.hp_fashioniq,

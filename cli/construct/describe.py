@@ -1,46 +1,81 @@
-"""``cirque construct describe``: statistics of sets of sessions."""
+"""``cirque construct describe``: statistics of sets of sessions, or of queries with several targets."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cli.console import out, print_notes, write_file
 from cli.evaluate.answer_files import check_folder
 from cli.tables.report_tables import print_table
 
+if TYPE_CHECKING:
+    from cir_core.reports.records import ReportTable
+
 
 def describe(
     sessions: Annotated[list[Path], typer.Argument(
-        metavar="SESSIONS...", help="Files of sessions, public or raw form, or folders that cirque construct wrote.")],
+        metavar="FILES...", help="Files of sessions, public or raw form, or in SoFT's multi-target form; or folders "
+                                 "that cirque construct wrote.")],
     folder: Annotated[Path | None, typer.Option(
         "--out", "-o", help="Write description.json and description.html with figures to this folder.")] = None,
     tagger: Annotated[str | None, typer.Option(
         help="Counts parts of speech: a folder or hub name of a token classifier of transformers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Describe sessions as CIRCLED's Tables 1 and 2 do: turns, lengths, words, parts of speech, frequent terms."""
+    """Describe sessions as CIRCLED's Tables 1 and 2 do: turns, lengths, words, parts of speech, frequent terms. Of
+    queries with several targets: their number, as SoFT does, and the confidences of the original targets."""
     from cir_core.construct.describe.report import describe_sessions, page, size_table, terms_table, wording_table
     from cir_core.construct.describe.sets import read_sets
     from cir_core.construct.describe.tagging import TransformersTagger
+    from cir_core.construct.describe.targets import holds_targets
 
     check_folder(folder, "--out")
+    if several := [path for path in sessions if holds_targets(path)]:
+        if len(several) < len(sessions) or tagger:
+            raise SettingsError("Sessions and queries with several targets are described one kind at a time, and "
+                                "--tagger is for sessions.")
+        _describe_targets(sessions, folder, as_json)
+        return
     subsets, notes = read_sets(sessions)
     chosen = TransformersTagger(tagger, allow_downloads=get_settings().allow_downloads) if tagger else None
     found = describe_sessions(subsets, notes, chosen)
+    tables = (size_table(found), wording_table(found), terms_table(found))
+    _write(found.as_json(), tables, lambda: page(found, _names(sessions)), folder, as_json, found.notes)
+
+
+def _describe_targets(paths: Sequence[Path], folder: Path | None, as_json: bool) -> None:
+    from cir_core.construct.describe.targets import describe_targets, histogram_table, target_page, target_table
+
+    found = describe_targets(paths)
+    tables = (target_table(found), histogram_table(found))
+    _write(found.as_json(), tables, lambda: target_page(found, _names(paths)), folder, as_json)
+
+
+def _write(
+    content: dict[str, Any], tables: Sequence[ReportTable], page: Callable[[], str], folder: Path | None, as_json: bool,
+    notes: Sequence[str] = (),
+) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
-        write_file(folder / "description.json", json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")
-        write_file(folder / "description.html", page(found, ", ".join(one.stem for one in sessions)))
+        write_file(folder / "description.json", text + "\n")
+        write_file(folder / "description.html", page())
     if as_json:
-        typer.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False))
+        typer.echo(text)
         return
-    for table in (size_table(found), wording_table(found), terms_table(found)):
+    for table in tables:
         print_table(table)
         out.print()
-    print_notes(found.notes)
+    print_notes(notes)
     if folder is not None:
         out.print(f"Wrote {folder / 'description.json'} and {folder / 'description.html'}", soft_wrap=True)
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(path.stem for path in paths)

@@ -133,6 +133,7 @@ class Seeds:
             "circled": self.one("sessions.json", [circled.PUBLIC]),
             "soft-multi-target": self.one("a.json", soft.MULTI), "soft-single-target": self.one("a.json", soft.SINGLE),
             "soft-candidates": self.one("a.json", soft.CANDIDATES),
+            "soft-scores": self.one("a.json", soft.SCORES),
             "soft-constraints": self.soft_constraints(),
             "hp-fashioniq": self.one("hpfiq.json", hp.RELEASED), "trec-run": self.one("a.run", _RUN),
             "trec-qrels": self.one("a.qrels", _QRELS), "circo-submission": self.one("s.json", rankings),

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from cir_core.construct.describe.targets import describe_targets
+from cir_core.construct.targets.draw import draw
 from cir_core.datasets.readers.soft import (
     read_multi_target,
     read_single_target,
@@ -78,3 +80,14 @@ def test_as_a_benchmark_by_kind(multi, split):
     benchmark = read_benchmark("soft-multi-target", multi, pool=split)
     assert sum(len(query.target_ids) for query in benchmark.queries) == 9511
     assert not any(query.excluded_ids for query in benchmark.queries)  # FashionIQ's gallery keeps the reference
+
+
+def test_the_histogram_of_targets_and_what_stage_two_would_draw(multi):
+    """1,681 queries have three targets or more; of two of them one is the reference."""
+    [row] = describe_targets([multi]).rows
+    assert (row.name, row.queries, row.targets, row.most, row.rewritable) == ("shirt", 2032, 9511, 20, 1681)
+    assert (row.without_original, row.with_reference, row.original) == (220, 9, None)
+    assert sum(row.by_targets.values()) == 2032 and row.by_targets[1] + row.by_targets[2] == 2032 - 1681
+    records = read_multi_target(multi)
+    assert sum(draw(record, 42, keep_reference=True) is not None for record in records) == 1681
+    assert sum(draw(record, 42) is not None for record in records) == 1679

@@ -7,11 +7,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,17 +23,14 @@ from cir_core.construct.judging.sample import (
 )
 from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
 from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json
-from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
-from cir_core.construct.sessions.run import Progress
-from cir_core.construct.sessions.spending import Budget, CountedAnswers, SessionWatch, Spending
-from cir_core.construct.sessions.workers import Work, Workers
+from cir_core.construct.sessions.job import JobOptions, Progress, long_job
+from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
+from cir_core.construct.sessions.spending import Budget, SessionWatch
 from cir_core.errors import SettingsError
-from cir_core.gallery.paths import disk_errors_explained
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, JudgeTask
 from cir_core.language.wrappers.conditions import conditions_of
 from cir_core.language.wrappers.routed import answering
-from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
 from cir_core.support.files import write_atomically
 from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
@@ -142,43 +137,17 @@ def judge_sessions(
         LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
         GalleryError: the disk is full.
     """
-    began = time.perf_counter()
     sampled = judging.sampled
-    check_card(folder / "journal.jsonl", judging.card, resume=resume)
-    with (disk_errors_explained(folder, "scores", "finished scores"), in_folder(folder, "judges sessions") as path,
-          closing(ConstructionJournal(path, judging.card)) as journal):
-        write_atomically(folder / "protocol.json", as_bytes(journal.card))
-        tally = journal.tally
-        over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
-        spending = Spending(budget, tally.usage)
-        done = resumed = len(over)
-
-        def put(finished: Finished) -> None:
-            nonlocal done
-            journal.put(finished)
-            done += 1
-            if progress:
-                progress(done, len(sampled), spending.total)
-
-        if progress:
-            progress(done, len(sampled), spending.total)
-        language = SingleFlightLanguageModel(CountedAnswers(judging.language, spending))
-        Workers(spending, put, journal.spend).run(_left(judging, language, over), workers)
-        judged, failures = _read(journal, sampled)
-        report = JudgingReport(
-            journal.card, score_rows(judged, judging.seed), judged, failures, judging.notes,
-            "" if len(judged) + len(failures) == len(sampled) else spending.reason or "stopped", len(sampled), resumed,
-            tally.usage, time.perf_counter() - began,
-        )
+    options = JobOptions(workers, budget, resume, retry_failed, progress)
+    with long_job(folder, judging.card, options, "judges sessions") as job:
+        language = job.language(judging.language)
+        tasks = JudgeTasks(judging.galleries, language, judging.domain)
+        run = job.run(range(len(sampled)), lambda at, watch: _judge(language, tasks, sampled[at], watch))
+        judged, failures = _read(job.journal, sampled)
+        report = JudgingReport(run.card, score_rows(judged, judging.seed), judged, failures, judging.notes, run.stopped,
+                               len(sampled), run.resumed, run.usage, run.seconds)
         write_atomically(folder / "judged.json", as_bytes(report.as_json()))
         return report
-
-
-def _left(judging: Judging, language: LanguageModel, over: frozenset[int]) -> Iterator[Work]:
-    tasks = JudgeTasks(judging.galleries, language, judging.domain)
-    for position, sampled in enumerate(judging.sampled):
-        if position not in over:
-            yield position, partial(_judge, language, tasks, sampled)
 
 
 def _judge(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from cir_core.construct.judging.sample import SampledSession, Source
+from cir_core.construct.pictures import Pictures
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
-from cir_core.language.tasks import JudgeTask, Picture
-from cir_core.search.captioning import Captioner
+from cir_core.language.tasks import JudgeTask
 from cir_core.support.texts import quoted
 from cir_core.types.domains import Domain
 
@@ -57,8 +56,8 @@ class JudgeTasks:
     sources apart."""
 
     def __init__(self, galleries: Galleries, language: LanguageModel, domain: Domain) -> None:
-        self._galleries, self._language = galleries, language
-        self._captioners = {gallery.name: Captioner(language, domain) for gallery in galleries.values()}
+        self._galleries = galleries
+        self._pictures = {gallery.name: Pictures(gallery, language, domain) for gallery in galleries.values()}
 
     def task(self, sampled: SampledSession, watch: Observer | None = None) -> JudgeTask:
         """Raises ``DatasetError`` for a session without a target, ``UnknownImage``, ``LanguageModelError``."""
@@ -67,16 +66,8 @@ class JudgeTasks:
         target = shown_target(session, gallery)
         if target is None:
             raise DatasetError("The session names no target, so its progress cannot be judged.")
+        pictures = self._pictures[gallery.name]
         return JudgeTask(
-            tuple(self._picture(gallery, turn.reference_id, watch) for turn in session.turns),
-            tuple(turn.text for turn in session.turns), self._picture(gallery, target, watch),
+            tuple(pictures.of(turn.reference_id, watch) for turn in session.turns),
+            tuple(turn.text for turn in session.turns), pictures.of(target, watch),
         )
-
-    def _picture(self, gallery: Gallery, image_id: str, watch: Observer | None) -> Picture:
-        row = gallery.row_of(image_id)
-        image = gallery.image(row)
-        picture = Picture(None, image.sha256, gallery.features[row], lambda: gallery.load_for_encoder(image_id))
-        if self._language.sees:
-            return picture
-        known = image.caption or self._captioners[gallery.name].caption(image_id, picture, watch).caption
-        return replace(picture, caption=known)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cir_core.construct.sessions.builder import SessionBuilder
+from cir_core.construct.sessions.job import Progress as Progress
 from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
 from cir_core.construct.sessions.raw_records import raw_name, raw_result
 from cir_core.construct.sessions.run_record import RunRecord, write_run
@@ -42,9 +43,6 @@ from cir_core.support.files import write_atomically
 from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
-
-Progress = Callable[[int, int, Usage], None]
-"""Called with the numbers of sessions done and in all, and the usage of all runs."""
 
 
 @dataclass(frozen=True)

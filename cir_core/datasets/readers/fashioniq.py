@@ -139,9 +139,10 @@ def _queries(
         query_id = f"{category}:{number}"
         if empty is not None:
             empty += [query_id] * sum(not caption.strip() for caption in record.captions)
+        whole = () if mode == "separate" else tuple(record.captions)
         for part, text in enumerate(texts):
             yield BenchmarkQuery(f"{query_id}:{part}" if mode == "separate" else query_id, record.candidate, text,
-                                 targets, mode, category)
+                                 targets, mode, category, captions=whole)
 
 
 def _captions(folder: Path, category: str, split: str) -> Path:

@@ -59,11 +59,7 @@ class SingleTarget:
 
     @property
     def spelled_out(self) -> bool:
-        """Whether the text is split into letters, as one in the release is: code that joins
-        captions treated a string as a list of them."""
-        words = self.refined_caption.replace(",", " ").split()
-        letters = sum(len(word) == 1 for word in words)
-        return self.refined_caption.rstrip().endswith("(refined)") or (len(words) >= 8 and 2 * letters > len(words))
+        return is_spelled_out(self.refined_caption)
 
 
 @dataclass(frozen=True)
@@ -77,6 +73,14 @@ class FoundCandidates:
     query: str | None
     image_ids: tuple[str, ...]
     scores: tuple[float, ...]
+
+
+def is_spelled_out(text: str) -> bool:
+    """Whether ``text`` is split into letters, as one in the release is: code that joins captions treated a string as a
+    list of them. It marks texts that it could not rewrite by "(refined)"."""
+    words = text.replace(",", " ").split()
+    letters = sum(len(word) == 1 for word in words)
+    return text.rstrip().endswith("(refined)") or (len(words) >= 8 and 2 * letters > len(words))
 
 
 def read_multi_target(path: Path, faults: ValidationIssues = RAISE) -> tuple[MultiTarget, ...]:

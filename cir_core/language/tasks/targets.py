@@ -66,7 +66,8 @@ class RewriteAnswer(Answer):
 
 @dataclass(frozen=True)
 class RewriteTask(Task[RewriteAnswer]):
-    """Stage 2: word the request so that only ``target`` satisfies it, not the distractors."""
+    """Stage 2: word the request so that only ``target`` satisfies it, not the distractors. ``rejected``: earlier texts
+    that did not, each with the reason."""
 
     role: ClassVar[str] = "rewrite"
     answer_type: ClassVar[type[Answer]] = RewriteAnswer
@@ -76,10 +77,12 @@ class RewriteTask(Task[RewriteAnswer]):
     distractors: tuple[Picture, ...] = ()
     modification_text: str = ""
     domain: Domain = "garment"
+    rejected: tuple[str, ...] = ()
 
     def inputs(self) -> dict[str, Any]:
         return {
             "modification_text": self.modification_text, "domain": self.domain,
             "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
             "distractor_captions": [picture.caption or "" for picture in self.distractors],
+            "rejected": list(self.rejected),
         }

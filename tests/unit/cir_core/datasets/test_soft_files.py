@@ -14,6 +14,7 @@ from cir_core.datasets.readers.soft import (
 )
 from cir_core.datasets.readers.soft_benchmark import multi_target_benchmark, single_target_benchmark
 from cir_core.datasets.readers.soft_constraints import read_constraints, write_constraints
+from cir_core.datasets.readers.soft_scores import read_scores, write_scores
 from cir_core.errors import DatasetError
 from cir_core.types.composition import Constraints
 
@@ -34,6 +35,15 @@ CANDIDATES = [
      "query": "a red shirt", "top_k_names": ["B02", "B03"], "top_k_scores": [0.31, 0.3]},
     {"ref_image_name": "B05", "relative_captions": ["is longer", ""], "target_image_name": "B06",
      "top_k_names": ["B06"], "top_k_scores": [-0.1]},
+]
+SCORES = [
+    {"success": True, "result": {
+        "reference_image_name": "B01", "relative_captions": ["is red", "has a hood"],
+        "confidence_scores": {"B02": 0.9, "B03": 0.4, "B04": 0.9, "B05": 0.5}, "selected_top_3": ["B02", "B04", "B05"],
+        "target_image": "B02", "item_index": 0}, "item_index": 0},
+    {"success": True, "result": {
+        "reference_image_name": "dev-1-0-img0", "relative_captions": "add a dog", "confidence_scores": {},
+        "selected_top_3": [], "target_image": "dev-2-0-img1", "item_index": 3}, "item_index": 3},
 ]
 CIRR = {"reference_image_name": "dev-1-0-img0", "threshold": 0.85, "target_image_name": "dev-2-0-img1",
         "relative_captions": "add a dog", "confidence_scores": {"dev-1-0-img0": 0.95, "dev-3-0-img0": 0.9}}
@@ -57,6 +67,7 @@ def changed(record, **values):
     (read_multi_target, write_multi_target, [*MULTI, CIRR], 2),
     (read_single_target, write_single_target, SINGLE, 4),
     (read_candidates, write_candidates, CANDIDATES, 2),
+    (read_scores, write_scores, SCORES, 2),
 ])
 def test_what_was_read_is_written_byte_for_byte(saved, tmp_path, read, write, content, indent):
     path = saved(content, indent)
@@ -240,3 +251,30 @@ def test_an_entry_with_a_fault_leaves_the_others_where_they_are(saved):
     faults = ValidationIssues(collect=True)
     cache = read_constraints(saved(cached(all_queries=[3, {"prescriptive_query": "second"}])), faults)
     assert [entry.prescriptive for entry in cache.constraints] == [(), ("second",)] and faults.count == 1
+
+
+def test_scores_as_soft_s_own_code_writes_them(saved):
+    """Names with their ending, the number beside the result, another key where there were no candidates."""
+    own = {"cost": 0.1, "raw_response": "{}"}
+    first = {**SCORES[0]["result"], "reference_image_name": "B01.png", "target_image": "B02.png",
+             "confidence_scores": {"B02.png": 1, "B03.png": 0.4}}
+    nothing = {**SCORES[1]["result"], "ref_image_name": "dev-1-0-img0.png"}
+    del first["item_index"], nothing["item_index"], nothing["reference_image_name"]
+    found = read_scores(saved([{**own, "success": True, "result": first, "item_index": 0},
+                               {**own, "success": False, "error": "Failed to parse JSON", "item_index": 1},
+                               {**own, "success": True, "result": nothing, "item_index": 2}]))
+    assert [(one.index, one.reference_id, one.target_id, dict(one.scores)) for one in found] == [
+        (0, "B01", "B02", {"B02": 1.0, "B03": 0.4}), (2, "dev-1-0-img0", "dev-2-0-img1", {})]
+    assert found[0].best == ("B02", "B03")
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"item_index": 0, "result": {**SCORES[1]["result"], "item_index": 0}}, "item_index 0 occurs twice"),
+    ({"item_index": None, "result": {**SCORES[1]["result"], "item_index": None}}, "'item_index' is missing"),
+    ({"result": {**SCORES[1]["result"], "confidence_scores": {"B02": 1.5}}}, "confidence_scores"),
+])
+def test_faults_of_scores_are_told_by_their_record(saved, change, says):
+    faults = ValidationIssues(collect=True)
+    assert len(read_scores(saved([SCORES[0], {**SCORES[1], **change}]), faults)) == 1
+    [fault] = faults.found
+    assert fault.record == "record 1" and says in fault.problem

@@ -11,7 +11,7 @@ from cir_core.registry.kinds import KINDS, read_benchmark
 from tests.fakes.fashioniq_folder import write_fashioniq
 from tests.unit.cir_core.datasets.test_circled_files import PUBLIC, RAW
 from tests.unit.cir_core.datasets.test_hp_fashioniq import RELEASED
-from tests.unit.cir_core.datasets.test_soft_files import CANDIDATES, MULTI, SINGLE
+from tests.unit.cir_core.datasets.test_soft_files import CANDIDATES, MULTI, SCORES, SINGLE
 
 CONSTRAINTS = {
     "model_name": "m", "input_token": 5, "output_token": 2,
@@ -23,6 +23,7 @@ RELEASES = {
     "soft-multi-target": json.dumps(MULTI, indent=2),
     "soft-single-target": json.dumps(SINGLE, indent=4),
     "soft-candidates": json.dumps(CANDIDATES, indent=2),
+    "soft-scores": json.dumps(SCORES, indent=2),
     "soft-constraints": json.dumps(CONSTRAINTS, indent=2),
     "hp-fashioniq": json.dumps(RELEASED, indent=2),
     "trec-run": "q1 Q0 x 1 2.0 tag\nq1 Q0 y 2 1.0 tag\n",

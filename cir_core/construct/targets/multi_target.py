@@ -1,0 +1,197 @@
+"""Stage 1 over a whole data set: a long job that can be killed, resumed and limited.
+
+The folder has the journal (see ``sessions.job``) and, at the end, the files of :mod:`cir_core.construct.targets.files`
+and ``failures.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cir_core.construct.pictures import Pictures
+from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
+from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
+from cir_core.construct.sessions.spending import SessionWatch
+from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
+from cir_core.construct.sessions.texts import TextsAlone
+from cir_core.construct.targets.files import label_of, write_stage_one
+from cir_core.construct.targets.finder import TargetFinder
+from cir_core.construct.targets.given import GivenCandidates, read_given
+from cir_core.construct.targets.provenance import QueryCandidates, from_json
+from cir_core.construct.targets.settings import THRESHOLD, MultiTargetCard, TargetSettings
+from cir_core.datasets.records import Benchmark, caption_mode_of
+from cir_core.encoders.base import Encoder
+from cir_core.errors import SettingsError
+from cir_core.gallery.gallery import Gallery
+from cir_core.index.flat import FlatIndex
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import ConfidenceTask, TwoSentencesTask
+from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.routed import answering
+from cir_core.search.protocol import TIE_RULE
+from cir_core.support.files import write_atomically
+from cir_core.types.domains import Domain
+from cir_core.version import __version__
+
+
+@dataclass(frozen=True)
+class TargetCounts:
+    """Of one subset. ``dropped``: queries that no image answers; the others are ``kept``, of which ``rewritable`` have
+    three targets or more."""
+
+    queries: int
+    failed: int
+    kept: int
+    dropped: int
+    targets: int
+    most: int
+    rewritable: int
+    without_original: int
+    with_reference: int
+
+    @property
+    def mean(self) -> float | None:
+        return self.targets / self.kept if self.kept else None
+
+
+@dataclass(frozen=True)
+class MultiTargetReport:
+    """``outputs``: of each subset its files, that of the targets first; empty if the run was stopped."""
+
+    job: JobReport
+    counts: Mapping[str, TargetCounts]
+    outputs: Mapping[str, Sequence[Path]]
+    failures: Sequence[Mapping[str, str]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class MultiTargets:
+    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form.
+
+    Raises ``SettingsError`` for a language model that sees no images.
+    """
+
+    benchmark: Benchmark
+    gallery: Gallery
+    encoder: Encoder
+    language: LanguageModel
+    settings: TargetSettings = TargetSettings()
+    domain: Domain = "garment"
+    given: Path | None = None
+    only: tuple[str, ...] = ()      # subsets; (): all
+    subsets: Subsets = field(init=False)
+
+    def __post_init__(self) -> None:
+        scoring = answering(self.language, "confidence")
+        if scoring.name.startswith("built-in/") or not scoring.sees:
+            raise SettingsError("Confidences need a language model that sees images: "
+                                f"{scoring.name} does not. Set CIRQUE_LLM_BASE_URL, CIRQUE_LLM_MODEL and "
+                                "CIRQUE_LLM_SEES=true (docs/language-models.md).")
+        self.gallery.check_encoder(self.encoder)
+        object.__setattr__(self, "subsets", subsets_of(self.benchmark, self.gallery))
+
+    @cached_property
+    def chosen(self) -> tuple[Subset, ...]:
+        """Raises ``DatasetError`` for an unknown subset."""
+        return self.subsets.chosen(self.only)
+
+    @cached_property
+    def candidates(self) -> Mapping[str, GivenCandidates]:
+        """By subset; empty if none were given. Raises ``DatasetError``."""
+        if self.given is None:
+            return {}
+        return {one.name: read_given(self.given, label_of(one)) for one in self.chosen}
+
+    @property
+    def card(self) -> MultiTargetCard:
+        tasks: tuple[Any, ...] = (TwoSentencesTask(domain=self.domain), ConfidenceTask(domain=self.domain))
+        asked = tasks[1:] if self.given else tasks
+        found = self.encoder.identity
+        return MultiTargetCard(
+            self.benchmark.name, self.benchmark.split, self.benchmark.digest, caption_mode_of(self.benchmark.queries),
+            self.gallery.name, self.gallery.digest, self.domain, {"spec": found.spec, "revision": found.revision},
+            self.language.name, {task.role: conditions_of(self.language, task).prompt_version for task in asked},
+            self.settings, {name: one.digest for name, one in self.candidates.items()}, TIE_RULE, __version__)
+
+    def wanted(self, limit: int | None) -> dict[str, list[int]]:
+        """Subset to the positions of its first ``limit`` queries."""
+        return {one.name: list(one.positions[:limit]) for one in self.chosen}
+
+    def finders(self, job: Job) -> dict[str, TargetFinder]:
+        language, encoder = job.language(self.language), TextsAlone(self.encoder)
+        pictures = Pictures(self.gallery, language, self.domain)
+        found = {}
+        for one in self.chosen:
+            rows = [self.gallery.row_of(image_id) for image_id in one.image_ids]
+            index = FlatIndex(self.gallery.features[rows], one.image_ids)
+            found[one.name] = TargetFinder(self.gallery, index, encoder, language, pictures, self.settings, self.domain,
+                                           self.candidates.get(one.name))
+        return found
+
+
+def find_targets(
+    about: MultiTargets, folder: Path, *, threshold: float = THRESHOLD, limit: int | None = None,
+    options: JobOptions = JobOptions(),
+) -> MultiTargetReport:
+    """Find the targets of each query, the first ``limit`` of each subset, and write SoFT's files.
+
+    Finished queries are kept in ``folder``, whatever happens; ``options.resume`` goes on with them, and with another
+    ``threshold`` writes the files anew without asking anything again. The files depend neither on the workers nor on
+    where earlier runs ended. A query that fails is listed with its reason.
+
+    Raises:
+        SettingsError: a threshold outside of 0 to 1.
+        DatasetError: ``folder`` has results (and no ``resume``) or those of other settings; unsuitable candidates.
+        LanguageModelUnavailable, EncoderUnavailable: nothing is lost; run it again with ``resume``.
+        GalleryError: the disk is full.
+    """
+    if not 0 <= threshold <= 1:
+        raise SettingsError(f"The threshold is {threshold:g}; give a number from 0 to 1.")
+    wanted = about.wanted(limit)
+    subset_of = {position: name for name, positions in wanted.items() for position in positions}
+    with long_job(folder, about.card, options, "finds targets") as job:
+        finders = about.finders(job)
+
+        def find(position: int, watch: SessionWatch) -> Mapping[str, Any]:
+            return finders[subset_of[position]].find(about.benchmark.queries[position], watch).as_json()
+
+        run = job.run(list(subset_of), find)
+        counts, outputs, failures = {}, {}, []
+        for subset in about.chosen:
+            positions = wanted[subset.name]
+            found, failed = _results(job.journal, positions)
+            counts[subset.name] = _counts(found, len(positions), len(failed), threshold)
+            failures += [{"subset": subset.name, "query_id": about.benchmark.queries[position].query_id,
+                          "reason": reason} for position, reason in failed]
+            if run.complete:
+                outputs[subset.name] = write_stage_one(folder, label_of(subset), found, threshold, about.settings.keep)
+        write_atomically(folder / "failures.json", as_bytes(failures))
+        return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)
+
+
+def _results(
+    journal: ConstructionJournal, positions: Sequence[int]
+) -> tuple[list[QueryCandidates], list[tuple[int, str]]]:
+    found, failed = [], []
+    for position in positions:
+        if position in journal.tally.offsets:
+            line = journal.read(position)
+            if line.result is None:
+                failed.append((position, line.failure))
+            else:
+                found.append(from_json(line.result))
+    return found, failed
+
+
+def _counts(found: Sequence[QueryCandidates], queries: int, failed: int, threshold: float) -> TargetCounts:
+    targets = [(one, chosen) for one in found if (chosen := one.targets(threshold))]
+    numbers = [len(chosen) for _, chosen in targets]
+    return TargetCounts(
+        queries, failed, len(targets), len(found) - len(targets), sum(numbers), max(numbers, default=0),
+        sum(number >= 3 for number in numbers), sum(one.original_target not in chosen for one, chosen in targets),
+        sum(one.reference in chosen for one, chosen in targets))

@@ -1,0 +1,110 @@
+"""Where each candidate of a query came from, and the confidences: a JSONL file with a line for each query.
+
+    {"query_id", "reference", "original_target", "captions": [], "text", "sentences": [modification, kept],
+     "queries": {group: text}, "notes": [],
+     "candidates": [{"image", "confidence", "found": [{"group", "rank", "similarity", "confidence"}]}]}
+
+``confidence`` of a candidate is the greatest of its groups, None if it was in none of their first ones. SoFT's own
+files have no room for this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from cir_core.construct.targets.settings import Group
+from cir_core.errors import DatasetError
+from cir_core.support.files import write_atomically
+
+
+@dataclass(frozen=True)
+class FoundIn:
+    """``rank`` from 1 among the group's candidates; ``confidence`` None where nothing was asked."""
+
+    group: Group
+    rank: int
+    similarity: float
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """``found``: once for each group that has it, in the order of the groups."""
+
+    image: str
+    found: tuple[FoundIn, ...]
+
+    @property
+    def confidence(self) -> float | None:
+        return max((one.confidence for one in self.found if one.confidence is not None), default=None)
+
+
+@dataclass(frozen=True)
+class QueryCandidates:
+    """``captions`` as in the data set's file, ``text`` as the language model read them. ``sentences`` is () and
+    ``queries`` those of the files if the candidates were given. ``candidates``: in the order in which they were
+    found."""
+
+    query_id: str
+    reference: str
+    original_target: str
+    captions: tuple[str, ...]
+    text: str
+    sentences: tuple[str, ...]
+    queries: Mapping[str, str]
+    candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...] = ()
+
+    def of_group(self, group: Group) -> list[tuple[str, FoundIn]]:
+        """The group's images by rank."""
+        found = [(one.image, place) for one in self.candidates for place in one.found if place.group == group]
+        return sorted(found, key=lambda one: one[1].rank)
+
+    def targets(self, threshold: float) -> dict[str, float]:
+        """Images with at least that confidence, in the order in which they were found."""
+        known = ((one.image, one.confidence) for one in self.candidates)
+        return {image: confidence for image, confidence in known if confidence is not None and confidence >= threshold}
+
+    @property
+    def original_confidence(self) -> float | None:
+        """Of the data set's own target: SoFT's Figure 4."""
+        return next((one.confidence for one in self.candidates if one.image == self.original_target), None)
+
+    def as_json(self) -> dict[str, Any]:
+        candidates = [{"image": one.image, "confidence": one.confidence, "found": [asdict(each) for each in one.found]}
+                      for one in self.candidates]
+        return {**asdict(self), "candidates": candidates}
+
+
+_ADAPTER = TypeAdapter(QueryCandidates)
+
+
+def from_json(record: Mapping[str, Any]) -> QueryCandidates:
+    """Raises ``ValidationError``."""
+    return _ADAPTER.validate_python(record)
+
+
+def write_provenance(path: Path, records: Iterable[QueryCandidates]) -> None:
+    write_atomically(path, (json.dumps(one.as_json(), ensure_ascii=False, allow_nan=False,
+                                       separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+                            for one in records))
+
+
+def read_provenance(path: Path) -> Iterator[QueryCandidates]:
+    """The queries in the order of the file, one at a time. Raises ``DatasetError``."""
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield _ADAPTER.validate_json(line)
+                except ValidationError as error:
+                    raise DatasetError(f"{path}, line {number}: it is no query with candidates "
+                                       f"({error.errors()[0]['msg']}). Construct the file again.") from error
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from error

@@ -1,0 +1,119 @@
+"""Rewrite a query so that it fits one of its targets: SoFT, section 3.2, stage 2; and check that it does."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cir_core.construct.pictures import Pictures
+from cir_core.construct.targets.draw import Drawn
+from cir_core.construct.targets.finder import confidences
+from cir_core.construct.targets.settings import ATTEMPTS, Check
+from cir_core.datasets.files.captions import query_texts
+from cir_core.datasets.readers.soft import MultiTarget, is_spelled_out
+from cir_core.errors import DatasetError
+from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
+from cir_core.language.tasks import RewriteTask
+from cir_core.support.texts import clean_text, quoted
+from cir_core.types.domains import Domain
+
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])")
+_OF_THE_TASK = re.compile(r"\b(distractors?|candidate \d|(?:target|reference|comparison) images?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """``confidences``: of target and distractors under the new text; {} if they were not asked for. ``rejected``:
+    earlier texts, each with the reason."""
+
+    target: str
+    distractors: tuple[str, ...]
+    text: str
+    refined: str
+    confidences: Mapping[str, float]
+    rejected: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def text_of(record: MultiTarget) -> str:
+    """The record's captions as one text, joined by " and ". Raises ``DatasetError`` if they are all empty."""
+    texts = query_texts(record.captions, "joined")
+    if not texts:
+        raise DatasetError(f"The captions of reference {quoted(record.reference_id)} are empty.")
+    return clean_text(texts[0])
+
+
+def text_problem(text: str, original: str) -> str:
+    """Why ``text`` cannot replace ``original``; "" if it can, as far as the words tell."""
+    if not text:
+        return "it has no words"
+    if _SENTENCE_END.search(text):
+        return "it is more than one sentence"
+    if is_spelled_out(text):
+        return "it is spelled out letter by letter or marked as refined"
+    if named := _OF_THE_TASK.search(text):
+        return f"it mentions {quoted(named[0])}"
+    if _words(text) == _words(original):
+        return "it says nothing that the request does not say"
+    return ""
+
+
+class Rewriter:
+    """Thread-safe. ``check``: "confidence" needs a model that sees."""
+
+    def __init__(
+        self, language: LanguageModel, pictures: Pictures, domain: Domain, check: Check, seed: int,
+        attempts: int = ATTEMPTS,
+    ) -> None:
+        self._language, self._pictures, self._domain = language, pictures, domain
+        self._check, self._seed, self._attempts = check, seed, attempts
+
+    def rewrite(self, record: MultiTarget, drawn: Drawn, watch: Observer | None = None) -> Rewritten:
+        """A text that passed the check. A rejected one is asked for again, with the reason.
+
+        Raises:
+            DatasetError: no text passed.
+            UnknownImage: an image is not in the gallery.
+            LanguageModelError: an answer that cannot be used (``LanguageModelUnavailable``, ``Stopped``: the run ends).
+        """
+        text = text_of(record)
+        reference = self._pictures.of(record.reference_id, watch)
+        shown = {name: self._pictures.of(name, watch) for name in (drawn.target, *drawn.distractors)}
+        others = tuple(shown[name] for name in drawn.distractors)
+        rejected: list[str] = []
+        refined = problem = ""
+        for _ in range(self._attempts):
+            task = RewriteTask(reference, shown[drawn.target], others, text, self._domain, tuple(rejected))
+            answer = self._language.complete(task, watch)
+            refined = clean_text(answer.refined_caption, required=False)
+            problem, known = text_problem(refined, text), dict[str, float]()
+            if not problem and self._check == "confidence":
+                order = sorted(shown)       # not the target first
+                random.Random(f"{self._seed}/{refined}").shuffle(order)
+                known = confidences(self._language, reference, refined, {name: shown[name] for name in order},
+                                    self._domain, watch)
+                problem = _fits_others(known, drawn)
+            if not problem:
+                return Rewritten(drawn.target, drawn.distractors, text, refined, known, tuple(rejected), answer.notes)
+            again = f"{refined} ({problem})"
+            if again in rejected:       # a model that answers the same will do so again
+                break
+            rejected.append(again)
+        raise DatasetError(f"No rewritten text passed the check. Of the last one, {quoted(refined)}: {problem}.")
+
+
+def _fits_others(known: Mapping[str, float], drawn: Drawn) -> str:
+    places = [str(number) for number, name in enumerate(drawn.distractors, start=1)
+              if known[name] >= known[drawn.target]]
+    return f"distractor {' and '.join(places)} fits it as well as the target does" if places else ""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

@@ -1,0 +1,217 @@
+"""Stage 2 over files of queries with several targets: a long job that can be killed, resumed and limited.
+
+    DIR/single_target_selection/LABEL_selection_single_target_seed42.json   rewritten queries, in SoFT's form
+    DIR/original_texts/LABEL_selection_single_target_seed42.json            the same draws with the texts as they were
+    DIR/checks/LABEL.jsonl                                                  of each rewritten query the check
+    DIR/failures.json                                                       queries without a text, with the reasons
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cir_core.construct.pictures import Pictures
+from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
+from cir_core.construct.sessions.journal import as_bytes
+from cir_core.construct.sessions.spending import SessionWatch
+from cir_core.construct.targets.draw import Drawn, draw
+from cir_core.construct.targets.files import ENDING, SELECTION
+from cir_core.construct.targets.rewriter import Rewriter
+from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTargetCard
+from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, read_multi_target, write_single_target
+from cir_core.errors import DatasetError, SettingsError
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import ConfidenceTask, RewriteTask
+from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.routed import answering
+from cir_core.support.files import write_atomically
+from cir_core.support.texts import quoted
+from cir_core.types.domains import Domain
+from cir_core.version import __version__
+
+
+@dataclass(frozen=True)
+class TargetFile:
+    """A file of queries with several targets. ``name``: "shirt" of shirt_multi_target_selection.json."""
+
+    name: str
+    records: tuple[MultiTarget, ...]
+    digest: str
+
+
+@dataclass(frozen=True)
+class RewrittenCounts:
+    """Of one file. ``drawn``: queries of three targets or more; ``again``: texts that were rejected and replaced."""
+
+    queries: int
+    drawn: int
+    rewritten: int
+    failed: int
+    again: int
+
+
+@dataclass(frozen=True)
+class SingleTargetReport:
+    """``outputs``: of each file the rewritten queries, the same with the original texts, and the checks; empty if the
+    run was stopped."""
+
+    job: JobReport
+    counts: Mapping[str, RewrittenCounts]
+    outputs: Mapping[str, Sequence[Path]]
+    failures: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """``number``: of the record in its file."""
+
+    file: str
+    number: int
+    record: MultiTarget
+    drawn: Drawn
+
+
+@dataclass(frozen=True)
+class SingleTargets:
+    """Files with everything their queries are rewritten with. Raises ``SettingsError`` for a model that cannot."""
+
+    files: Sequence[TargetFile]
+    gallery: Gallery
+    language: LanguageModel
+    check: Check = "confidence"
+    seed: int = SEED
+    domain: Domain = "garment"
+    keep_reference: bool = False
+    attempts: int = ATTEMPTS
+
+    def __post_init__(self) -> None:
+        scoring = answering(self.language, "confidence")
+        if self.check == "confidence" and (scoring.name.startswith("built-in/") or not scoring.sees):
+            raise SettingsError(f"Checking rewritten texts by confidence needs a language model that sees images: "
+                                f"{scoring.name} does not. Connect one (docs/language-models.md), or check the words "
+                                "alone with --check text.")
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Queries to rewrite, in the order of the files."""
+        return tuple(
+            Piece(file.name, number, record, drawn) for file in self.files for number, record in enumerate(file.records)
+            if (drawn := draw(record, self.seed, keep_reference=self.keep_reference)) is not None)
+
+    @property
+    def card(self) -> SingleTargetCard:
+        asked: list[Any] = [RewriteTask(domain=self.domain)]
+        asked += [ConfidenceTask(domain=self.domain)] if self.check == "confidence" else []
+        return SingleTargetCard(
+            {file.name: file.digest for file in self.files}, self.gallery.name, self.gallery.digest, self.domain,
+            self.language.name, {task.role: conditions_of(self.language, task).prompt_version for task in asked},
+            self.seed, self.check, self.attempts, self.keep_reference, __version__)
+
+    def wanted(self, limit: int | None) -> list[int]:
+        """Numbers of the first ``limit`` pieces of each file."""
+        found: dict[str, list[int]] = {file.name: [] for file in self.files}
+        for at, piece in enumerate(self.pieces):
+            found[piece.file].append(at)
+        return [at for positions in found.values() for at in positions[:limit]]
+
+
+def read_target_files(paths: Sequence[Path]) -> list[TargetFile]:
+    """Files in SoFT's multi-target form, or folders that stage 1 wrote. Raises ``DatasetError``, also for two files of
+    one name."""
+    found: dict[str, TargetFile] = {}
+    for path in (each for one in paths for each in target_paths(one)):
+        name = path.stem.removesuffix(ENDING)
+        if name in found:
+            raise DatasetError(f"Two of the files are called {quoted(name)}. Rename one.")
+        records = read_multi_target(path)
+        found[name] = TargetFile(name, records, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+    return list(found.values())
+
+
+def target_paths(path: Path) -> list[Path]:
+    """A file itself, or those in a folder that stage 1 wrote. Raises ``DatasetError`` if there are none."""
+    if not path.is_dir():
+        return [path]
+    folder = path / SELECTION if (path / SELECTION).is_dir() else path
+    found = sorted(folder.glob(f"*{ENDING}.json"))
+    if not found:
+        raise DatasetError(f"{path} holds no file of targets. Give a folder that cirque construct multi-target wrote, "
+                           "or a file in SoFT's multi-target form.")
+    return found
+
+
+def rewrite_targets(
+    about: SingleTargets, folder: Path, *, limit: int | None = None, options: JobOptions = JobOptions(),
+) -> SingleTargetReport:
+    """Rewrite each query of three targets and more for one of them, the first ``limit`` of each file.
+
+    Finished texts are kept in ``folder``, and ``options.resume`` goes on with them. The files depend neither on the
+    workers nor on where earlier runs ended. A query for which no text passes the check is listed with the reason.
+
+    Raises:
+        DatasetError: ``folder`` has texts (and no ``resume``) or those of other settings.
+        LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
+        GalleryError: the disk is full.
+    """
+    wanted = about.wanted(limit)
+    with long_job(folder, about.card, options, "rewrites texts") as job:
+        language = job.language(about.language)
+        rewriter = Rewriter(language, Pictures(about.gallery, language, about.domain), about.domain, about.check,
+                            about.seed, about.attempts)
+
+        def rewrite(at: int, watch: SessionWatch) -> Mapping[str, Any]:
+            piece = about.pieces[at]
+            return rewriter.rewrite(piece.record, piece.drawn, watch).as_json()
+
+        run = job.run(wanted, rewrite)
+        counts, outputs, failures = {}, {}, []
+        for file in about.files:
+            mine = [at for at in wanted if about.pieces[at].file == file.name]
+            found, failed = _results(job, about.pieces, mine)
+            again = sum(len(result["rejected"]) for _, result in found)
+            counts[file.name] = RewrittenCounts(len(file.records), len(mine), len(found), len(failed), again)
+            failures += failed
+            if run.complete:
+                outputs[file.name] = _write(folder, file.name, found, about.seed)
+        write_atomically(folder / "failures.json", as_bytes(failures))
+        return SingleTargetReport(run, counts, outputs, failures)
+
+
+def _results(
+    job: Job, pieces: Sequence[Piece], mine: Sequence[int]
+) -> tuple[list[tuple[Piece, Mapping[str, Any]]], list[dict[str, str]]]:
+    found, failed = [], []
+    for at in mine:
+        if at in job.journal.tally.offsets:
+            line = job.journal.read(at)
+            if line.result is None:
+                failed.append({"file": pieces[at].file, "record": str(pieces[at].number), "reason": line.failure})
+            else:
+                found.append((pieces[at], line.result))
+    return found, failed
+
+
+def _write(
+    folder: Path, name: str, found: Sequence[tuple[Piece, Mapping[str, Any]]], seed: int
+) -> tuple[Path, ...]:
+    file = f"{name}_selection_single_target_seed{seed}.json"
+    rewritten = [SingleTarget(
+        piece.record.reference_id, piece.drawn.target, piece.record.original_target_id, piece.record.captions,
+        result["refined"], piece.drawn.distractors, piece.record.scores[piece.drawn.target], piece.record.scores,
+    ) for piece, result in found]
+    before = [replace(one, refined_caption=result["text"]) for one, (_, result) in zip(rewritten, found, strict=True)]
+    paths = (folder / "single_target_selection" / file, folder / "original_texts" / file,
+             folder / "checks" / f"{name}.jsonl")
+    write_single_target(paths[0], rewritten)
+    write_single_target(paths[1], before)
+    write_atomically(paths[2], (
+        json.dumps({"record": piece.number, "reference": piece.record.reference_id, **result},
+                   ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for piece, result in found))
+    return paths

@@ -1,0 +1,143 @@
+"""``cirque construct multi-target``: all images that answer each query."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.errors import EncoderUnavailable, LanguageModelError, SettingsError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import ModelChoice, err, open_encoder, out, print_notes
+from cli.construct.progress import check_budget, session_bar
+from cli.construct.tables import print_estimate, print_job, table_of
+from cli.evaluate.method_options import DomainOption, language_model
+from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
+
+if TYPE_CHECKING:
+    from cir_core.construct.targets.multi_target import MultiTargetReport, MultiTargets
+    from cir_core.encoders.base import Encoder
+    from cir_core.language.base import LanguageModel
+
+
+def multi_target(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A benchmark of `cirque datasets list`.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of its images.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the files.")],
+    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Its file or folder.")] = None,
+    subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each subset.")] = None,
+    threshold: Annotated[float, typer.Option(
+        min=0, max=1, help="Least confidence of a target. With --resume another one asks nothing again.")] = 0.85,
+    keep: Annotated[int, typer.Option(min=1, max=1000, help="Candidates of each group that are kept.")] = 20,
+    scored: Annotated[int, typer.Option(
+        min=1, max=1000, help="Candidates of each group that get a confidence.")] = 10,
+    candidates: Annotated[Path | None, typer.Option(
+        help="Folder of candidates in SoFT's form, instead of sentences and searches.")] = None,
+    sentences: Annotated[ModelChoice, typer.Option(
+        help="Who writes the two sentences: the settings' language model, or the built-in one (garments).")] = (
+        ModelChoice.settings),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the queries in the folder.")] = False,
+    retry_failed: Annotated[bool, typer.Option(
+        "--retry-failed", help="With --resume: try failed queries again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+    workers: Annotated[int | None, typer.Option(
+        min=1, max=64, help="Queries at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+    domain: DomainOption = None,
+    split: SplitOption = None,
+    caption_mode: CaptionOption = None,
+    pool: PoolOption = None,
+) -> None:
+    """Find all images that answer each query of a data set, as stage 1 of SoFT's pipeline does."""
+    from cir_core.construct.sessions.job import JobOptions
+    from cir_core.construct.sessions.journal import check_card
+    from cir_core.construct.sessions.spending import Budget
+    from cir_core.construct.targets.multi_target import MultiTargets, find_targets
+    from cir_core.construct.targets.settings import TargetSettings
+    from cir_core.evaluation.evaluators.checks import refuse_hidden
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.registry.kinds import domain_of, read_benchmark
+
+    settings = get_settings()
+    check_budget(budget)
+    if candidates is not None and sentences is ModelChoice.built_in:
+        raise SettingsError("With --candidates nobody writes sentences. Leave --sentences out.")
+    benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
+    refuse_hidden(benchmark)
+    found = open_gallery(gallery, home=settings.home)
+    encoder = open_encoder(found.encoder.spec)
+    with ExitStack() as stack:
+        language = stack.enter_context(language_model(ModelChoice.settings, encoder))
+        about = MultiTargets(
+            benchmark, found, encoder, _with_sentences(language, sentences, encoder), TargetSettings(keep, scored),
+            domain or domain_of(benchmark) or settings.domain, candidates, tuple(subset or ()))
+        at_a_time = workers or settings.llm_concurrency
+        check_card(folder / "journal.jsonl", about.card, resume=resume)
+        print_notes((*benchmark.notes, *about.subsets.notes))
+        _estimate(about, folder, limit, at_a_time, resume)
+        if dry_run:
+            return
+        progress = stack.enter_context(session_bar("Finding targets"))
+        try:
+            report = find_targets(
+                about, folder, threshold=threshold, limit=limit,
+                options=JobOptions(at_a_time, Budget(budget, max_calls), resume, retry_failed, progress))
+        except KeyboardInterrupt:
+            err.print(f"\nStopped. Finished queries are kept in {folder}: add --resume to go on.", soft_wrap=True)
+            raise typer.Exit(1) from None
+        except (LanguageModelError, EncoderUnavailable) as error:
+            raise type(error)(f"{error} Finished queries are kept in {folder}: --resume goes on with them.") from error
+    _print(report, folder)
+    if not report.outputs:
+        raise typer.Exit(1)
+
+
+def _with_sentences(language: LanguageModel, sentences: ModelChoice, encoder: Encoder) -> LanguageModel:
+    if sentences is ModelChoice.settings:
+        return language
+    from cir_core.language.builtin import BuiltinLanguageModel
+    from cir_core.language.wrappers.routed import RoutedLanguageModel
+
+    return RoutedLanguageModel(language, {"two-sentences": BuiltinLanguageModel(encoder)})
+
+
+def _estimate(about: MultiTargets, folder: Path, limit: int | None, workers: int, resume: bool) -> None:
+    from cir_core.construct.sessions.estimate import Prices
+    from cir_core.construct.sessions.journal import tally_of
+    from cir_core.construct.targets.estimate import estimate_targets
+
+    settings = get_settings()
+    before = tally_of(folder / "journal.jsonl") if resume else None
+    left = [at for positions in about.wanted(limit).values() for at in positions
+            if before is None or at not in before.offsets]
+    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
+    print_estimate(
+        estimate_targets(about, left, workers=workers, prices=prices, before=before),
+        f"{counted(len(left), 'query', 'queries')} whose targets are to be found with {about.language.name}, encoder "
+        f"{about.encoder.name}, domain {about.domain}.")
+
+
+def _print(report: MultiTargetReport, folder: Path) -> None:
+    table = table_of("subset", "queries", "found", "none", "failed", "targets", "mean", "most", "3+")
+    for name, one in report.counts.items():
+        mean = "–" if one.mean is None else f"{one.mean:.2f}"
+        table.add_row(name, *(f"{n:,}" for n in (one.queries, one.kept, one.dropped, one.failed, one.targets)), mean,
+                      f"{one.most:,}", f"{one.rewritable:,}")
+    out.print(table)
+    original = sum(one.without_original for one in report.counts.values())
+    reference = sum(one.with_reference for one in report.counts.values())
+    out.print(f"The original target is not among the targets of {counted(original, 'query', 'queries')}; the reference "
+              f"is in {reference:,}.", soft_wrap=True)
+    print_job(report.job, [(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], folder,
+              "queries")
+    for paths in report.outputs.values():
+        for path in paths[:2]:
+            out.print(f"Wrote {path}", soft_wrap=True)
+    if report.outputs:
+        out.print(f"Rewrite them: cirque construct single-target {folder} --gallery GALLERY --out FOLDER",
+                  soft_wrap=True)

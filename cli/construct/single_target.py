@@ -1,0 +1,113 @@
+"""``cirque construct single-target``: queries rewritten for one of their targets."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.construct.targets.settings import SEED, Check
+from cir_core.errors import LanguageModelError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import ModelChoice, err, open_encoder, out
+from cli.construct.progress import check_budget, session_bar
+from cli.construct.tables import print_estimate, print_job, table_of
+from cli.evaluate.method_options import DomainOption, language_model
+
+if TYPE_CHECKING:
+    from cir_core.construct.targets.single_target import SingleTargetReport, SingleTargets
+
+
+def single_target(
+    targets: Annotated[list[Path], typer.Argument(
+        metavar="TARGETS...", help="Files in SoFT's multi-target form, or folders of cirque construct multi-target.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of their images.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the files.")],
+    seed: Annotated[int, typer.Option(help="Decides target and distractors of each query.")] = SEED,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each file.")] = None,
+    check: Annotated[Check | None, typer.Option(
+        help="Check a text by confidence (needs a model that sees) or by its words alone (default: as the model "
+             "allows).")] = None,
+    keep_reference: Annotated[bool, typer.Option(
+        "--keep-reference", help="Draw the reference too where it is listed as a target, as SoFT does.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the texts in the folder.")] = False,
+    retry_failed: Annotated[bool, typer.Option(
+        "--retry-failed", help="With --resume: try failed queries again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+    workers: Annotated[int | None, typer.Option(
+        min=1, max=64, help="Queries at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None,
+    model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
+        ModelChoice.settings),
+    domain: DomainOption = None,
+) -> None:
+    """Rewrite queries with three targets and more so that one target is left, as stage 2 of SoFT's pipeline does."""
+    from cir_core.construct.sessions.job import JobOptions
+    from cir_core.construct.sessions.journal import check_card
+    from cir_core.construct.sessions.spending import Budget
+    from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.language.wrappers.routed import answering
+
+    settings = get_settings()
+    check_budget(budget)
+    files = read_target_files(targets)
+    found = open_gallery(gallery, home=settings.home)
+    with ExitStack() as stack:
+        # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
+        encoder = None if model is ModelChoice.settings and settings.llm_sees and settings.llm_model else (
+            open_encoder(found.encoder.spec))
+        language = stack.enter_context(language_model(model, encoder))
+        chosen: Check = check or ("confidence" if language.sees else "text")
+        about = SingleTargets(files, found, language, chosen, seed, domain or settings.domain, keep_reference)
+        built_in = answering(language, "rewrite").name.startswith("built-in/")
+        at_a_time = workers or (1 if built_in else settings.llm_concurrency)
+        check_card(folder / "journal.jsonl", about.card, resume=resume)
+        _estimate(about, folder, limit, at_a_time, resume)
+        if dry_run:
+            return
+        progress = stack.enter_context(session_bar("Rewriting"))
+        try:
+            report = rewrite_targets(
+                about, folder, limit=limit,
+                options=JobOptions(at_a_time, Budget(budget, max_calls), resume, retry_failed, progress))
+        except KeyboardInterrupt:
+            err.print(f"\nStopped. Finished texts are kept in {folder}: add --resume to go on.", soft_wrap=True)
+            raise typer.Exit(1) from None
+        except LanguageModelError as error:
+            raise type(error)(f"{error} Finished texts are kept in {folder}: --resume goes on with them.") from error
+    _print(report, folder)
+    if not report.outputs:
+        raise typer.Exit(1)
+
+
+def _estimate(about: SingleTargets, folder: Path, limit: int | None, workers: int, resume: bool) -> None:
+    from cir_core.construct.sessions.estimate import Prices
+    from cir_core.construct.sessions.journal import tally_of
+    from cir_core.construct.targets.estimate import estimate_rewriting
+
+    settings = get_settings()
+    before = tally_of(folder / "journal.jsonl") if resume else None
+    left = [at for at in about.wanted(limit) if before is None or at not in before.offsets]
+    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
+    records = sum(len(file.records) for file in about.files)
+    print_estimate(
+        estimate_rewriting(about, left, workers=workers, prices=prices, before=before),
+        f"{counted(len(left), 'query', 'queries')} to rewrite, of {records:,}, with {about.language.name}, checked by "
+        f"{about.check}, domain {about.domain}.")
+
+
+def _print(report: SingleTargetReport, folder: Path) -> None:
+    table = table_of("file", "queries", "3 targets and more", "rewritten", "failed", "texts rejected")
+    for name, one in report.counts.items():
+        table.add_row(name, *(f"{n:,}" for n in (one.queries, one.drawn, one.rewritten, one.failed, one.again)))
+    out.print(table)
+    print_job(report.job, [(f"{one['file']}, record {one['record']}", one["reason"]) for one in report.failures],
+              folder, "texts")
+    for paths in report.outputs.values():
+        for path in paths:
+            out.print(f"Wrote {path}", soft_wrap=True)

@@ -1,0 +1,239 @@
+"""SoFT's stage 1 over colours: candidates, confidences, files; how it ends and goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cir_core.construct.sessions.job import JobOptions
+from cir_core.construct.sessions.spending import Budget
+from cir_core.construct.targets.multi_target import find_targets
+from cir_core.construct.targets.provenance import read_provenance
+from cir_core.construct.targets.settings import GROUPS, TargetSettings
+from cir_core.datasets.readers.soft import read_candidates, read_multi_target
+from cir_core.datasets.readers.soft_scores import read_scores
+from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SettingsError
+from cir_core.language.wrappers.cached import CachedLanguageModel
+from cir_core.registry.checking import check
+from tests.fakes.answer_cache import DictCache
+from tests.fakes.colour_targets import COLOURS, ColourAssessor, colour_targets
+from tests.fakes.colours import colour_gallery
+from tests.fakes.encoder import FakeEncoder
+
+COUNT = 12
+SMALL = TargetSettings(keep=6, scored=4)
+SELECTION = "multi_target_selection/cirr_multi_target_selection.json"
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory):
+    return colour_gallery(tmp_path_factory.mktemp("colours"))
+
+
+def find(gallery, folder, language=None, count=COUNT, settings=SMALL, **options):
+    about = colour_targets(gallery, language or ColourAssessor(), count, settings=settings)
+    run = {name: options.pop(name) for name in ("workers", "budget", "resume", "retry_failed") if name in options}
+    return find_targets(about, folder, options=JobOptions(**run), **options)
+
+
+@pytest.fixture(scope="module")
+def whole(gallery, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return find(gallery, folder), folder
+
+
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
+            if path.is_file() and path.name not in ("journal.jsonl", "lock")}
+
+
+def test_three_groups_of_candidates_whose_first_ones_have_confidences(gallery, whole):
+    """Recomputed from the gallery's vectors alone."""
+    features = np.asarray(gallery.features, dtype=np.float64)
+    records = list(read_provenance(whole[1] / "provenance/cirr.jsonl"))
+    assert len(records) == COUNT
+    for number, one in enumerate(records):
+        colour = COLOURS[number % 3]
+        kept = number % 2 == 1
+        assert one.sentences == (colour, "black" if kept else "")
+        assert one.queries == {"caption_query": colour, "joined_query": f"{colour} black" if kept else ""}
+        texts = FakeEncoder().encode_texts([colour, f"{colour} black"]).astype(np.float64)
+        vectors = {"caption_query": texts[0], "joined_query": texts[1] if kept else None,
+                   "tg_img": features[gallery.row_of(one.original_target)]}
+        for group in GROUPS:
+            found = one.of_group(group)
+            if vectors[group] is None:
+                assert found == []      # both sentences are the first one
+                continue
+            scores = features @ vectors[group]
+            order = sorted(range(len(scores)), key=lambda row: (-np.float32(scores[row]), row))[:6]
+            assert [image for image, _ in found] == [gallery.ids[row] for row in order]
+            for (image, place), row in zip(found, order, strict=True):
+                assert place.similarity == pytest.approx(scores[row], abs=1e-6)
+                # The assessor's confidence is the share of the wanted colour; the fifth and sixth are not asked about.
+                share = round(float(features[gallery.row_of(image)][COLOURS.index(colour)]), 2)
+                assert place.confidence == (share if place.rank <= 4 else None)
+
+
+def test_targets_are_those_whose_greatest_confidence_reaches_the_threshold(whole):
+    report, folder = whole
+    records = {one.reference: one for one in read_provenance(folder / "provenance/cirr.jsonl")}
+    written = read_multi_target(folder / SELECTION)
+    for one in written:
+        expected = {}
+        for candidate in records[one.reference_id].candidates:
+            known = [place.confidence for place in candidate.found if place.confidence is not None]
+            if known and max(known) >= 0.85:
+                expected[candidate.image] = max(known)
+        assert dict(one.scores) == expected and one.threshold == 0.85
+        assert one.captions == records[one.reference_id].captions
+    counts = report.counts["cirr_val"]
+    assert (counts.queries, counts.failed, counts.kept, counts.kept + counts.dropped) == (COUNT, 0, len(written), COUNT)
+    assert counts.targets == sum(len(one.scores) for one in written) and counts.most >= 3
+    assert counts.rewritable == sum(len(one.scores) >= 3 for one in written) > 0
+
+
+def test_every_file_has_soft_s_form_and_name(whole):
+    folder = whole[1]
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.json*")} - {
+        "journal.jsonl", "protocol.json", "failures.json"}
+    assert names == {SELECTION, "provenance/cirr.jsonl"} | {
+        f"multi_target_candidate/mt_candidates_cirr_by_{group}_6.json" for group in GROUPS} | {
+        f"candidate_score/cirr_by_{group}_6_scores.json" for group in GROUPS}
+    for group in GROUPS:
+        candidates = read_candidates(folder / f"multi_target_candidate/mt_candidates_cirr_by_{group}_6.json")
+        scores = read_scores(folder / f"candidate_score/cirr_by_{group}_6_scores.json")
+        assert len(candidates) == len(scores) == COUNT
+        for number, (one, scored) in enumerate(zip(candidates, scores, strict=True)):
+            assert scored.index == number and scored.reference_id == one.reference_id
+            assert tuple(scored.scores) == one.image_ids[:4]
+            assert (one.query is None) == (group == "tg_img")
+            assert bool(one.image_ids) == (group != "joined_query" or number % 2 == 1)
+        for kind, path in (("soft-candidates", f"multi_target_candidate/mt_candidates_cirr_by_{group}_6.json"),
+                           ("soft-scores", f"candidate_score/cirr_by_{group}_6_scores.json")):
+            assert check(kind, folder / path).ok
+    assert check("soft-multi-target", folder / SELECTION).ok
+
+
+def test_another_threshold_writes_the_files_anew_and_asks_nothing(gallery, tmp_path):
+    find(gallery, tmp_path)
+    before = files(tmp_path)
+    language = ColourAssessor()
+    report = find(gallery, tmp_path, language, resume=True, threshold=0.5)
+    assert language.asked == [] and report.counts["cirr_val"].targets > sum(
+        len(one.scores) for one in json_targets(before[SELECTION]))
+    assert {one.threshold for one in read_multi_target(tmp_path / SELECTION)} == {0.5}
+    find(gallery, tmp_path, resume=True)
+    assert files(tmp_path) == before
+    with pytest.raises(SettingsError, match="from 0 to 1"):
+        find(gallery, tmp_path, resume=True, threshold=1.5)
+
+
+def json_targets(content):
+    return [type("Record", (), {"scores": one["confidence_scores"]}) for one in json.loads(content)]
+
+
+@pytest.mark.parametrize("workers", [2, 7])
+def test_the_files_do_not_depend_on_how_many_queries_are_asked_about_at_a_time(gallery, whole, tmp_path, workers):
+    find(gallery, tmp_path, ColourAssessor(delay=0.001), workers=workers)
+    assert files(tmp_path) == files(whole[1])
+
+
+def test_a_run_that_stops_goes_on_where_it_was(gallery, whole, tmp_path):
+    language = ColourAssessor()
+    part = find(gallery, tmp_path, language, budget=Budget(calls=15))
+    assert part.job.stopped == "15 requests were sent" and not part.outputs and 0 < part.job.done < COUNT
+    assert not (tmp_path / SELECTION).exists()
+    with pytest.raises(DatasetError, match=r"holds candidates already\. Add --resume"):
+        find(gallery, tmp_path)
+    with pytest.raises(DatasetError, match=r"settings\.scored was 4, is 3"):
+        find(gallery, tmp_path, settings=TargetSettings(6, 3), resume=True)
+    report = find(gallery, tmp_path, resume=True)
+    assert report.job.resumed == part.job.done and files(tmp_path) == files(whole[1])
+
+
+def test_a_failing_query_fails_alone_and_is_listed(gallery, whole, tmp_path):
+    def refuse(task):
+        if task.role == "confidence" and "green" in task.modification_text:
+            raise LanguageModelError("I would rather not.")
+
+    report = find(gallery, tmp_path, ColourAssessor(fail=refuse))
+    assert [one["query_id"] for one in report.failures] == ["q1", "q4", "q7", "q10"]
+    assert {one["reason"] for one in report.failures} == {"I would rather not."} and report.job.complete
+    assert len(list(read_provenance(tmp_path / "provenance/cirr.jsonl"))) == COUNT - 4
+    find(gallery, tmp_path, resume=True, retry_failed=True)
+    assert files(tmp_path) == files(whole[1])
+
+    def away(task):
+        raise LanguageModelUnavailable("away")
+
+    with pytest.raises(LanguageModelUnavailable):
+        find(gallery, tmp_path / "other", ColourAssessor(fail=away))
+
+
+def test_candidates_that_an_answer_leaves_out_are_asked_about_by_themselves(gallery, whole, tmp_path):
+    language = ColourAssessor(leave_out=("candidate 2",))
+    find(gallery, tmp_path, language)
+    again = [task for task in language.asked_as("confidence") if len(task.names) == 1]
+    assert again and all(task.names == ("candidate 1",) for task in again)
+    assert (tmp_path / SELECTION).read_bytes() == (whole[1] / SELECTION).read_bytes()
+    never = find(gallery, tmp_path / "never", ColourAssessor(leave_out=tuple(f"candidate {n}" for n in range(1, 5))),
+                 count=2)
+    assert all("gave no confidence to 4 candidates of 4" in one["reason"] for one in never.failures)
+    assert len(never.failures) == 2
+
+
+def test_what_the_data_set_s_ranking_leaves_out_is_no_candidate(gallery, tmp_path):
+    """CIRR ranks without the reference; T-15: SoFT's files list it in 138 of 4,140 queries."""
+    about = colour_targets(gallery, ColourAssessor(), 2, settings=TargetSettings(64, 64))
+    plain = find_targets(about, tmp_path / "plain")
+    benchmark = replace(about.benchmark, queries=tuple(
+        replace(query, excluded_ids=(query.reference_id,)) for query in about.benchmark.queries))
+    find_targets(colour_targets(gallery, ColourAssessor(), settings=TargetSettings(64, 64), benchmark=benchmark),
+                 tmp_path / "without")
+    assert plain.job.complete
+    for name, listed in (("plain", True), ("without", False)):
+        for one in read_provenance(tmp_path / name / "provenance/cirr.jsonl"):
+            assert (one.reference in {candidate.image for candidate in one.candidates}) is listed
+
+
+def test_given_candidates_take_the_place_of_sentences_and_searches(gallery, whole, tmp_path):
+    cache, language = DictCache(), ColourAssessor()
+    about = colour_targets(gallery, CachedLanguageModel(language, cache), COUNT, settings=SMALL, given=whole[1])
+    assert about.card.prompts.keys() == {"confidence"} and about.card.candidates.keys() == {"cirr_val"}
+    find_targets(about, tmp_path)
+    assert language.asked_as("two-sentences") == [] and language.asked_as("confidence")
+    for name, content in files(whole[1]).items():
+        if not name.startswith(("provenance", "protocol")):
+            assert (tmp_path / name).read_bytes() == content
+    lacking = tmp_path / "lacking"
+    for group in GROUPS:
+        path = whole[1] / f"multi_target_candidate/mt_candidates_cirr_by_{group}_6.json"
+        lacking.mkdir(exist_ok=True)
+        (lacking / path.name).write_text(json.dumps(json.loads(path.read_text())[1:]))
+    report = find_targets(colour_targets(gallery, ColourAssessor(), COUNT, settings=SMALL, given=lacking),
+                          tmp_path / "out")
+    [failure] = report.failures
+    assert failure["query_id"] == "q0" and "no record of reference" in failure["reason"]
+
+
+def test_models_that_see_nothing_and_impossible_numbers_are_refused(gallery):
+    language = ColourAssessor()
+    language.sees = False
+    with pytest.raises(SettingsError, match="need a language model that sees images: assessor/1 does not"):
+        colour_targets(gallery, language)
+    for keep, scored in ((5, 6), (0, 0), (1001, 1)):
+        with pytest.raises(SettingsError, match="cannot be scored"):
+            TargetSettings(keep, scored)
+
+
+def test_a_damaged_file_of_provenance_is_told_by_its_line(whole, tmp_path):
+    path = tmp_path / "cirr.jsonl"
+    path.write_bytes((whole[1] / "provenance/cirr.jsonl").read_bytes() + b'{"query_id": 3}\n')
+    with pytest.raises(DatasetError, match=f"line {COUNT + 1}: it is no query with candidates"):
+        list(read_provenance(path))
+    with pytest.raises(DatasetError, match="cannot be read"):
+        list(read_provenance(tmp_path / "none.jsonl"))
