@@ -104,7 +104,8 @@ def _gaps(report: AuditReport) -> Table:
         name = run.card.retriever
         table.add_row(name, *(_gap(gaps.of(name, subset).gaps[measure])
                               for measure in GAP_MEASURES for subset in subsets))
-    table.add_row("mean", *(_gap(gaps.mean(subset, measure).gap) for measure in GAP_MEASURES for subset in subsets))
+    mean = "mean of those that compose" if gaps.one_input else "mean"
+    table.add_row(mean, *(_gap(gaps.mean(subset, measure).gap) for measure in GAP_MEASURES for subset in subsets))
     return table
 
 

@@ -37,9 +37,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class SubsetConditions:
-    """``inconsistent`` and ``worst_setback`` are None where ranks are not in the file. ``worst_setback``: the most ranks
-    that a turn lost (negative if every turn gained), between known ranks; ``closest_texts``: the highest cosine of two
-    texts of a session. Both are None without a later turn."""
+    """``inconsistent`` and ``worst_setback`` are None where ranks are not in the file. ``worst_setback``: the most
+    ranks that a turn lost (negative if every turn gained), between known ranks; ``closest_texts``: the highest cosine
+    of two texts of a session. Both are None without a later turn."""
 
     subset: str
     sessions: int
@@ -100,9 +100,9 @@ def _of_raw(raw: RawFile, settings: FilterSettings, similarities: Similarities) 
 
 def _of_public(path: Path, encoder: Encoder | None) -> dict[str, Iterator[_Measured]]:
     if encoder is None:
-        raise DatasetError(f"{path} is in CIRCLED's public form, which has neither ranks nor similarities of texts. Name "
-                           "the encoder that compares the texts, for example --encoder ViT-B-32/openai (the paper's), "
-                           "or give the raw file.")
+        raise DatasetError(f"{path} is in CIRCLED's public form, which has neither ranks nor similarities of texts. "
+                           "Name the encoder that compares the texts, for example --encoder ViT-B-32/openai (the "
+                           "paper's), or give the raw file.")
     closest = closest_texts(encoder)
     found: dict[str, list[Any]] = {}
     for session in read_sessions(path):
