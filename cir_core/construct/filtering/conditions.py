@@ -115,7 +115,8 @@ def _report(
     subsets: dict[str, Iterator[_Measured]], settings: FilterSettings, notes: tuple[str, ...],
     progress: Callable[[int], None] | None,
 ) -> ConditionsReport:
-    rows, violations = [], []
+    rows: list[SubsetConditions] = []
+    violations: list[Violation] = []
     done = broken = 0
     for subset, sessions in subsets.items():
         count = inconsistent = repetitive = 0
