@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.preference.survey.texts import SETTINGS
+from annotation.preference.survey.texts import SETTINGS, load_survey, set_names
 from annotation.records import Study
 from annotation.sessions.questions import questions_of
 from annotation.sessions.results import RatingRow
@@ -27,6 +27,8 @@ _SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Da
 def study(found: Study, counts: Mapping[str, int]) -> Json:
     """A study as JSON. ``survey``, of preference studies: its settings; of the consent only whether there is one."""
     survey = {**SETTINGS, **found.settings, "consent": bool(found.settings.get("consent"))}
+    if found.kind == "preference":
+        survey["set_names"] = list(set_names(load_survey(found.protocol), found.settings))
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
         "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,

@@ -28,8 +28,8 @@ def joined_page(joined: JoinedAudits) -> str:
     first = joined.audits[0]
     names = ", ".join(audit.name for audit in joined.audits)
     facts = (f"{names}. Every query is ranked with image and text, with the text alone, and with the image alone. "
-             f"Found means among the first {first.summary.k}. A query needs both inputs if no retriever finds it by one "
-             f"and at least {counted(first.summary.min_support, 'retriever')} by both. Ablation: {first.ablation}.")
+             f"Found means among the first {first.summary.k}. A query needs both inputs if no retriever finds it by "
+             f"one and at least {counted(first.summary.min_support, 'retriever')} by both. Ablation: {first.ablation}.")
     sections = [_labels(joined), _gaps(joined), _recall(joined)]
     if "validated" in joined.subsets:
         sections.insert(1, Section(

@@ -155,7 +155,7 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     drafted = ada.post("draft", item=item["id"], answer={"ratings": {"B": 2}, "reason": "hm"}, seconds=3)
     assert drafted.json() == {"kept": True}
     assert ada.get("at").json()["draft"] == {"seconds": 3, "answer": {
-        "ratings": {"A": None, "B": 2}, "preferred": None, "irrelevant": {"image": False, "text": False},
+        "ratings": {"A": None, "B": 2}, "preferred": None, "irrelevant": {"either": False},
         "reason": "hm", "confirmed": False}}
     given = rated(5, 2, reason="nearer", irrelevant={"image": False, "text": True})
     told = ada.save(item["id"], given, seconds=8.5, seen_revision=0).json()
