@@ -39,7 +39,8 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const element = h("div", { class: "sv-desk" },
     h("div", { class: "sv-query" }, h("div", { class: "sv-top" }, where.element, h("button", { class: "cq-tool", type: "button", title: "Guidelines (d)",
       "aria-label": "Guidelines", onclick: sheet }, icon("book"))),
-    h("div", { class: "sv-asked" }, h("div", { class: "sv-looked" }, labelled("text"), title), labelled("image"), frame), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
+    h("div", { class: "sv-asked" }, h("div", { class: "sv-looked" }, labelled("text"), title),
+      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
     h("div", { class: "sv-sets" }, sets.A.element, sets.B.element), foot.element);
   /** What stands over the image, or the text. @param {"image" | "text"} of */
   function labelled(of) { return page.labels && h("p", { class: "sv-label", "data-of": of, text: page.labels[of] }); }
