@@ -57,7 +57,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     page.get_by_role("button", name="Begin: Malls").click()
 
     # Guidelines, and a consent that must be given.
-    expect(page.get_by_text("does not fit at all")).to_be_visible()
+    expect(page.get_by_text("Does not match at all")).to_be_visible()
     with stores(server.home) as looking:
         assert looking.studies.counts(study.study_id)["people"] == 0, "looking takes no seat"
     enter(page)
@@ -85,7 +85,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     ada.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Prefer Mall 1")
     ada.press("Escape", "d")
-    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("Rate a set as a whole")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("evaluate each set as a whole")
     ada.press("d", "z")
     large = page.get_by_role("dialog", name="Picture")
     expect(large.get_by_role("paragraph")).to_have_text("Reference")
