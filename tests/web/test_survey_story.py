@@ -221,7 +221,7 @@ def answer_everything(person: Person, page: Page) -> None:
         page.get_by_role("radiogroup", name="How well does Mall 1 fit").get_by_role("radio", name="3:").click()
         page.get_by_role("radiogroup", name="How well does Mall 2 fit").get_by_role("radio", name="4:").click()
         page.get_by_role("radio", name="Mall 2", exact=True).click()
-        reason = page.get_by_label("What decided it for you?").and_(page.get_by_role("textbox"))
+        reason = page.get_by_label("Please explain the reason for your score.").and_(page.get_by_role("textbox"))
         if reason.is_visible():
             reason.fill("b")
         page.wait_for_timeout(300)
