@@ -218,8 +218,8 @@ def answer_everything(person: Person, page: Page) -> None:
     page.get_by_role("button", name="Go on").click(delay=300)
     for number in range(1, 6):
         question(page, number)
-        page.get_by_role("radiogroup", name="How well does Mall 1 fit").get_by_role("radio", name="3:").click()
-        page.get_by_role("radiogroup", name="How well does Mall 2 fit").get_by_role("radio", name="4:").click()
+        page.get_by_role("radiogroup", name="Score for Mall 1").get_by_role("radio", name="3:").click()
+        page.get_by_role("radiogroup", name="Score for Mall 2").get_by_role("radio", name="4:").click()
         page.get_by_role("radio", name="Mall 2", exact=True).click()
         reason = page.get_by_label("Please explain the reason for your score.").and_(page.get_by_role("textbox"))
         if reason.is_visible():

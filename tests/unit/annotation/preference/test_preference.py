@@ -170,7 +170,7 @@ def test_the_page_has_the_words_of_the_paper():
     for fact in ("on a PC rather than a mobile device", "order of the 5 images", "not generated images", "typos or",
                  "explain the reason for your score", "simple math problems", "equally"):
         assert fact in lines, fact
-    assert "neither" not in lines and not any(name in str(page) for name in ("{set}", "{first}", "{noun}"))
+    assert "there is a choice" not in lines and not any(name in str(page) for name in ("{set}", "{first}", "{noun}"))
 
 
 def test_studies_of_earlier_versions_keep_their_words():
@@ -197,7 +197,7 @@ def test_guidelines_follow_the_settings():
     assert "Mall 1 and Mall 2" in page["intro"]
     named = KIND.page(a_study(check="instruction", reason_every=0, allow_tie=True, set_names=["Mall 1", "Mall 2"]))
     lines = " ".join(named["guidelines"])
-    assert "simple instructions" in lines and "prefer neither" in lines
+    assert "simple instructions" in lines and "there is a choice for it" in lines
     assert "math" not in lines and "explain the reason" not in lines
     assert named["questions"]["preferred"] == "Which system's results do you prefer?"
     assert "two different systems" in named["intro"]
