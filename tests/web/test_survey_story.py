@@ -149,7 +149,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
     # On with it on another device, where the draft is too.
     with draft_kept(page):
-        ada.press("1", "5", "t")
+        ada.press("1", "5", "i")
     there = meet("Ada")
     page = opened(there, study)
     question(page, 3)
