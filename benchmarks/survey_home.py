@@ -48,7 +48,7 @@ def a_rating(number: int) -> dict[str, Any]:
     """A complete answer, with a reason, which some questions require."""
     better = "AB"[number % 2]
     return {"ratings": {"A": 2, "B": 2} | {better: 4}, "preferred": better,
-            "irrelevant": {"image": False, "text": False},
+            "irrelevant": {"either": False},
             "reason": "closer to the collar of the first one" if number % 10 == 9 else "", "confirmed": False}
 
 

@@ -21,9 +21,14 @@ from cir_core.errors import SettingsError
 from cir_core.support.texts import quoted
 from cir_core.types.domains import Domain
 
+_EMPTY_HOME = "it is set, but empty. Name a folder, or unset it for the default one"
+
 
 def default_home() -> Path:
-    """Platform-specific default folder for user data."""
+    """Platform-specific default folder for user data. Raises :class:`SettingsError` if ``CIRQUE_HOME`` is empty: a
+    script whose variable is unset (``CIRQUE_HOME=$DATA``) would otherwise work on the default folder."""
+    if any(name.upper() == "CIRQUE_HOME" and not value for name, value in os.environ.items()):
+        raise SettingsError(f"CIRQUE_HOME: {_EMPTY_HOME}. See docs/settings.md.")
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "cirque"
     if sys.platform == "darwin":
@@ -81,6 +86,13 @@ class Settings(BaseSettings):
     llm_sees: bool = Field(True, description="Whether the model accepts images.")
     llm_prompt_price: float | None = Field(None, ge=0, description="Price per million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price per million completion tokens.")
+
+    @field_validator("home", mode="before")
+    @classmethod
+    def _not_blank(cls, value: object) -> object:
+        if isinstance(value, str) and not value.strip():
+            raise ValueError(_EMPTY_HOME)
+        return value
 
     @field_validator("log", "log_level", mode="before")
     @classmethod

@@ -31,6 +31,8 @@ def commands() -> set[str]:
     found: set[str] = set()
 
     def walk(command, path: str) -> None:
+        if hasattr(command, "alone"):   # a command, and a group
+            found.add(path)
         if hasattr(command, "commands"):
             for name, child in command.commands.items():
                 walk(child, f"{path} {name}")

@@ -3,16 +3,17 @@
 An item has two *stored* sets, 1 and 2. Which of them is shown first is randomised per person, and stored in the
 assignment: ``extra["first"]``. Browsers send answers in *shown* terms, A for the first set::
 
-    {"ratings": {"A": 4, "B": 2}, "preferred": "A" | "B" | "tie", "irrelevant": {"image": false, "text": false},
-     "reason": "", "confirmed": false}
+    {"ratings": {"A": 4, "B": 2}, "preferred": "A" | "B" | "tie", "irrelevant": {"either": false}, "reason": "",
+     "confirmed": false}
 
 The canonical answer is in stored terms, with the set that was shown first::
 
     {"ratings": [4, 2], "preferred": 1 | 2 | 0, "irrelevant": {…}, "reason": "", "first": 1 | 2,
      "contradiction_confirmed": false}
 
-``preferred`` 0 is a tie, if the study allows ties. In answers of released files ``first`` and the two irrelevance
-marks are null (not recorded).
+``preferred`` 0 is a tie, if the study allows ties. ``irrelevant`` has a mark for each question that the survey asks
+(:attr:`~annotation.preference.survey.texts.Survey.marks`): "either", or "image" and "text" in studies of earlier
+versions. In answers of released files ``first`` and the marks are null (not recorded).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, Literal
 
 from annotation.preference.survey import plan
 from annotation.preference.survey.position import SurveyFlow
-from annotation.preference.survey.texts import as_page, load_survey, set_names
+from annotation.preference.survey.texts import as_page, load_survey, preference_question, set_names
 from annotation.records import Item, OpenAssignments, Reassignment, Study
 from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
 from annotation.studies.kinds import NormalizedAnswer
@@ -34,7 +35,6 @@ SIDES = ("A", "B")
 TIE = "tie"
 RATINGS = (1, 2, 3, 4, 5)
 FIELDS = ("ratings", "preferred", "irrelevant", "reason", "confirmed")
-IRRELEVANT_TO = ("image", "text")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -51,12 +51,14 @@ class Preference:
         contradicts the ratings, unless confirmed. Only the irrelevance marks have defaults; a reason is
         required if ``extra["reason"]`` is set.
         """
-        first = _first(extra)
-        names = set_names(study.settings)
+        first, survey = _first(extra), load_survey(study.protocol)
+        names = set_names(survey, study.settings)
         given = _object(answer, FIELDS, "A rating")
         ratings = _ratings(given.get("ratings"), names)
-        preferred = _preferred(given.get("preferred"), names, bool(study.settings.get("allow_tie")))
-        irrelevant, reason = _marks(given.get("irrelevant")), _reason(given.get("reason"), bool(extra.get("reason")))
+        question = preference_question(survey, study.settings)
+        preferred = _preferred(given.get("preferred"), names, question, bool(study.settings.get("allow_tie")))
+        irrelevant = _marks(given.get("irrelevant"), tuple(survey.marks))
+        reason = _reason(given.get("reason"), survey.questions.reason, bool(extra.get("reason")))
         confirmed = given.get("confirmed")
         if confirmed is not None and not isinstance(confirmed, bool):
             raise IncompleteJudgement("“confirmed” must be true or false.")
@@ -80,7 +82,7 @@ class Preference:
         return {
             "ratings": {side: rating if _is_rating(rating := ratings.get(side)) else None for side in SIDES},
             "preferred": preferred if preferred in (*SIDES, TIE) else None,
-            "irrelevant": {to: marks.get(to) is True for to in IRRELEVANT_TO},
+            "irrelevant": {to: marks.get(to) is True for to in load_survey(study.protocol).marks},
             "reason": printable(checked_text(reason, "reason")[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
             "confirmed": False,
         }
@@ -164,11 +166,11 @@ def _is_rating(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value in RATINGS
 
 
-def _preferred(value: object, names: tuple[str, str], allow_tie: bool) -> int:
+def _preferred(value: object, names: tuple[str, str], question: str, allow_tie: bool) -> int:
     """1 for the set shown first, 2 for the other, 0 for a tie."""
     choices = f"{names[0]}, {names[1]} or that both are equally good" if allow_tie else f"{names[0]} or {names[1]}"
     if value is None:
-        raise IncompleteJudgement(f"Which set is better? Choose {choices}.")
+        raise IncompleteJudgement(f"{question} Choose {choices}.")
     if value == TIE and not allow_tie:
         raise IncompleteJudgement(f"This study asks for one of the two sets: choose {choices}.")
     if value not in (*SIDES, TIE):
@@ -176,15 +178,15 @@ def _preferred(value: object, names: tuple[str, str], allow_tie: bool) -> int:
     return 0 if value == TIE else SIDES.index(str(value)) + 1
 
 
-def _marks(value: object) -> dict[str, bool]:
-    given = _object({} if value is None else value, IRRELEVANT_TO, "“irrelevant”")
-    marks = {to: False if (mark := given.get(to)) is None else mark for to in IRRELEVANT_TO}
+def _marks(value: object, asked: tuple[str, ...]) -> dict[str, bool]:
+    given = _object({} if value is None else value, asked, "“irrelevant”")
+    marks = {to: False if (mark := given.get(to)) is None else mark for to in asked}
     if wrong := next((to for to, mark in marks.items() if not isinstance(mark, bool)), None):
         raise IncompleteJudgement(f"“irrelevant”: “{wrong}” must be true or false.")
     return marks
 
 
-def _reason(value: object, asked: bool) -> str:
+def _reason(value: object, question: str, asked: bool) -> str:
     if value is not None and not isinstance(value, str):
         raise IncompleteJudgement("“reason” must be a text.")
     reason = tidy(checked_text(value or "", "reason"))
@@ -192,7 +194,7 @@ def _reason(value: object, asked: bool) -> str:
         raise IncompleteJudgement(f"The reason has {len(reason):,} characters; the limit is {NOTE_LIMIT:,}. Nothing "
                                   "was saved yet: shorten it and save again.")
     if asked and not reason:
-        raise IncompleteJudgement("What decided it for you? Say it in a few words: this question asks for a reason.")
+        raise IncompleteJudgement(f"{question} Say it in a few words: this question asks for a reason.")
     return reason
 
 

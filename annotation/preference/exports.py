@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.preference.answers import contradicts
+from annotation.preference.quality import flagged
 from annotation.records import Assignment, Item, Judgement, Study, name_key
 from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, filled_text, in_utc
 
@@ -51,9 +52,11 @@ _JUDGEMENT = (
     Column("preferred", "integer", "the better set, 1 or 2; 0 for a tie"),
     Column("preferred_method", "text", "method that found the better set"),
     Column("contradicts", "flag", "whether the better set has the lower rating"),
-    Column("irrelevant_to_image", "flag", "flagged: the results have nothing to do with the reference image; "
-           "empty if not recorded"),
-    Column("irrelevant_to_text", "flag", "flagged: the results have nothing to do with the text; empty likewise"),
+    Column("irrelevant", "flag", "flagged: the results are irrelevant to the reference image or the text; empty if not "
+           "recorded"),
+    Column("irrelevant_to_image", "flag", "flagged as irrelevant to the image; empty if the survey does not ask for "
+           "each"),
+    Column("irrelevant_to_text", "flag", "flagged as irrelevant to the text; empty likewise"),
     Column("reason_asked", "flag", "whether a reason was asked for"),
     Column("reason", "text", "what decided it, in the person's words"),
     *_TIMES,
@@ -88,8 +91,8 @@ def judgement_table(
             *_of_item(study, item), *methods, list(one), list(two), _has_target(item, one), _has_target(item, two),
             *_of_person(judgement, place), judgement.revision, answer["first"], *answer["ratings"], preferred,
             methods[preferred - 1] if preferred else None, contradicts(answer["ratings"], preferred),
-            answer["irrelevant"]["image"], answer["irrelevant"]["text"], bool(place and place.extra.get("reason")),
-            answer["reason"], *_times(judgement, excluded)))
+            flagged(answer), answer["irrelevant"].get("image"), answer["irrelevant"].get("text"),
+            bool(place and place.extra.get("reason")), answer["reason"], *_times(judgement, excluded)))
     return Table(study, _JUDGEMENT, tuple(rows))
 
 

@@ -192,7 +192,7 @@ def _item(study_id: str, number: int, question: Question) -> tuple[Item, list[St
 def _judgement(study_id: str, item_id: str, question: Question, at: datetime) -> Judgement:
     answer = {
         "ratings": [one.score for one in question.sets], "preferred": question.preferred,
-        "irrelevant": {"image": None, "text": None}, "reason": "", "first": None, "contradiction_confirmed": False,
+        "irrelevant": {"either": None}, "reason": "", "first": None, "contradiction_confirmed": False,
     }
     token = hashlib.sha256(json.dumps([question.question_id, answer]).encode()).hexdigest()[:32]
     return Judgement(new_id(), study_id, item_id, question.user, 1, token, PROTOCOL, answer, 0.0, at,

@@ -1,6 +1,6 @@
 """Score the result sets of a preference study by a method: mean of its scores of a set's images for the query.
 
-This is the score of a set in CIRQRS (eq. 7, Exp. 3), with a method's score instead of the learned one: for most
+This is the score of a set in CIRQRS (eq. 7), with a method's score instead of the learned one: for most
 methods the cosine of the composed query and the image.
 """
 

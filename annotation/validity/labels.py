@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from annotation.records import Decision, Item, Judgement
 from annotation.validity.answers import signature
-from annotation.validity.rubric import Rubric
+from annotation.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Rubric
 
 LabelRule = Literal["majority", "single_kept"]
 By = Literal["adjudicated", "majority", "single", "undecided", "none"]
@@ -41,7 +41,7 @@ class FinalLabel:
     validated: bool | None
     flags: tuple[str, ...]   # most severe first; () unless invalid
     reasons: tuple[str, ...]
-    primary: str             # VALIDATED, the most severe flag, INVALID_UNSPECIFIED or UNLABELLED
+    primary: str             # VALIDATED, the most severe flag, INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, UNLABELLED
     votes: Votes
     by: By
     reasons_differ: tuple[str, ...] = ()   # flags with reasons, but without a majority reason
@@ -69,7 +69,8 @@ def final_labels(
 
     Under ``majority`` an invalid item has the flags of more than half of its invalid votes, and of these the reasons
     of more than half of them; a flag without a majority reason is in ``reasons_differ``. So an item may be invalid
-    without a common flag; the queue has it as "flags". Decisions without a verdict are ignored.
+    without a common flag: its category is then ``INVALID_REASONS_DIFFER``, or ``INVALID_UNSPECIFIED`` if no vote has a
+    flag. The queue has it as "flags". Decisions without a verdict are ignored.
     """
     votes, decided = _by_item(judgements), _verdicts(decisions)
     return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
@@ -107,8 +108,10 @@ def _label(
         given = {_flag_of(code, rubric) for answer in of for code in answer.get("reasons", ())}
         with_reason = {_flag_of(code, rubric) for code in reasons}
         differ = tuple(flag for flag in flags if flag in given - with_reason)
-        return FinalLabel(item_id, validated, flags, reasons, rubric.category(validated, flags), counts, by, differ,
-                          kept)
+        category = rubric.category(validated, flags)
+        if category == INVALID_UNSPECIFIED and any(rubric.by_severity(answer.get("flags", ())) for answer in of):
+            category = INVALID_REASONS_DIFFER
+        return FinalLabel(item_id, validated, flags, reasons, category, counts, by, differ, kept)
 
     if decision is not None:
         return label("adjudicated", bool(decision.answer["validated"]), [decision.answer])

@@ -24,6 +24,8 @@ CIRCUS = "circus"
 """The rubric of validity studies, by its name."""
 INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
 """Found invalid, but no flag says why: so in some released annotations (Trap T-24)."""
+INVALID_REASONS_DIFFER = "INVALID_REASONS_DIFFER"
+"""Found invalid by most, but for different reasons: no flag has a majority. Of final labels, not of single answers."""
 UNLABELLED = "UNLABELLED"
 """No verdict: not answered, or left to an adjudicator."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from annotation.records import Item, category_of, dataset_of
 from annotation.validity.labels import FinalLabel
-from annotation.validity.rubric import INVALID_UNSPECIFIED, UNLABELLED, Rubric
+from annotation.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, UNLABELLED, Rubric
 
 TOTAL = "Total"
 SOLVED, UNSOLVED = "composition_required", "unresolved"
@@ -23,10 +23,10 @@ SOLVED, UNSOLVED = "composition_required", "unresolved"
 class SubsetRow:
     """Counts of one data set. "Audited" are all its items in the study, judged or not.
 
-    ``primary`` has every category of the rubric and INVALID_UNSPECIFIED, including zeros: with ``unlabelled`` and
-    ``undecided`` they add up to ``audited``. ``flags`` counts each flag that is set, so that an item may count several
-    times; ``reasons`` likewise. ``reasons_differ`` has, for each flag that needs a reason, the items whose annotators
-    agree on the flag but on no reason.
+    ``primary`` has every category of the rubric, INVALID_REASONS_DIFFER and INVALID_UNSPECIFIED, including zeros: with
+    ``unlabelled`` and ``undecided`` they add up to ``audited``. ``flags`` counts each flag that is set, so that an item
+    may count several times; ``reasons`` likewise. ``reasons_differ`` has, for each flag that needs a reason, the items
+    whose annotators agree on the flag but on no reason.
     """
 
     dataset: str
@@ -88,7 +88,7 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
         name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED], audited["other"],
         validated["other"], primary[UNLABELLED] - (ties := sum(label.by == "undecided" for label in found)), ties,
         sum(label.by == "adjudicated" for label in found),
-        {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_UNSPECIFIED)},
+        {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED)},
         {code: flags[code] for code in codes},
         {reason.code: reasons[reason.code] for flag in rubric.flags for reason in flag.reasons},
         {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons})

@@ -2,7 +2,8 @@
 
 For one retriever and subset ``CompGap = 1 − max(I, T) / MM``, with I, T and MM the means of full-catalogue nDCG (or
 reciprocal rank) under the image alone, the text alone, and both. A ratio of means, not a mean of ratios; negative where
-one input alone does better; not clamped. A pool's figure is the mean over its retrievers. ``recall_gap`` is another
+one input alone does better; not clamped. A pool's figure is the mean over its retrievers that take both inputs: of one
+that takes a single input the gap is 0 by construction, which says nothing of composing. ``recall_gap`` is another
 quantity, the difference ``R@K(MM) − max(R@K(T), R@K(I))``.
 
 Intervals are 95 % percentile bootstraps over queries: the same resampled queries for every retriever,
@@ -12,7 +13,7 @@ Intervals are 95 % percentile bootstraps over queries: the same resampled querie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +30,8 @@ from cir_core.support.texts import quoted
 GapMeasure = Literal["ndcg", "mrr"]
 GAP_MEASURES: tuple[GapMeasure, ...] = ("ndcg", "mrr")
 _TAKES = {"text-only": "the text", "image-only": "the image"}
+_SINGLE: Mapping[Variant, str] = {"text_only": "the text", "image_only": "the image"}
+_LEAST = 20               # queries; the ranks of fewer may be the same by chance
 _AT_ONCE = 2**22  # resampled queries in memory at a time
 _Array = npt.NDArray[np.float64]
 _BOTH, _TEXT, _IMAGE = (VARIANTS.index(variant) for variant in ("multimodal", "text_only", "image_only"))
@@ -60,18 +63,21 @@ class RetrieverGaps:
 
 @dataclass(frozen=True)
 class MeanGap:
-    """Mean over the retrievers whose gap is defined; ``undefined`` counts the others."""
+    """Mean over the retrievers whose gap is defined; ``undefined`` counts the others, and ``left_out`` those that take
+    one input alone (:attr:`GapReport.one_input`), which are in neither."""
 
     subset: str
     measure: GapMeasure
     gap: Gap
     retrievers: int
     undefined: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
 class GapReport:
-    """``subsets``: name to its number of queries, in the order given."""
+    """``subsets``: name to its number of queries, in the order given. ``one_input``: the retrievers that take one input
+    alone, which no mean contains."""
 
     k: int
     seed: int
@@ -80,6 +86,7 @@ class GapReport:
     retrievers: Sequence[RetrieverGaps]
     means: Sequence[MeanGap]
     notes: tuple[str, ...] = ()
+    one_input: tuple[str, ...] = ()
 
     def of(self, retriever: str, subset: str) -> RetrieverGaps:
         return next(row for row in self.retrievers if (row.retriever, row.subset) == (retriever, subset))
@@ -132,23 +139,28 @@ def gaps(
     that a retriever has not ranked."""
     rows: list[RetrieverGaps] = []
     means: list[MeanGap] = []
+    single = {run.card.retriever: taken for run in runs if (taken := _only_input(run))}
+    composing = [row for row, run in enumerate(runs) if run.card.retriever not in single]
+    nothing = "every retriever takes one input alone" if not composing else "no retriever has a gap"
     for subset, query_ids in subsets.items():
         found = scores(runs, query_ids, k)
         values = found.mean(axis=-1) if found.shape[-1] else np.zeros(found.shape[:-1])
-        low, high = _intervals(found, seed, drawings)
+        low, high = _intervals(found, composing, seed, drawings)
         for row, run in enumerate(runs):
             rows.append(_retriever(run.card.retriever, subset, found.shape[-1], values[row], low[row], high[row]))
         for measure in GAP_MEASURES:
             column = MEASURES.index(measure)
-            each = [r.gaps[measure].value for r in rows[-len(runs):]]
+            each = [rows[row - len(runs)].gaps[measure].value for row in composing]
             defined = [value for value in each if value is not None]
             ends = (_number(low[-1, column]), _number(high[-1, column]))
             mean = (Gap(rounded(sum(defined) / len(defined)), *ends) if defined
-                    else Gap(None, reason="no retriever has a gap"))
-            means.append(MeanGap(subset, measure, mean, len(defined), len(each) - len(defined)))
+                    else Gap(None, reason=nothing))
+            means.append(MeanGap(subset, measure, mean, len(defined), len(each) - len(defined), len(single)))
     counts = {name: len(frozenset(query_ids)) for name, query_ids in subsets.items()}
-    notes = (*_of_one_input(runs), *_of_best_ranks(runs))
-    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), notes)
+    left = " and is left out of the mean" if len(runs) > 1 else ""
+    notes = [f"{name} takes {taken} alone: its gap is 0 by construction{left}." for name, taken in single.items()]
+    return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), (*notes, *_of_best_ranks(runs)),
+                     tuple(single))
 
 
 def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array, high: _Array) -> RetrieverGaps:
@@ -171,9 +183,9 @@ def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array
     return RetrieverGaps(name, subset, queries, means, of, Gap(difference, _number(low[m]), _number(high[m])))
 
 
-def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]:
-    """Ends of the intervals, ``[retrievers + 1, measures]``, the last row for the mean over
-    retrievers; nan if undefined."""
+def _intervals(found: Scores, composing: Sequence[int], seed: int, drawings: int) -> tuple[_Array, _Array]:
+    """Ends of the intervals, ``[retrievers + 1, measures]``, the last row for the mean over the
+    ``composing`` retrievers; nan if undefined."""
     from scipy.stats import bootstrap
 
     retrievers, variants, measures, queries = found.shape
@@ -189,7 +201,8 @@ def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]
         times = np.bincount((drawn + rows).ravel(), minlength=drawn.size).reshape(len(drawn), queries)
         of_drawing = (flat @ times.T / queries).reshape(retrievers, variants, measures, len(drawn))
         each = _gaps_of(of_drawing)
-        return np.concatenate([each, each.mean(axis=0, keepdims=True)])
+        mean = each[composing].mean(axis=0, keepdims=True) if composing else np.zeros_like(each[:1])
+        return np.concatenate([each, mean])
 
     drawn = bootstrap(
         (np.arange(queries),), statistic, n_resamples=drawings, confidence_level=CONFIDENCE, method="percentile",
@@ -208,15 +221,18 @@ def _gaps_of(means: _Array) -> _Array:
     return gap
 
 
-def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:
-    """Notes on methods that use one input only: their ranks with both equal those with it."""
-    for run in runs:
-        method = run.card.identity.get("method")
-        if not isinstance(method, Mapping) or any(map(method.get, STEPS)):
-            continue
-        if taken := _TAKES.get(str(method.get("base"))):
-            mean = " and draws the mean of the retrievers down" if len(runs) > 1 else ""
-            yield f"{run.card.retriever} takes {taken} alone: its gap is 0 by construction{mean}."
+def _only_input(run: RetrieverRun) -> str:
+    """"the text" or "the image" if the retriever takes nothing else; "" otherwise. By its method, or for ranks from a
+    file because they are the same with both inputs."""
+    method = run.card.identity.get("method")
+    if isinstance(method, Mapping):
+        return "" if any(map(method.get, STEPS)) else _TAKES.get(str(method.get("base")), "")
+    ranked = [query.rankings for query in run.queries if query.rankings]
+    if len(ranked) >= _LEAST:
+        for variant, taken in _SINGLE.items():
+            if all(one["multimodal"].ranks == one[variant].ranks for one in ranked):
+                return taken
+    return ""
 
 
 def _of_best_ranks(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:

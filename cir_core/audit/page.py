@@ -28,7 +28,6 @@ _DETAILS: Mapping[Detail, tuple[str, Label]] = {
 }
 _INPUTS: Mapping[Variant, str] = {"multimodal": "both", "text_only": "text", "image_only": "image"}
 _MEASURES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
-_MEAN = "Mean of the retrievers"
 _GAP = "1 − max(image, text) / both, with 95 % intervals; recall_gap is the difference of Recall instead."
 _CAUTION = ("Shortcut-free queries are those that no retriever here finds by one input, so a larger gap on them is "
             "partly how they were chosen.")
@@ -130,6 +129,7 @@ def _gaps(gaps: GapReport) -> Section:
     names, subsets = _retrievers(gaps), _shown(gaps)
     short, note = axis_names(names)
     pooled = len(names) > 1
+    mean = "Mean of those that compose" if gaps.one_input else "Mean of the retrievers"
 
     def drawn(measure: GapMeasure) -> Figure:
         series = []
@@ -143,9 +143,9 @@ def _gaps(gaps: GapReport) -> Section:
         bounds = (min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03)
         return replace(figures.dots(
             f"gaps-{measure}", title, f"{title} by retriever and subset; the numbers are in the table below.",
-            [*([_MEAN] if pooled else []), *short], series, axis=title, share=True, at=0, bounds=bounds), note=note)
+            [*([mean] if pooled else []), *short], series, axis=title, share=True, at=0, bounds=bounds), note=note)
 
-    rows = [(_MEAN, _SUBSETS[subset], gaps.subsets[subset],
+    rows = [(mean, _SUBSETS[subset], gaps.subsets[subset],
              *_values(*(gaps.mean(subset, measure).gap for measure in GAP_MEASURES), Gap(None)))
             for subset in (subsets if pooled else [])]
     rows += [(row.retriever, _SUBSETS[row.subset], row.queries,
@@ -171,12 +171,22 @@ def _gap_sentence(gaps: GapReport, measure: GapMeasure, subsets: Sequence[str]) 
             ends = "" if gap.low is None or gap.high is None else (
                 f" (95 % interval {_percent(gap.low)} to {_percent(gap.high)})")
             found.append(f"{_percent(gap.value)}{ends} on {_SUBSET_WORDS[subset]}")
+    if not found and len(gaps.one_input) == len(_retrievers(gaps)):
+        return "Every retriever takes one input alone, so that its gap is 0 by construction."
     if not found:
         return f"The gap of {_MEASURES[measure]} is not defined on any subset."
-    who = "The share" if len(gaps.retrievers) == len(gaps.subsets) else "Averaged over the retrievers, the share"
+    who = "The share" if len(gaps.retrievers) == len(gaps.subsets) else f"Averaged over {_pool(gaps)}, the share"
     negative = any((gaps.mean(s, measure).gap.value or 0) < 0 for s in subsets)
     end = " A negative share means that one input alone does better than both." if negative else ""
     return f"{who} of {_MEASURES[measure]} that neither input gives alone is {_joined(found)}.{end}"
+
+
+def _pool(gaps: GapReport) -> str:
+    """The retrievers that a mean is over, in words."""
+    if not gaps.one_input:
+        return "the retrievers"
+    left = _joined(gaps.one_input)
+    return f"the retrievers that take both inputs (without {left}, whose gap is 0 by construction)"
 
 
 def _skipped(summary: Summary) -> tuple[Section, ...]:

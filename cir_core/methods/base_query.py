@@ -1,6 +1,6 @@
 """One turn's image and text as a vector: the base that refiners and rerankers build on.
 
-``cirevl`` is CIReVL section 3, which CIRCLED uses for every turn's text (its eq. 4 and 8):
+``cirevl`` is CIReVL section 3, which CIRCLED uses for every turn's text (its section 4.2.1 and eq. 8):
 caption the reference, merge in the modification, encode the text. Texts are prepared before
 vectors, so that many queries can be encoded as a batch.
 """

@@ -11,6 +11,7 @@ from rich.table import Table
 from cli.console import out, print_notes
 
 if TYPE_CHECKING:
+    from cir_core.construct.filtering.conditions import SubsetConditions
     from cir_core.construct.sessions.estimate import Estimate
     from cir_core.construct.sessions.job import JobReport
     from cir_core.construct.sessions.run import ConstructionReport
@@ -89,6 +90,17 @@ def counts_table(first: str, columns: Sequence[str], rows: Mapping[str, Sequence
     if len(rows) > 1:
         table.add_section()
         table.add_row("all", *(f"{sum(column):,}" for column in zip(*rows.values(), strict=True)))
+    return table
+
+
+def conditions_table(rows: Sequence[SubsetConditions]) -> Table:
+    """Sessions by subset, and how far each condition is from being broken."""
+    table = _table("subset", "sessions", "over ε", "worst setback", "at τ", "highest cosine")
+    for row in rows:
+        table.add_row(
+            row.subset, f"{row.sessions:,}", "–" if row.inconsistent is None else f"{row.inconsistent:,}",
+            "–" if row.worst_setback is None else f"{row.worst_setback:,}", f"{row.repetitive:,}",
+            "–" if row.closest_texts is None else f"{row.closest_texts:.3f}")
     return table
 
 

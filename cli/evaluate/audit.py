@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from cir_core.audit.records import Rule
 from cir_core.datasets.records import CaptionMode
@@ -17,6 +18,7 @@ from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
 from cir_core.types.domains import Domain
 from cli.console import err, open_encoder, open_stores, out, progress_bar
+from cli.evaluate.audit_join import join
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
 from cli.tables.audit_bar import run_bar
@@ -32,6 +34,28 @@ if TYPE_CHECKING:
     from storage.stores import Stores
 
 SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
+
+
+class AuditCommand(TyperGroup):
+    """``cirque audit DATASET …`` is a command of its own, beside the commands of the group."""
+
+    @property
+    def alone(self) -> TyperCommand:
+        """The command without a name of the group's."""
+        app = typer.Typer(add_completion=False)
+        app.command("audit")(audit)
+        found = typer.main.get_command(app)
+        assert isinstance(found, TyperCommand)
+        return found
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if args[:1] and args[0] in self.commands:
+            return super().make_context(info_name, args, parent, **extra)
+        return self.alone.make_context(info_name, args, parent, **extra)
+
+
+app = typer.Typer(cls=AuditCommand, help="Run the shortcut audit of a benchmark; join: several in one table.")
+app.command("join")(join)
 
 
 class Ablations(StrEnum):
@@ -69,7 +93,10 @@ def audit(
     = False,
     list_: Annotated[bool, typer.Option("--list", help="List stored runs.")] = False,
 ) -> None:
-    """Run the shortcut audit: rank every query with image and text, text only and image only."""
+    """Run the shortcut audit: rank every query with image and text, text only and image only.
+
+    `cirque audit join` sets several finished audits side by side.
+    """
     from cir_core.audit.retrievers.opening import Audited, open_retrievers
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery

@@ -51,7 +51,8 @@ def create_preference(
         min=0, help="One in this many questions is given to several people; 0: none.")] = 10,
     shared_by: Annotated[int, typer.Option(min=2, help="People per shared question.")] = 3,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
-    set_names: Annotated[str, typer.Option(metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
+    set_names: Annotated[str | None, typer.Option(
+        metavar="ONE,TWO", help="Names of the two sets (default: Shopping Mall 1, Shopping Mall 2).")] = None,
     allow_tie: Annotated[bool, typer.Option("--allow-tie", help="Allow “equally good”.")] = False,
     consent: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Consent text, shown before the first question.")] = None,
@@ -86,7 +87,8 @@ def create_preference(
     # Before methods run for hours.
     asked.check()
     survey = checked_settings({
-        "set_names": _names(set_names), "allow_tie": allow_tie, "consent": _text(consent) or "", "check": check.value,
+        "set_names": None if set_names is None else _names(set_names), "allow_tie": allow_tie,
+        "consent": _text(consent) or "", "check": check.value,
         "check_every": check_every, "lease_hours": lease_hours, "guidelines": _text(guidelines),
         "completion_prefix": completion_prefix})
     plan_survey(queries or 1, layout, seconds_per_question=seconds_per_question)

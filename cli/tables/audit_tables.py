@@ -12,8 +12,10 @@ from rich.table import Column, Table
 from cir_core.audit.gap import GAP_MEASURES, Gap
 from cir_core.audit.records import VARIANTS
 from cli.console import out, print_notes
+from cli.tables.report_tables import print_table
 
 if TYPE_CHECKING:
+    from cir_core.audit.joining.reading import JoinedAudits
     from cir_core.audit.report import AuditReport
     from cir_core.audit.store import StoredRun
     from cir_core.datasets.records import Benchmark
@@ -66,6 +68,18 @@ def runs_json(runs: Sequence[StoredRun]) -> str:
     } for run in runs], indent=1)
 
 
+def print_joined(joined: JoinedAudits) -> None:
+    """``cirque audit join``: the tables of the page."""
+    from cir_core.audit.joining.page import gaps_table, labels_table, recall_table, validated_table
+
+    tables = [labels_table(joined), *([validated_table(joined)] if "validated" in joined.subsets else []),
+              *(gaps_table(joined, measure) for measure in GAP_MEASURES), recall_table(joined)]
+    for number, table in enumerate(tables):
+        if number:
+            out.print()
+        print_table(table)
+
+
 def _labels(report: AuditReport) -> Table:
     summary = report.summary
     table = Table("\nlabel", "\nqueries", "\nshare", box=None)
@@ -104,7 +118,8 @@ def _gaps(report: AuditReport) -> Table:
         name = run.card.retriever
         table.add_row(name, *(_gap(gaps.of(name, subset).gaps[measure])
                               for measure in GAP_MEASURES for subset in subsets))
-    table.add_row("mean", *(_gap(gaps.mean(subset, measure).gap) for measure in GAP_MEASURES for subset in subsets))
+    mean = "mean of those that compose" if gaps.one_input else "mean"
+    table.add_row(mean, *(_gap(gaps.mean(subset, measure).gap) for measure in GAP_MEASURES for subset in subsets))
     return table
 
 

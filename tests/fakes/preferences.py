@@ -42,7 +42,7 @@ def an_item(number: int = 0, *, text: str = "is red", size: int = 5, **hidden: A
 
 def an_answer(one: int = 4, two: int = 2, preferred: int = 1, *, first: int | None = 1, **more: Any) -> dict[str, Any]:
     """Canonical: ratings of stored set 1 and 2, the better one."""
-    return {"ratings": [one, two], "preferred": preferred, "irrelevant": {"image": False, "text": False}, "reason": "",
+    return {"ratings": [one, two], "preferred": preferred, "irrelevant": {"either": False}, "reason": "",
             "first": first, "contradiction_confirmed": False} | more
 
 

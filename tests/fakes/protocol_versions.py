@@ -23,7 +23,8 @@ def raise_versions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "severity = 1": "severity = 9", "severity = 4": "severity = 1",
             "unsure_after = 120": "unsure_after = 60"}}),
         (texts, "surveys", {"hs-fashioniq": {
-            'protocol = "hs-fashioniq/1"': 'protocol = "hs-fashioniq/2"', '"fits very well"': '"fits perfectly"'}}),
+            'protocol = "hs-fashioniq/1"': 'protocol = "hs-fashioniq/2"',
+            '"Matches very well"': '"Matches perfectly"'}}),
     ):
         copied = shutil.copytree(ASSETS / name, folder / name)
         for of, replaced in changes.items():

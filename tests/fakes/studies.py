@@ -110,7 +110,7 @@ def make_preference_study(
 
 def rated(one: int = 4, other: int = 2, preferred: str | None = "A", **changes: Any) -> dict[str, Any]:
     """A complete answer to a question, as a browser sends it: the ratings of A and of B, the better one."""
-    return {"ratings": {"A": one, "B": other}, "preferred": preferred, "irrelevant": {"image": False, "text": False},
+    return {"ratings": {"A": one, "B": other}, "preferred": preferred, "irrelevant": {"either": False},
             "reason": "", "confirmed": False} | changes
 
 

@@ -289,3 +289,26 @@ def test_other_data_sets_need_their_files_and_a_gallery(cirque, drawn):
     assert "nonsense" in str(cirque("nonsense", "--retrievers", "slerp").exception)
     failed = cirque("fashioniq", "--annotations", drawn, "--split", "test", "--retrievers", "slerp").exception
     assert isinstance(failed, GalleryError) and "--gallery" in str(failed)
+
+
+def test_audits_are_joined_in_one_table(sample, cirque, tmp_path):
+    for name, mode in (("one", "joined"), ("other", "first")):
+        result = sample("--retrievers", "text-only,slerp,cirevl", "--caption-mode", mode, "--out", tmp_path / name)
+        assert result.exit_code == 0, result.output
+    summary = json.loads((tmp_path / "one/summary.json").read_text())
+    assert "mean of those that compose" in result.output and summary["composition_gap"]["one_input"] == ["text-only"]
+
+    result = cirque("join", tmp_path / "one", f"Short={tmp_path / 'other'}", "--out", tmp_path / "joined")
+    assert result.exit_code == 0, result.output
+    assert "Queries by label" in result.output and "Short" in result.output and "Recall@10" in result.output
+    assert "Left out of mean gaps, as they take one input alone: text-only." in result.output
+    joined = json.loads((tmp_path / "joined/joined.json").read_text())
+    assert [one["name"] for one in joined["audits"]] == ["sample-test", "Short"]
+    assert joined["audits"][0]["labels"] == summary["summary"]["labels"]
+    [mean] = [one["gap"]["value"] for one in summary["composition_gap"]["means"]
+              if (one["subset"], one["measure"]) == ("full", "ndcg")]
+    assert joined["audits"][0]["composition_gap"]["full"]["ndcg"]["value"] == mean
+    page = (tmp_path / "joined/joined.html").read_text("utf-8")
+    assert "Shortcut audits" in page and "https://" not in page.replace("https://plotly", "").split("<script")[0]
+    assert cirque("join", tmp_path / "one", tmp_path / "one", "--json").exit_code == 1
+    assert "Usage" in cirque("--help").output and "Usage" in cirque("join", "--help").output

@@ -153,6 +153,13 @@ def test_from_queries_to_a_benchmark(construct, tmp_path):
     assert [one["removed"]["redundancy"] for one in json.loads(as_json.stdout)] == [0, 0, 0]
     assert list(json.loads(as_json.stdout)[0]["removed"]) == list(STAGES)
 
+    verified = construct("check", kept, "--json")
+    assert verified.exit_code == 0 and json.loads(verified.stdout)["ok"], verified.output
+    assert {one["subset"]: one["sessions"] for one in json.loads(verified.stdout)["subsets"]} == {
+        name: one["kept"] for name, one in stages.items()}
+    broken = construct("check", built, "--epsilon", 0)
+    assert broken.exit_code == 1 and re.search(r"\d sessions break a condition:", broken.output), broken.output
+
     result = construct("describe", kept, "--out", tmp_path / "described")
     assert result.exit_code == 0, result.output
     assert re.search(rf"all +dress, shirt, toptee +{total} ", result.output) and "--tagger" in result.output

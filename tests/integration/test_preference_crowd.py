@@ -133,7 +133,7 @@ def in_stored_terms(answer: Mapping[str, Any], first: int) -> dict[str, Any]:
     one, other = answer["ratings"]["A"], answer["ratings"]["B"]
     stored_set = {"A": first, "B": 3 - first}
     return {"ratings": [one, other] if first == 1 else [other, one], "preferred": stored_set[answer["preferred"]],
-            "irrelevant": {"image": False, "text": False}, "reason": answer["reason"], "first": first,
+            "irrelevant": {"either": False}, "reason": answer["reason"], "first": first,
             "contradiction_confirmed": answer["confirmed"]}
 
 

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "../../assets/js/survey/answer.js";
 
-const PAGE = { set_names: ["Set A", "Set B"], allow_tie: false, reason_limit: 8, form_size: 10 };
+const PAGE = { set_names: ["Set A", "Set B"], allow_tie: false, reason_limit: 8, form_size: 10, questions: { preferred: "Which set is better?" } };
 const rated = (a, b) => rate(rate(start(), "A", a), "B", b);
 
 test("nothing has a default", () => {
-  assert.deepEqual(settled(start()), { ratings: { A: null, B: null }, preferred: null, irrelevant: { image: false, text: false }, reason: "", confirmed: false });
+  assert.deepEqual(settled(start()), { ratings: { A: null, B: null }, preferred: null, irrelevant: {}, reason: "", confirmed: false });
 });
 
 test("the set to rate next", () => {

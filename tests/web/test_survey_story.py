@@ -28,6 +28,9 @@ LAYOUT = SurveyLayout(per_person=5, forms=2, shared_every=4, shared_by=2, reason
 SETTINGS = {"consent": CONSENT, "check_every": 2, "completion_prefix": "LAB-", "set_names": ["Mall 1", "Mall 2"]}
 
 
+ANCHORS = ["Does not match at all", "Does not match", "Matches to an average degree", "Matches", "Matches very well"]
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with a_server(tmp_path_factory.mktemp("survey"), ["Ada", "Ben", "Cyd", "Dee", "Eve"]) as server:
@@ -54,7 +57,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     page.get_by_role("button", name="Begin: Malls").click()
 
     # Guidelines, and a consent that must be given.
-    expect(page.get_by_text("does not fit at all")).to_be_visible()
+    expect(page.get_by_text("Does not match at all")).to_be_visible()
     with stores(server.home) as looking:
         assert looking.studies.counts(study.study_id)["people"] == 0, "looking takes no seat"
     enter(page)
@@ -75,14 +78,14 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     enter(page)
     expect(lacks).to_have_text("No rating yet: choose 1 to 5.")
     ada.press("4", "2")
-    assert chosen(page) == ["4: fits well", "2: hardly fits"], "Mall 1 first, then Mall 2"
+    assert chosen(page) == ["4: Matches", "2: Does not match"], "Mall 1 first, then Mall 2"
     enter(page)
-    expect(lacks).to_have_text("Which set is better? Choose Mall 1 or Mall 2.")
+    expect(lacks).to_have_text("Which system's results do you prefer? Choose Mall 1 or Mall 2.")
     ada.press("ArrowLeft")
     ada.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Mall 1 is better")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Prefer Mall 1")
     ada.press("Escape", "d")
-    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("Rate a set as a whole")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("evaluate each set as a whole")
     ada.press("d", "z")
     large = page.get_by_role("dialog", name="Picture")
     expect(large.get_by_role("paragraph")).to_have_text("Reference")
@@ -100,9 +103,9 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     page.reload()
     question(page, 2)
     expect(page.get_by_text("Draft restored")).to_be_visible()
-    assert chosen(page) == ["2: hardly fits", "5: fits very well"]
+    assert chosen(page) == ["2: Does not match", "5: Matches very well"]
     enter(page)
-    expect(lacks).to_have_text("Which set is better? Choose Mall 1 or Mall 2.")
+    expect(lacks).to_have_text("Which system's results do you prefer? Choose Mall 1 or Mall 2.")
     ada.press("r", "End")
     page.keyboard.type("eves, 1 & 2")
     ada.press("Escape", "ArrowLeft")
@@ -136,7 +139,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     ada.press("Backspace")
     question(page, 2)
     expect(page.locator(".st-state")).to_have_text("Answered")
-    assert chosen(page) == ["2: hardly fits", "5: fits very well", "Mall 1"]
+    assert chosen(page) == ["2: Does not match", "5: Matches very well", "Mall 1"]
     ada.press("b", "4")
     enter(page)
     expect(doubt).to_be_visible()
@@ -146,11 +149,11 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
     # On with it on another device, where the draft is too.
     with draft_kept(page):
-        ada.press("1", "5", "t")
+        ada.press("1", "5", "i")
     there = meet("Ada")
     page = opened(there, study)
     question(page, 3)
-    assert chosen(page) == ["1: does not fit at all", "5: fits very well"]
+    assert chosen(page) == ["1: Does not match at all", "5: Matches very well"]
     page.get_by_role("radio", name="Mall 1", exact=True).click()
     enter(page)
     expect(page.locator(".sv-doubt")).to_be_visible()
@@ -166,7 +169,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
         enter(page)
         page.keyboard.press("Enter")   # twice, in haste
     past_the_check(page)
-    entered.append(rated(1, 5, "B", irrelevant={"image": False, "text": True}))
+    entered.append(rated(1, 5, "B", irrelevant={"either": True}))
 
     # The next form. What lies behind is to be looked at, and stays as it is.
     question(page, 4)
@@ -176,7 +179,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     question(page, 3)
     expect(page.get_by_text("This form is finished")).to_be_visible()
     there.press("1", "ArrowLeft", "i")
-    assert chosen(page) == ["1: does not fit at all", "5: fits very well", "Mall 2"]
+    assert chosen(page) == ["1: Does not match at all", "5: Matches very well", "Mall 2"]
     enter(page)
     question(page, 4)
     there.press("3", "3", "ArrowRight", "r")
@@ -215,10 +218,10 @@ def answer_everything(person: Person, page: Page) -> None:
     page.get_by_role("button", name="Go on").click(delay=300)
     for number in range(1, 6):
         question(page, number)
-        page.get_by_role("radiogroup", name="How well does Mall 1 fit").get_by_role("radio", name="3:").click()
-        page.get_by_role("radiogroup", name="How well does Mall 2 fit").get_by_role("radio", name="4:").click()
+        page.get_by_role("radiogroup", name="Score for Mall 1").get_by_role("radio", name="3:").click()
+        page.get_by_role("radiogroup", name="Score for Mall 2").get_by_role("radio", name="4:").click()
         page.get_by_role("radio", name="Mall 2", exact=True).click()
-        reason = page.get_by_label("What decided it for you?").and_(page.get_by_role("textbox"))
+        reason = page.get_by_label("Please explain the reason for your score.").and_(page.get_by_role("textbox"))
         if reason.is_visible():
             reason.fill("b")
         page.wait_for_timeout(300)
@@ -251,8 +254,8 @@ def check_exports(server: Server, study: Study, given: dict[str, list[dict[str, 
         assert (row["rating_1"], row["rating_2"], row["preferred"]) == (str(one), str(two), str(better))
         assert row["preferred_method"] == row[f"method_{better}"]
         assert row["contradicts"] == str(answer["confirmed"]).lower()
-        assert row["irrelevant_to_text"] == str(answer["irrelevant"]["text"]).lower()
-        assert row["irrelevant_to_image"] == "false"
+        assert row["irrelevant"] == str(answer["irrelevant"]["either"]).lower()
+        assert row["irrelevant_to_image"] == row["irrelevant_to_text"] == ""
         assert row["reason"].removeprefix("'") == answer["reason"]
         assert row["revision"] == ("2" if "sleeves" in answer["reason"] else "1")
     assert len(pairs.splitlines()) == 10 and len(json.dumps(released)) > 100
@@ -385,17 +388,23 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     expect(page.get_by_text("On this screen the two sets are shown one below the other.")).to_be_visible()
     begin(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
+    for group in page.locator(".sv-scale").all():      # every point says what it means, in full
+        assert group.locator("small").all_inner_texts() == ANCHORS
+        assert group.locator("small").evaluate_all(
+            "all => all.every(one => one.offsetHeight > 0 && one.scrollWidth <= one.parentElement.clientWidth"
+            " && parseFloat(getComputedStyle(one).fontSize) >= 12)")
+    expect(page.get_by_text("Score for Shopping Mall 1", exact=True)).to_be_visible()
     page.wait_for_timeout(300)
     page.get_by_role("button", name="Save and continue").click()
     expect(page.locator("#sv-lacks-A")).to_be_in_viewport()
-    for mall, rating in (("Set A", "2:"), ("Set B", "5:")):
-        page.get_by_role("radiogroup", name=f"How well does {mall} fit").get_by_role("radio", name=rating).click()
+    for mall, rating in (("Shopping Mall 1", "2:"), ("Shopping Mall 2", "5:")):
+        page.get_by_role("radiogroup", name=f"Score for {mall}").get_by_role("radio", name=rating).click()
     expect(page.locator(".sv-asked")).to_be_in_viewport()   # what is looked for stays in sight
-    page.get_by_role("radio", name="Set B", exact=True).click()
-    page.get_by_role("textbox", name="What decided it for you?").fill("brighter")
+    page.get_by_role("radio", name="Shopping Mall 2", exact=True).click()
+    page.get_by_role("textbox", name="Please explain the reason for your score.").fill("brighter")
 
     # Whether it was meant: a question that takes no more room than the foot had, and nothing lies over the marks.
-    page.get_by_role("radio", name="Set A", exact=True).click()
+    page.get_by_role("radio", name="Shopping Mall 1", exact=True).click()
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
     foot, save = page.locator(".st-foot"), page.get_by_role("button", name="Save and continue")
     before = foot.bounding_box()
@@ -406,7 +415,7 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     assert before and asking and marks and asking["height"] <= before["height"]
     assert marks["y"] + marks["height"] <= asking["y"] + 1
     page.get_by_role("button", name="No, let me change it").click()
-    page.get_by_role("radio", name="Set B", exact=True).click()
+    page.get_by_role("radio", name="Shopping Mall 2", exact=True).click()
     save.click()
     expect(page.get_by_label("Completion code")).to_be_visible()
     (kept,) = history(server.home, study)

@@ -101,8 +101,9 @@ def wire_study_calls(services: Services) -> None:
             study: The study's name or id.
             item: The question's id, as next_question gives it.
             answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
-                allows it), irrelevant ({"image": false, "text": false}), reason (text); and confirmed, true to
-                save a preference for the set that is rated lower.
+                allows it), irrelevant ({"either": false}; in studies of earlier versions {"image": false,
+                "text": false}), reason (text); and confirmed, true to save a preference for the set that is rated
+                lower.
             token: 8 to 64 letters, digits, hyphens and underscores, new for every answer. A call that is
                 repeated with the same token is saved once.
             seconds: How long one looked at the question, in seconds (default 0, not measured).

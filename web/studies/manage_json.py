@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.preference.survey.texts import SETTINGS
+from annotation.preference.survey.texts import SETTINGS, load_survey, set_names
 from annotation.records import Study
 from annotation.sessions.questions import questions_of
 from annotation.sessions.results import RatingRow
 from annotation.studies.overview import SeatProgress
 from annotation.validity.labels import Case
-from annotation.validity.rubric import INVALID_UNSPECIFIED, Flag, Rubric
+from annotation.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric
 from annotation.validity.subset import Subset, SubsetRow
 
 Json = dict[str, Any]
@@ -27,6 +27,8 @@ _SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Da
 def study(found: Study, counts: Mapping[str, int]) -> Json:
     """A study as JSON. ``survey``, of preference studies: its settings; of the consent only whether there is one."""
     survey = {**SETTINGS, **found.settings, "consent": bool(found.settings.get("consent"))}
+    if found.kind == "preference":
+        survey["set_names"] = list(set_names(load_survey(found.protocol), found.settings))
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
         "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
@@ -58,14 +60,15 @@ def people(rows: Sequence[SeatProgress]) -> list[Json]:
 def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) -> Json:
     """CIRCUS's Table 2 for this study, by category of its rubric."""
     names = {rubric.valid.code: rubric.valid.name, **{flag.code: flag.name for flag in rubric.flags},
-             INVALID_UNSPECIFIED: "Not valid, no common flag"}
-    order = [rubric.valid.code, *rubric.severity, INVALID_UNSPECIFIED]
+             INVALID_REASONS_DIFFER: "Not valid, for different reasons", INVALID_UNSPECIFIED: "Not valid, no flag"}
+    rare = (INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED)
+    order = [rubric.valid.code, *rubric.severity, *rare]
     total = subset.total
     return {
         "rule": rule,
         "rows": [_row(row) for row in subset.rows], "total": _row(total),
         "categories": [{"code": code, "name": names[code]} for code in order
-                       if code != INVALID_UNSPECIFIED or total.primary[code]],
+                       if code not in rare or total.primary[code]],
         "reasons": [reason for flag in rubric.flags for reason in _reasons(flag, total)],
         "flags": [{"code": flag.code, "name": flag.name, "count": total.flags[flag.code]} for flag in rubric.flags],
         "queue": queue(cases),

@@ -165,7 +165,7 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
                               "values, a preference for set 1 counts for the metric."),
         ("Rate >, one-sided", "The same with > in place of ≥."),
         ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the same "
-                               "recall: CIRQRS, equation 9."),
+                               "recall. The one-sided rate is CIRQRS, equation 9."),
         ("Intervals of shares", "95 %, Wilson’s, which treat answers as independent. If several people answered a "
                                 f"question, or people are resampled, rates have a second one. Interval: {drawn}"),
         ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as "

@@ -52,8 +52,8 @@ class Rate:
 class MetricReport:
     """Results of one metric. ``ge``: P(set 1 preferred | f(set 1) >= f(set 2)), equation 8 of CIRQRS; ``gt`` with >;
     ``symmetric``: P(preferred = the set with the higher f), over all answers where f differs.
-    ``given_equal_recall``: as ``symmetric``, where recall of both sets is equal (eq. 9); ``gt_given_equal_recall``
-    likewise one-sided."""
+    ``given_equal_recall``: as ``symmetric``, where recall of both sets is equal; ``gt_given_equal_recall`` as ``gt``,
+    which is equation 9."""
 
     name: str
     description: str

@@ -70,6 +70,7 @@ class Signatures:
     counts: tuple[int, ...]        # judgements with each
     krippendorff_alpha: Estimate   # nominal, over signatures
     exact_agreement: Estimate      # share of items with identical signatures
+    exact_invalid: Estimate        # the same among items that all call invalid; ``n`` counts those
     pairwise_agreement: Estimate   # mean over the pairs of people
     pairs: tuple[SignaturePair, ...]
 

@@ -60,7 +60,7 @@ def symmetric(compared: Compared, options: Options, units: int) -> Rate:
 
 
 def given_equal_recall(compared: Compared, options: Options, units: int) -> Rate:
-    """As :func:`symmetric`, of answers in which both sets have the same recall (CIRQRS's equation 9)."""
+    """As :func:`symmetric`, of answers in which both sets have the same recall."""
     return _rate(compared, _differ(compared) & _equal_recall(compared), _higher(compared), options, units,
                  "the two scores differ and recall is equal")
 

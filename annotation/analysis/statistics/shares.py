@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate
+from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.matrix import Ratings, Values, all_same, too_few
 
 
@@ -16,6 +18,24 @@ def unanimous(ratings: Ratings) -> Estimate:
     if not len(paired):
         return Estimate(None, 0, reason=too_few(ratings))
     return Estimate(float(all_same(paired).mean()), len(paired))
+
+
+def unanimous_among(ratings: Ratings, units: NDArray[np.bool_], draws: int, seed: int, *, none: str) -> Estimate:
+    """Share of the chosen units with two answers or more on which all say the same, with the interval over resampled
+    units. The samples are those of all units with two answers or more, so that how many are chosen varies too.
+
+    Args:
+        units: ``[units]``, which to take.
+        none: the reason where there is none of them.
+    """
+    paired = ratings.people_per_unit() >= 2
+    chosen = units[paired].astype(np.float64)
+    if not (n := int(chosen.sum())):
+        return Estimate(None, 0, reason=none if paired.any() else too_few(ratings))
+    same = chosen * all_same(ratings.codes[paired])
+    with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: none of them was drawn
+        drawn = [(weight @ same) / (weight @ chosen) for weight in weights(len(chosen), draws, seed)]
+    return with_interval(Estimate(float(same.sum() / n), n), np.concatenate(drawn) if drawn else np.empty(0), n)
 
 
 def positive_rate(ratings: Ratings) -> Estimate:

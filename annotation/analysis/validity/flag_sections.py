@@ -68,6 +68,7 @@ def signature_section(report: ValidityReport) -> Section:
             headline("Krippendorff’s α", found.krippendorff_alpha, "number", "items"),
             headline("All people identical", found.exact_agreement, "share", "items"),
             headline("Identical by pair, mean", found.pairwise_agreement, "share", "pairs"),
+            headline("All identical, among items that all call invalid", found.exact_invalid, "share", "items"),
         ),
         matrix, (pairs, _frequency(found), _disagreements(found)))
 

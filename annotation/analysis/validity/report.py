@@ -41,6 +41,7 @@ from annotation.analysis.validity.verdicts import BINARY, SIGNATURE, Verdicts, v
 from cir_core.errors import StudyError
 
 _ALL_PAIRS = 50   # maximum of people for which pairs without a shared item are listed too
+_NONE_INVALID = "no item is invalid by all its judges"
 _NO_PAIR = "fewer than two people have given a verdict"
 _VALID = "Valid or not"
 
@@ -191,7 +192,14 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
     return Signatures(
         found.labels, found.counts, _alpha(ratings, drawn, options),
         _of_items(shares.unanimous(ratings), drawn.unanimous),
+        shares.unanimous_among(ratings, _all_invalid(found), options.draws, options.seed, none=_NONE_INVALID),
         with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
+
+
+def _all_invalid(found: Verdicts) -> NDArray[np.bool_]:
+    """Which items are invalid by all verdicts on them."""
+    binary = found.ratings(BINARY).codes
+    return np.asarray((binary <= 0).all(axis=1))
 
 
 def _table(found: Verdicts, a: int, b: int) -> dict[tuple[str, str], int]:

@@ -15,10 +15,11 @@ from annotation.analysis.records import Estimate, PairSummary, SignaturePair, Tw
 
 def validity_json(report: ValidityReport) -> dict[str, Any]:
     """``{"n_items", "n_raters", "binary", "flags", "signature", …}``: see the reference of reports in the docs."""
-    exact = report.signature.exact_agreement
+    exact, invalid = report.signature.exact_agreement, report.signature.exact_invalid
     return {
         "n_items": report.n_items, "n_raters": len(report.raters),
-        "binary": _two_way(report.binary, exact_agreement_rate=exact, unanimous_rate=report.unanimous),
+        "binary": _two_way(report.binary, exact_agreement_rate=exact, exact_invalid_signature_rate=invalid,
+                           unanimous_rate=report.unanimous),
         "flags": {flag.key: {"label": flag.label, **_two_way(flag)} for flag in report.flags},
         "signature": _signature(report),
         "judged": report.judged, "judgements": report.judgements, "unlabelled": report.unlabelled,
@@ -50,6 +51,7 @@ def _signature(report: ValidityReport) -> dict[str, Any]:
     of = report.signature
     return estimates_json({
         "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
+        "exact_invalid_signature_rate": of.exact_invalid,
         "pairwise_agreement_mean": of.pairwise_agreement,
     }) | {"pairs": [_signature_pair(pair) for pair in of.pairs], "counts": dict(zip(of.labels, of.counts, strict=True))}
 

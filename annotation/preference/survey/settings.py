@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from annotation.preference.survey.texts import SETTINGS
+from annotation.preference.survey.texts import SETTINGS, newest_survey
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, quoted
 
@@ -25,7 +25,7 @@ def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, (holds, what) in _RULES.items():
         if not holds(found[name]):
             raise StudyError(f"{name} is {quoted(str(found[name]))}. {what}.")
-    first, second = (str(name).strip() for name in found["set_names"])
+    first, second = (str(name).strip() for name in found["set_names"] or newest_survey().set_names)
     if first.casefold() == second.casefold():
         raise StudyError(f"Both sets are called {quoted(first)}. Give them two names.")
     return {**found, "set_names": [first, second], "consent": found["consent"].strip()}
@@ -50,7 +50,8 @@ def _whole(value: object) -> bool:
 
 
 _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "set_names": (_names, f"Give the two sets a name each, on one line, of at most {LONGEST_NAME} characters"),
+    "set_names": (lambda value: value is None or _names(value),
+                  f"Give the two sets a name each, on one line, of at most {LONGEST_NAME} characters"),
     "allow_tie": (lambda value: isinstance(value, bool), "It must be true or false"),
     "consent": (_text, f"It is a text of at most {LONGEST_TEXT:,} characters, or empty"),
     "check": (lambda value: value in CHECKS, f"It is one of {', '.join(CHECKS)}"),

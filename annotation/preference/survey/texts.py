@@ -13,14 +13,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
 
 HS_FASHIONIQ = "hs-fashioniq"
-"""The survey of preference studies, by its name."""
+"""The survey of new preference studies, by its name."""
+REWORDED = "hs-fashioniq-reworded/1"
+"""The survey of studies made with earlier versions of cirque, which called it hs-fashioniq/1."""
+_OTHER_NOUN = "system"
+"""What sets come from in a study that has its own names of them."""
 SETTINGS: Mapping[str, Any] = {
-    "set_names": ["Set A", "Set B"],   # of what stands first and second
+    "set_names": None,                 # of what stands first and second; None: the survey's
     "allow_tie": False,
     "consent": "",                     # "": nothing is asked
     "check": "sum",                    # sum, instruction or none
@@ -41,23 +45,48 @@ _FOLDER = Path(__file__).resolve().parents[3] / "assets" / "surveys"
 
 class Guideline(Part):
     text: Text
-    when: Literal["always", "ties", "no ties", "reasons", "checks"] = "always"
+    when: Literal["always", "ties", "no ties", "reasons", "checks", "sums", "instructions"] = "always"
 
 
 class Questions(Part):
     rating: Text
     preferred: Text
     tie: Text
-    irrelevant_image: Text
-    irrelevant_text: Text
+    irrelevant: Text | None = None           # to image or text; or two questions:
+    irrelevant_image: Text | None = None
+    irrelevant_text: Text | None = None
     reason: Text
+
+    @model_validator(mode="after")
+    def _one_or_two(self) -> Questions:
+        given = [name is not None for name in (self.irrelevant, self.irrelevant_image, self.irrelevant_text)]
+        if given not in ([True, False, False], [False, True, True]):
+            raise ValueError("ask either irrelevant, or irrelevant_image and irrelevant_text")
+        return self
+
+
+class Labels(Part):
+    """What stands over the reference image and the text."""
+
+    image: Text
+    text: Text
 
 
 class Survey(Protocol):
+    set_names: tuple[Text, Text]      # where a study has none of its own
+    noun: Text = "set"                # what the sets come from, in studies that have none
+    labels: Labels | None = None
     intro: Text
     scale: tuple[Text, ...] = Field(min_length=5, max_length=5)   # what 1 to 5 mean
     guidelines: tuple[Guideline, ...] = Field(min_length=1)
     questions: Questions
+
+    @property
+    def marks(self) -> Mapping[str, str]:
+        """The questions on irrelevant results, by what they are irrelevant to: "either", or "image" and "text"."""
+        asked = {"either": self.questions.irrelevant, "image": self.questions.irrelevant_image,
+                 "text": self.questions.irrelevant_text}
+        return {to: text for to, text in asked.items() if text is not None}
 
 
 def load_survey(protocol: str) -> Survey:
@@ -84,35 +113,52 @@ def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The survey as plain JSON for the screen, with what the study has set; keys as in :data:`SETTINGS`, and::
 
         {"protocol", "intro", "scale": [{"value": 1, "name"}, …], "guidelines": [paragraphs],
-         "questions": {"ratings": [of the first, of the second], "preferred", "tie", "irrelevant_image",
-                       "irrelevant_text", "reason"}}
+         "labels": {"image", "text"} or None,
+         "questions": {"ratings": [of the first, of the second], "preferred", "tie", "reason",
+                       "marks": [{"to": "either" or "image" or "text", "text"}]}}
+
+    Questions on irrelevance stand in ``marks``, and under their own names too.
     """
     of = {name: settings.get(name, default) for name, default in SETTINGS.items()}
-    names = set_names(settings)
-    words = survey.questions.model_dump(exclude={"rating"})
+    names = set_names(survey, settings)
+    asked = survey.questions
     return {
-        "protocol": survey.protocol, "intro": _named(survey.intro, names), "set_names": list(names),
+        "protocol": survey.protocol, "intro": _filled(survey.intro, survey, settings), "set_names": list(names),
         "scale": [{"value": value, "name": name} for value, name in enumerate(survey.scale, 1)],
-        "guidelines": _paragraphs(of["guidelines"]) or _lines(survey, of, names),
-        "questions": {"ratings": [survey.questions.rating.replace("{set}", name) for name in names], **words},
+        "guidelines": _paragraphs(of["guidelines"]) or _lines(survey, of),
+        "labels": survey.labels.model_dump() if survey.labels else None,
+        "questions": {
+            "ratings": [asked.rating.replace("{set}", name) for name in names],
+            **asked.model_dump(exclude={"rating"}, exclude_none=True),
+            "preferred": preference_question(survey, settings),
+            "marks": [{"to": to, "text": text} for to, text in survey.marks.items()]},
         **{name: of[name] for name in ("allow_tie", "consent", "check", "check_every", "reason_every", "form_size")},
     }
 
 
-def set_names(settings: Mapping[str, Any]) -> tuple[str, str]:
+def set_names(survey: Survey, settings: Mapping[str, Any]) -> tuple[str, str]:
     """What the set that stands first and the one that stands second are called in the study."""
-    first, second = settings.get("set_names") or SETTINGS["set_names"]
+    first, second = settings.get("set_names") or survey.set_names
     return str(first), str(second)
 
 
-def _lines(survey: Survey, of: Mapping[str, Any], names: tuple[str, str]) -> list[str]:
+def preference_question(survey: Survey, settings: Mapping[str, Any]) -> str:
+    """The question which of the two sets is preferred."""
+    return _filled(survey.questions.preferred, survey, settings)
+
+
+def _lines(survey: Survey, of: Mapping[str, Any]) -> list[str]:
+    check = of["check"] if of["check_every"] else "none"
     shown = {"always": True, "ties": bool(of["allow_tie"]), "no ties": not of["allow_tie"],
-             "reasons": bool(of["reason_every"]), "checks": of["check"] != "none" and bool(of["check_every"])}
-    return [_named(line.text, names) for line in survey.guidelines if shown[line.when]]
+             "reasons": bool(of["reason_every"]), "checks": check != "none", "sums": check == "sum",
+             "instructions": check == "instruction"}
+    return [_filled(line.text, survey, of) for line in survey.guidelines if shown[line.when]]
 
 
-def _named(text: str, names: tuple[str, str]) -> str:
-    return text.replace("{first}", names[0]).replace("{second}", names[1])
+def _filled(text: str, survey: Survey, settings: Mapping[str, Any]) -> str:
+    first, second = names = set_names(survey, settings)
+    noun = survey.noun if names == survey.set_names else _OTHER_NOUN
+    return text.replace("{first}", first).replace("{second}", second).replace("{noun}", noun)
 
 
 def _paragraphs(text: object) -> list[str]:

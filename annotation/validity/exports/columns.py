@@ -45,7 +45,8 @@ _LABEL = (
     Column("votes_invalid", "integer", "votes for invalid"),
     Column("unlabelled", "integer", "answers without a verdict"),
     Column("validated", "flag", "the final label; empty for a tie, and without votes"),
-    Column("primary", "text", "category of the final label: as in judgements"),
+    Column("primary", "text", "category of the final label: as in judgements, or INVALID_REASONS_DIFFER where most "
+           "call it invalid and no flag has a majority"),
     Column("by", "text", "what the label rests on: adjudicated, majority, single, undecided or none"),
     Column("kept", "text", "the annotator, where the label is one person's"),
 )

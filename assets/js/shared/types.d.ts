@@ -59,15 +59,18 @@ interface Validity {
 }
 
 type Side = "A" | "B";
+/** What the results may be irrelevant to. */
+type Mark = "either" | "image" | "text";
 /** What a person reads in a preference study, and what is asked of them. */
 interface Survey {
   protocol: string; intro: string; set_names: [string, string]; scale: { value: number; name: string }[]; guidelines: string[];
-  questions: { ratings: [string, string]; preferred: string; tie: string; irrelevant_image: string; irrelevant_text: string; reason: string };
+  labels: { image: string; text: string } | null;
+  questions: { ratings: [string, string]; preferred: string; tie: string; marks: { to: Mark; text: string }[]; reason: string };
   allow_tie: boolean; form_size: number; reason_limit: number;
 }
 /** An answer to "which of the two sets is better?", in the order that is shown. null: not said yet. */
 interface Preference {
-  ratings: Record<Side, number | null>; preferred: Side | "tie" | null; irrelevant: { image: boolean; text: boolean }; reason: string; confirmed: boolean;
+  ratings: Record<Side, number | null>; preferred: Side | "tie" | null; irrelevant: Partial<Record<Mark, boolean>>; reason: string; confirmed: boolean;
 }
 interface Gate {
   kind: "guidelines" | "consent" | "check" | "finished"; text?: string; code?: string | null;

@@ -46,12 +46,26 @@ function shown(/** @type {Results} */ { rows, total, categories, reasons, flags 
   /** @type {Of} */
   const of = (row, key) => row.primary[key] ?? row[/** @type {"undecided"} */ (key)];
   return [table2(rows, total),
-    h("h3", { text: "Categories" }), h("div", { class: "cq-stbars" }, all.map((row) => stacked(row, kinds, of, row === total))),
+    h("div", { class: "cq-sttitle" }, h("h3", { text: "Categories" }), codesButton(categories.map(({ code }) => code))), h("div", { class: "cq-stbars" }, all.map((row) => stacked(row, kinds, of, row === total))),
     h("div", { class: "cq-stscroll" }, h("table", { class: rows.length > 2 ? "cq-sttable" : "cq-sttable cq-stcategories" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Category" }), all.map((row) => h("th", { scope: "col", class: "num", text: row.dataset })))),
-      h("tbody", {}, kinds.map(([key, name]) => h("tr", {}, h("th", { scope: "row" }, h("i", { class: "cq-swatch", "data-category": key }), name),
+      h("tbody", {}, kinds.map(([key, name]) => h("tr", {}, h("th", { scope: "row" }, h("i", { class: "cq-swatch", "data-category": key }), name,
+          h("code", { class: "cq-stcode", text: key, hidden: !codes || REST.some(([rest]) => rest === key) })),
         all.map((row) => h("td", { class: "num", text: count(of(row, key)) }))))))),
     ...reasonPart(reasons, flags, total)];
+}
+
+let codes = false; // whether categories also show the codes that they have in files; kept while the page is open
+
+function codesButton(/** @type {string[]} */ known) {
+  const button = h("button", { class: "cq-btn small", type: "button", text: "Codes", title: "Show the codes that the categories have in files", onclick: () => {
+    codes = !codes;
+    draw();
+    for (const each of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".cq-stcode"))) each.hidden = !codes || !known.includes(each.textContent ?? "");
+  } });
+  const draw = () => toggle(button, codes);
+  draw();
+  return button;
 }
 
 function table2(/** @type {SubsetRow[]} */ rows, /** @type {SubsetRow} */ total) {

@@ -2,6 +2,7 @@
 // stands first. Pure: every function answers a new value. The server checks all of it again.
 
 export const SIDES = /** @type {Side[]} */ (["A", "B"]);
+const MARKS = /** @type {Mark[]} */ (["either", "image", "text"]);
 export const TIE = /** @type {const} */ ("tie");
 const other = (/** @type {Side} */ side) => (side === "A" ? "B" : "A");
 
@@ -9,10 +10,11 @@ const other = (/** @type {Side} */ side) => (side === "A" ? "B" : "A");
 /** @type {(from?: Partial<Preference> | null) => Preference} */
 export const start = (from) => ({
   ratings: { A: null, B: null, ...from?.ratings }, preferred: from?.preferred ?? null,
-  irrelevant: { image: false, text: false, ...from?.irrelevant }, reason: from?.reason ?? "", confirmed: Boolean(from?.confirmed),
+  irrelevant: { ...from?.irrelevant }, reason: from?.reason ?? "", confirmed: Boolean(from?.confirmed),
 });
-export const settled = (/** @type {Preference} */ { ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed }) =>
-  ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed });
+// Of the marks those that are set: the others are false.
+export const settled = (/** @type {Preference} */ { ratings: { A, B }, preferred, irrelevant, reason, confirmed }) => ({ ratings: { A, B }, preferred,
+  irrelevant: Object.fromEntries(MARKS.filter((to) => irrelevant[to]).map((to) => [to, true])), reason, confirmed });
 export function same(/** @type {Partial<Preference> | null} */ one, /** @type {Partial<Preference> | null} */ another) {
   /** @param {Partial<Preference> | null} answer */
   const plain = (answer) => JSON.stringify({ ...settled(start(answer)), reason: start(answer).reason.trimEnd(), confirmed: 0 });
@@ -24,7 +26,7 @@ export function same(/** @type {Partial<Preference> | null} */ one, /** @type {P
 export const rate = (answer, side, rating) => ({ ...answer, ratings: { ...answer.ratings, [side]: rating }, confirmed: false });
 /** @type {(answer: Preference, preferred: Preference["preferred"]) => Preference} */
 export const prefer = (answer, preferred) => ({ ...answer, preferred, confirmed: false });
-/** @type {(answer: Preference, to: "image" | "text") => Preference} */
+/** @type {(answer: Preference, to: Mark) => Preference} */
 export const flip = (answer, to) => ({ ...answer, irrelevant: { ...answer.irrelevant, [to]: !answer.irrelevant[to] } });
 
 // The set to rate next: the one without a rating, the first before the second; else the one rated last.
@@ -37,7 +39,7 @@ export function missing(answer, page, asksReason) {
   const side = unrated(answer);
   const named = (/** @type {Side} */ which) => page.set_names[SIDES.indexOf(which)];
   if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
-  if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
+  if (answer.preferred === null) return { at: "preferred", text: `${page.questions.preferred} Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
   if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
   if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question needs a reason: a few words suffice." };

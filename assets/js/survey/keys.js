@@ -2,12 +2,14 @@
 import { dialogOpen, typing } from "../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
 
+export const KEY_OF_MARK = /** @type {Record<Mark, string>} */ ({ either: "i", image: "i", text: "t" });
+
 export const keysOf = (/** @type {Survey} */ page) => [
   ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],
   ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
-  ["←  →", `${page.set_names[0]} is better, ${page.set_names[1]} is better`],
+  ["←  →", `Prefer ${page.set_names[0]}, ${page.set_names[1]}`],
   ...(page.allow_tie ? [["=", page.questions.tie]] : []),
-  ["i  t", "The results are unrelated to the image, the text"],
+  ...page.questions.marks.map(({ to, text }) => [KEY_OF_MARK[to], text]),
   ["r", "Go to the reason, if one is needed; Esc leaves it"],
   ["Enter", "Save and continue"],
   ["y  n", "When asked for confirmation: keep or change"],
@@ -20,7 +22,7 @@ const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summ
 
 /**
  * @param {{ here(): boolean, asking(): boolean, save(): void, leaving(): boolean, meant(yes: boolean): void, step(by: number): void, sheet(): void, map(): void,
- *   zoom(): void, rate(rating: number): void, active(side: Side): void, prefer(side: Side | "tie"): void, flip(to: "image" | "text"): void,
+ *   zoom(): void, rate(rating: number): void, active(side: Side): void, prefer(side: Side | "tie"): void, flip(to: Mark): void, marks: Mark[],
  *   reason(): void, leaveReason(): void }} does ``leaving``: whether keys come too soon for what is shown next
  */
 export function listen(does) {
@@ -53,7 +55,7 @@ export function listen(does) {
     const side = SIDES[["a", "b"].indexOf(key)];
     if (side) return inTime(() => does.active(side));
     /** @type {Record<string, () => void>} */
-    const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason };
+    const answers = { ...Object.fromEntries(does.marks.map((to) => [KEY_OF_MARK[to], () => does.flip(to)])), r: does.reason };
     if (answers[key]) return inTime(answers[key]);
     const simple = /** @type {Record<string, () => void>} */ ({ z: does.zoom, o: does.map, d: does.sheet });
     if (simple[key]) mine(simple[key]);

@@ -116,7 +116,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     }
     if (what === "prefer" && !SIDES.includes(side) && !page.allow_tie) return;
     if (what === "prefer") become(prefer(answer, side));
-    else if (what === "flip") become(flip(answer, value === "image" ? "image" : "text"));
+    else if (what === "flip") become(flip(answer, /** @type {Mark} */ (value)));
     else become({ ...answer, reason: value });
   }
 
@@ -202,6 +202,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
     meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
+    marks: page.questions.marks.map(({ to }) => to),
     reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question needs no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
   });

@@ -17,11 +17,10 @@ export function createSet(side, page, act, large) {
   const scale = createChoice({ class: "sv-scale", label: page.questions.ratings[place], pick: (rating) => act("rate", side, rating),
     options: page.scale.map(({ value, name: words }) => ({ value, label: `${value}: ${words}`, content: [h("b", { text: value }), h("small", { text: words })] })) });
   const complaint = h("p", { class: "cq-inline", hidden: true, id: `sv-lacks-${side}` });
-  const said = h("span", { class: "sv-said", "aria-hidden": "true" });
   const row = h("div", { class: "sv-row" });
   const element = h("section", { class: "sv-set", "aria-label": name, "data-side": side },
-    h("div", { class: "sv-sethead" }, h("div", { class: "sv-name" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())), complaint), scale.element,
-      h("p", { class: "sv-ends", "aria-hidden": "true" }, h("span", { text: page.scale[0].name }), said, h("span", { text: page.scale[page.scale.length - 1].name }))),
+    h("div", { class: "sv-sethead" }, h("div", { class: "sv-name" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())),
+      h("p", { class: "sv-rates", id: `sv-rates-${side}`, text: page.questions.ratings[place], dir: "auto" }), complaint), scale.element),
     row);
   scale.element.addEventListener("focusin", () => act("active", side));
 
@@ -41,7 +40,6 @@ export function createSet(side, page, act, large) {
     draw(/** @type {number | null} */ rating, /** @type {{ active: boolean, locked: boolean, text: string }} */ { active, locked, text }) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);
-      said.textContent = rating === null ? "" : `${rating}: ${page.scale[rating - 1].name}`;
       tellIn(complaint, text);
     },
   };

@@ -4,14 +4,13 @@ import { createFoot, createWhere } from "../annotate/parts.js";
 import { enlarge } from "../shared/large.js";
 import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
+import { KEY_OF_MARK } from "./keys.js";
 import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";
 /** @import { Lacks } from "./answer.js" */
 
-const MARKS = /** @type {["image" | "text", string][]} */ ([["image", "i"], ["text", "t"]]);
-
 /**
- * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" ("image" or "text"), "reason" (text)
+ * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" (a mark), "reason" (text)
  * @typedef {(what: "rate" | "active" | "prefer" | "flip" | "reason", value: string, rating?: number) => void} Act
  */
 /** @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of */
@@ -21,9 +20,9 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const where = createWhere({ keys: ["Backspace", "Shift Backspace"], step, discard });
   const frame = h("button", { class: "st-frame sv-reference", type: "button", onclick: () => { if (item) large(item.reference); } });
   const sets = { A: createSet("A", page, act, (image) => large(image)), B: createSet("B", page, act, (image) => large(image)) };
-  const marks = MARKS.map(([to, key]) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
+  const marks = page.questions.marks.map(({ to, text }) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
     onmousedown: stay, onclick: () => act("flip", to) },
-  h("i", { "aria-hidden": "true" }, icon("check")), h("span", { text: page.questions[`irrelevant_${to}`] }), kbd(key)) }));
+  h("i", { "aria-hidden": "true" }, icon("check")), h("span", { text }), kbd(KEY_OF_MARK[to])) }));
   const better = createChoice({ class: "sv-better", label: page.questions.preferred, pick: (side) => act("prefer", side), options: [
     { value: "A", content: [kbd("←"), h("b", { text: one, dir: "auto" })] },
     ...(page.allow_tie ? [{ value: TIE, content: [h("b", { text: page.questions.tie }), kbd("=")] }] : []),
@@ -40,8 +39,11 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const element = h("div", { class: "sv-desk" },
     h("div", { class: "sv-query" }, h("div", { class: "sv-top" }, where.element, h("button", { class: "cq-tool", type: "button", title: "Guidelines (d)",
       "aria-label": "Guidelines", onclick: sheet }, icon("book"))),
-    h("div", { class: "sv-asked" }, title, frame), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
+    h("div", { class: "sv-asked" }, h("div", { class: "sv-looked" }, labelled("text"), title),
+      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
     h("div", { class: "sv-sets" }, sets.A.element, sets.B.element), foot.element);
+  /** What stands over the image, or the text. @param {"image" | "text"} of */
+  function labelled(of) { return page.labels && h("p", { class: "sv-label", "data-of": of, text: page.labels[of] }); }
   let item = /** @type {Question | null} */ (null), locked = false;
 
   // Every picture there is, from this one on; the arrows lead through them.
@@ -84,7 +86,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       for (const side of SIDES) sets[side].draw(answer.ratings[side], { active: active === side, locked, text: lacks?.at === side ? lacks.text : "" });
       better.draw(answer.preferred, { disabled: locked });
       for (const { to, button } of marks) {
-        button.setAttribute("aria-pressed", String(answer.irrelevant[to]));
+        button.setAttribute("aria-pressed", String(Boolean(answer.irrelevant[to])));
         button.disabled = locked;
       }
       why.hidden = !asksReason && !answer.reason;

@@ -1,6 +1,6 @@
 """CIRCLED's two quality conditions on a session: ε-consistency and τ-diversity.
 
-Paper definitions 1 and 2; thresholds from its section 4 (ε = 30, τ = 0.8).
+Paper definitions 1 and 2 (section 3.3, eq. 3 and 4); thresholds from its section 5.1 (ε = 30, τ = 0.8).
 """
 
 from __future__ import annotations

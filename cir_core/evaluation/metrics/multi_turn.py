@@ -1,4 +1,4 @@
-"""CIRCLED's session metrics: Hits@10 by turn, Final Recall@10, AUC (paper section 5)."""
+"""CIRCLED's session metrics: Hits@10 by turn, Final Recall@10, AUC (paper section 6.1, eq. 11 to 13)."""
 
 from __future__ import annotations
 

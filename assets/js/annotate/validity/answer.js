@@ -80,9 +80,10 @@ export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ ru
   return null;
 }
 
+export const UNSURE = "UNSURE"; // of the screen alone: in files such an answer is UNLABELLED
 // The one category that counts: the most severe of the flags.
 export function primary(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
-  if (answer.unsure) return { code: "UNSURE", name: "Unsure: an adjudicator will decide" };
+  if (answer.unsure) return { code: UNSURE, name: "Unsure: an adjudicator will decide" };
   if (answer.validated === true) return { code: "VALIDATED", name: rubric.valid.name };
   const [worst] = settled(answer, rubric).flags;
   return (worst && flagOf(rubric, worst)) || null;

@@ -1,6 +1,6 @@
 // The rubric as a decision flow: four questions and "valid", each a row with its key. What is
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
-import { missing, needsNote, primary } from "./answer.js";
+import { UNSURE, missing, needsNote, primary } from "./answer.js";
 import { h, icon, kbd, stay, tellIn, toggle } from "../../shared/elements.js";
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
@@ -30,7 +30,9 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
   const noteProblem = h("p", { class: "cq-inline", hidden: true });
   const problem = h("p", { class: "cq-inline", hidden: true });
   const outcome = h("b", {});
-  const severity = h("p", { class: "st-severity cq-quiet", hidden: true, text: rubric.about_severity });
+  const code = h("code", {});
+  const coded = h("p", { class: "st-code" }, "In files: ", code);
+  const severity = h("div", { class: "st-severity cq-quiet", hidden: true }, h("p", { text: rubric.about_severity }), coded);
   const why = h("button", { class: "st-why", type: "button", "aria-label": "How the category is derived", "aria-expanded": "false", title: "How the category is derived", text: "?",
     onclick: () => {
       severity.hidden = !severity.hidden;
@@ -64,6 +66,8 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
       note.parentElement?.classList.toggle("needed", needed && !answer.note.trim());
       const what = primary(answer, rubric);
       outcome.textContent = what ? what.name : "Nothing chosen yet";
+      code.textContent = what?.code ?? "";
+      coded.hidden = !what || what.code === UNSURE;
       element.dataset.outcome = what ? what.code : "";
       element.classList.toggle("complete", !missing(answer, rubric));
     },

@@ -12,7 +12,7 @@ export function openSheet(rubric, code) {
       it.target && [h("dt", { text: "Target" }), h("dd", { text: it.target })]),
     h("p", {}, h("b", { text: `${name(it.verdict)}${it.reasons?.length ? ` (${it.reasons.join(", ")})` : ""}. ` }), it.because ?? ""));
   const sections = new Map(categories.map((one) => [one.key, h("section", { id: `st-${one.code}`, tabindex: -1, "aria-label": one.name },
-    h("h3", {}, kbd(one.key), one.name), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
+    h("h3", {}, kbd(one.key), one.name), h("p", { class: "st-code" }, h("code", { text: one.code })), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
     one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
     h("ol", {}, one.examples.map(example)))]));
   const body = h("div", { class: "st-sheetbody", tabindex: 0 },

@@ -94,7 +94,7 @@ def test_questions_and_answers_of_the_study(store, released):
     assert images[first.shown["sets"][1][4]].image_id == "B04" and not any(image.width for image in images.values())
     judgement = store.judgements(study.study_id)[1]
     assert judgement.answer == {
-        "ratings": [1, 5], "preferred": 1, "irrelevant": {"image": None, "text": None}, "reason": "", "first": None,
+        "ratings": [1, 5], "preferred": 1, "irrelevant": {"either": None}, "reason": "", "first": None,
         "contradiction_confirmed": False}
     # Positions go on over a person's forms, which are numbered as they stand in the file.
     assert [(one.annotator, one.position, one.extra) for one in store.assignments(study.study_id)][:3] == [

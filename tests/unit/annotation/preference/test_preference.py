@@ -1,9 +1,11 @@
 """Answers to the preference study: from shown to stored terms, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from annotation.preference.answers import Preference, as_shown, contradicts, shown_sets
-from annotation.preference.survey.texts import SETTINGS, load_survey, parse_survey
+from annotation.preference.survey.texts import REWORDED, SETTINGS, load_survey, parse_survey
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
 from tests.fakes.preferences import a_study, an_item
 
@@ -13,8 +15,12 @@ ITEM = an_item()
 
 def given(**changes):
     """Set A, which stands first, is better."""
-    return {"ratings": {"A": 4, "B": 2}, "preferred": "A", "irrelevant": {"image": False, "text": False}, "reason": "",
+    return {"ratings": {"A": 4, "B": 2}, "preferred": "A", "irrelevant": {"either": False}, "reason": "",
             "confirmed": False} | changes
+
+
+def reworded(**settings):
+    return replace(a_study(**settings), protocol=REWORDED)
 
 
 def normalize(answer, study=None, **extra):
@@ -24,12 +30,22 @@ def normalize(answer, study=None, **extra):
 
 def test_what_stands_first_may_be_stored_as_either_set():
     assert normalize(given(), first=1) == {
-        "ratings": [4, 2], "preferred": 1, "irrelevant": {"image": False, "text": False}, "reason": "", "first": 1,
+        "ratings": [4, 2], "preferred": 1, "irrelevant": {"either": False}, "reason": "", "first": 1,
         "contradiction_confirmed": False}
-    turned = normalize(given(irrelevant={"image": True}), first=2)
+    turned = normalize(given(irrelevant={"either": True}), first=2)
     assert turned == {
-        "ratings": [2, 4], "preferred": 2, "irrelevant": {"image": True, "text": False}, "reason": "", "first": 2,
+        "ratings": [2, 4], "preferred": 2, "irrelevant": {"either": True}, "reason": "", "first": 2,
         "contradiction_confirmed": False}
+
+
+def test_studies_of_earlier_versions_ask_for_image_and_text():
+    assert normalize(given(irrelevant={"image": True}), reworded())["irrelevant"] == {"image": True, "text": False}
+    with pytest.raises(IncompleteJudgement, match=r"“irrelevant” has no field “either”\. Its fields are image, text"):
+        normalize(given(), reworded())
+    with pytest.raises(IncompleteJudgement, match=r"“irrelevant” has no field “image”\. Its fields are either"):
+        normalize(given(irrelevant={"image": True}))
+    kept = KIND.draft({"irrelevant": {"text": True, "image": 1}}, ITEM, reworded(), extra={"first": 2})
+    assert kept["irrelevant"] == {"image": False, "text": True}
 
 
 @pytest.mark.parametrize("first", [1, 2])
@@ -57,11 +73,11 @@ def test_sets_stand_as_they_were_drawn():
     ({"ratings": {"A": 1, "B": "4"}}, "The rating of Mall 2"),
     ({"ratings": {"A": 1, "B": 4, "C": 2}}, "“ratings” has no field “C”"),
     ({"ratings": [4, 2]}, "“ratings” is an object"),
-    ({"preferred": None}, "Which set is better? Choose Mall 1 or Mall 2."),
+    ({"preferred": None}, "Which system's results do you prefer? Choose Mall 1 or Mall 2."),
     ({"preferred": "tie"}, "This study asks for one of the two"),
     ({"preferred": 1}, "“preferred” must be “A”, “B”."),
     ({"preferred": ["A"]}, "“preferred” must be “A”, “B”."),
-    ({"irrelevant": {"image": 1}}, "“irrelevant”: “image” must be true or false"),
+    ({"irrelevant": {"either": 1}}, "“irrelevant”: “either” must be true or false"),
     ({"irrelevant": True}, "“irrelevant” is an object"),
     ({"reason": 3}, "“reason” must be a text"),
     ({"reason": "x" * 20_001}, "The reason has 20,001 characters"),
@@ -82,14 +98,15 @@ def test_an_answer_that_is_no_object_is_refused():
 
 def test_nothing_has_a_default_but_the_marks_and_the_reason():
     minimal = normalize({"ratings": {"A": 1, "B": 1}, "preferred": "B"})
-    assert (minimal["irrelevant"], minimal["reason"]) == ({"image": False, "text": False}, "")
+    assert (minimal["irrelevant"], minimal["reason"]) == ({"either": False}, "")
 
 
 def test_a_contradiction_is_asked_about_once_and_kept_either_way():
     against = given(ratings={"A": 2, "B": 4})
     with pytest.raises(NeedsConfirmation) as doubt:
         normalize(against, first=2)
-    assert str(doubt.value).startswith("You prefer Set A, but gave it 2 and Set B 4. Is that what you meant?")
+    assert str(doubt.value).startswith("You prefer Shopping Mall 1, but gave it 2 and Shopping Mall 2 4. Is that")
+    assert str(doubt.value).endswith("save again to keep it as it is.")
     kept = normalize(against | {"confirmed": True}, first=2)
     assert (kept["ratings"], kept["preferred"], kept["contradiction_confirmed"]) == ([4, 2], 2, True)
     # Confirmed without need says nothing: equal answers are equal.
@@ -117,14 +134,14 @@ def test_where_nobody_recorded_the_sides_nothing_can_be_answered():
 
 def test_a_draft_keeps_what_there_is():
     study = a_study()
-    empty = {"ratings": {"A": None, "B": None}, "preferred": None, "irrelevant": {"image": False, "text": False},
+    empty = {"ratings": {"A": None, "B": None}, "preferred": None, "irrelevant": {"either": False},
              "reason": "", "confirmed": False}
     for nothing in (None, [], "x", {}, {"ratings": 3, "preferred": [], "irrelevant": "no", "reason": 4}):
         assert KIND.draft(nothing, ITEM, study, extra={"first": 2}) == empty
-    begun = {"ratings": {"A": 4, "B": 9, "x": 1}, "preferred": "B", "irrelevant": {"text": True, "image": 1},
+    begun = {"ratings": {"A": 4, "B": 9, "x": 1}, "preferred": "B", "irrelevant": {"either": True, "image": 1},
              "reason": "so\x07 far " + "x" * 200_000, "confirmed": True, "other": 1}
     kept = KIND.draft(begun, ITEM, study, extra={"first": 2})
-    assert kept == {"ratings": {"A": 4, "B": None}, "preferred": "B", "irrelevant": {"image": False, "text": True},
+    assert kept == {"ratings": {"A": 4, "B": None}, "preferred": "B", "irrelevant": {"either": True},
                     "reason": ("so far " + "x" * 200_000)[:99_999], "confirmed": False}
 
 
@@ -135,13 +152,36 @@ def test_a_reason_with_nul_is_refused_in_answers_and_drafts():
         KIND.draft({"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
 
 
-def test_the_page_says_what_the_study_has_set():
+def test_the_page_has_the_words_of_the_paper():
+    """Figures 10 and 11 of CIRQRS."""
     page = KIND.page(a_study())
-    assert page["set_names"] == ["Set A", "Set B"]
-    assert [point["value"] for point in page["scale"]] == [1, 2, 3, 4, 5]
-    assert page["scale"][0]["name"] == "does not fit at all"
-    assert page["questions"]["ratings"][1] == "How well does Set B fit the reference image and the text?"
+    assert page["set_names"] == ["Shopping Mall 1", "Shopping Mall 2"]
+    assert ", ".join(f"{point['value']}: {point['name']}" for point in page["scale"]) == (
+        "1: Does not match at all, 2: Does not match, 3: Matches to an average degree, 4: Matches, "
+        "5: Matches very well")
+    assert page["questions"]["ratings"] == ["Score for Shopping Mall 1", "Score for Shopping Mall 2"]
+    assert page["questions"]["preferred"] == "Which shopping mall's results do you prefer?"
+    assert page["questions"]["marks"] == [
+        {"to": "either", "text": "Two set of search results are irrelevant to original image or user text"}]
+    assert "Each set contains 5 images searched through two different shopping malls." in page["intro"]
+    assert page["labels"] == {"image": "Original Image", "text": "User Text"}
     assert (page["allow_tie"], page["consent"], page["check"], page["reason_limit"]) == (False, "", "sum", 20_000)
+    lines = " ".join(page["guidelines"])
+    for fact in ("on a PC rather than a mobile device", "order of the 5 images", "not generated images", "typos or",
+                 "explain the reason for your score", "simple math problems", "equally"):
+        assert fact in lines, fact
+    assert "there is a choice" not in lines and not any(name in str(page) for name in ("{set}", "{first}", "{noun}"))
+
+
+def test_studies_of_earlier_versions_keep_their_words():
+    page = KIND.page(reworded())
+    assert page["set_names"] == ["Set A", "Set B"] and page["labels"] is None
+    assert [point["name"] for point in page["scale"]] == [
+        "does not fit at all", "hardly fits", "fits in part", "fits well", "fits very well"]
+    assert page["questions"]["ratings"][1] == "How well does Set B fit the reference image and the text?"
+    assert page["questions"]["preferred"] == "Which set is better?"
+    assert [mark["to"] for mark in page["questions"]["marks"]] == ["image", "text"]
+    assert page["questions"]["irrelevant_text"] == "The results have nothing to do with the text"
     lines = " ".join(page["guidelines"])
     for fact in ("as a whole", "order", "equal weight", "not made", "typing errors", "decided it", "Between pages",
                  "large screen", "rather go on with"):
@@ -150,11 +190,17 @@ def test_the_page_says_what_the_study_has_set():
 
 
 def test_guidelines_follow_the_settings():
-    page = KIND.page(a_study(allow_tie=True, check="none", reason_every=0, set_names=["Mall 1", "Mall 2"]))
+    page = KIND.page(reworded(allow_tie=True, check="none", reason_every=0, set_names=["Mall 1", "Mall 2"]))
     lines = " ".join(page["guidelines"])
     assert "there is a choice for it" in lines
     assert not any(fact in lines for fact in ("rather go on with", "decided it", "Between pages"))
     assert "Mall 1 and Mall 2" in page["intro"]
+    named = KIND.page(a_study(check="instruction", reason_every=0, allow_tie=True, set_names=["Mall 1", "Mall 2"]))
+    lines = " ".join(named["guidelines"])
+    assert "simple instructions" in lines and "there is a choice for it" in lines
+    assert "math" not in lines and "explain the reason" not in lines
+    assert named["questions"]["preferred"] == "Which system's results do you prefer?"
+    assert "two different systems" in named["intro"]
     own = KIND.page(a_study(guidelines="First.\r\n\r\n Second\nline. \n\n\n"))
     assert own["guidelines"] == ["First.", "Second\nline."]
 
@@ -175,5 +221,23 @@ def test_surveys_are_checked():
         load_survey("hs-fashioniq/9")
     with pytest.raises(StudyError, match=r"own\.toml is not valid TOML"):
         parse_survey("x = ", "own.toml")
-    with pytest.raises(StudyError, match=r"own\.toml, intro: Field required"):
+    with pytest.raises(StudyError, match=r"own\.toml, set_names: Field required"):
         parse_survey('protocol = "own/1"', "own.toml")
+    with pytest.raises(StudyError, match=r"ask either irrelevant, or irrelevant_image and irrelevant_text"):
+        parse_survey(TWICE, "own.toml")
+
+
+TWICE = """
+protocol = "own/1"
+set_names = ["A", "B"]
+intro = "Read this."
+scale = ["1", "2", "3", "4", "5"]
+guidelines = [{ text = "Read." }]
+[questions]
+rating = "Rate {set}."
+preferred = "Which?"
+tie = "None"
+irrelevant = "Irrelevant?"
+irrelevant_text = "Irrelevant to the text?"
+reason = "Why?"
+"""

@@ -39,7 +39,8 @@ def test_a_row_for_each_judgement():
         "set_2": ["0-b0", "0-b1", "0-b2", "0-b3", "0-b4"], "target_in_1": False, "target_in_2": True,
         "annotator": "Ada", "form": 1, "position": 1, "protocol": "hs-fashioniq/1", "revision": 1, "first": 1,
         "rating_1": 2, "rating_2": 4, "preferred": 2, "preferred_method": "text", "contradicts": False,
-        "irrelevant_to_image": True, "irrelevant_to_text": False, "reason_asked": True, "reason": "its collar",
+        "irrelevant": True, "irrelevant_to_image": True, "irrelevant_to_text": False, "reason_asked": True,
+        "reason": "its collar",
         "seconds": 10.0, "answered_at": datetime(2026, 3, 1, 9, tzinfo=UTC), "excluded": ["irrelevant", "one_side"],
     }
     assert (two["category"], two["form"], two["position"], two["revision"], two["first"]) == (None, 2, 2, 3, 2)

@@ -64,7 +64,13 @@ def test_flags_are_those_of_more_than_half_of_the_invalid_votes():
     assert found.kept is None
     # Two invalid votes for different flags: each has one of two, which is not more than half.
     found = label(answer_of(BROAD), answer_of(IMAGE, reasons=["2a"]))
-    assert (found.validated, found.flags, found.primary) == (False, (), "INVALID_UNSPECIFIED")
+    assert (found.validated, found.flags, found.primary) == (False, (), "INVALID_REASONS_DIFFER")
+    # Nobody says why; and one who does not is no reason that differs from none.
+    unsaid = answer_of(validated=False)
+    assert label(unsaid, unsaid).primary == label(unsaid).primary == "INVALID_UNSPECIFIED"
+    assert label(unsaid, answer_of(BROAD)).primary == "INVALID_REASONS_DIFFER"
+    # An adjudicator's decision, and the one answer that is kept, are not several reasons.
+    assert label(answer_of(BROAD), answer_of(IMAGE, reasons=["2a"]), rule="single_kept").primary == BROAD
 
 
 def test_reasons_of_a_flag_that_has_no_majority_fall_with_it():

@@ -155,8 +155,8 @@ def test_surveys_of_two_versions(store, tmp_path, monkeypatch):
     assert newest_survey().protocol == "hs-fashioniq/2" and newest_rubric().protocol == "circus/2"
     page, service = page_of(store, tmp_path), StudyService(store, KINDS)
     asked = page.get("/study/rubric", params={"study": "Old"}, headers={"x-test-name": "Ada"}).json()
-    assert asked["protocol"] == "hs-fashioniq/1" and asked["scale"][4]["name"] == "fits very well"
-    assert load_survey("hs-fashioniq/2").scale[4] == "fits perfectly"
+    assert asked["protocol"] == "hs-fashioniq/1" and asked["scale"][4]["name"] == "Matches very well"
+    assert load_survey("hs-fashioniq/2").scale[4] == "Matches perfectly"
     workspace = service.join("Old", "Ada")
     while workspace.survey is not None and workspace.survey.gate is not None:
         gate = solved(workspace.survey.gate)

@@ -48,15 +48,16 @@ def test_categories_and_reasons_add_up():
         [answer_of(), answer_of(BROAD)],                                     # a tie
         [answer_of(unsure=True)], [],                                        # nobody voted
         [answer_of(), answer_of(BROAD)],                                     # a tie that was decided
+        [answer_of(BROAD), answer_of(TEXT, reasons=["1a"])],                 # invalid, for different reasons
     ]
     items = [item_of(number, category="unresolved") for number in range(len(answers))]
     judgements = [judgement_of(item, name, answer) for item, of in zip(items, answers, strict=True)
                   for name, answer in zip("ab", of, strict=False)]
     row, = counted(items, judgements, [decision_of(items[7], answer_of(BROAD))]).rows
     assert row.primary == {"VALIDATED": 1, TEXT: 0, "INVALID_IMAGE_QUERY": 0, TARGET: 2, BROAD: 1,
-                           "INVALID_UNSPECIFIED": 1}
+                           "INVALID_REASONS_DIFFER": 1, "INVALID_UNSPECIFIED": 1}
     assert (row.undecided, row.unlabelled, row.adjudicated) == (1, 2, 1)
-    assert sum(row.primary.values()) + row.undecided + row.unlabelled == row.audited == 8
+    assert sum(row.primary.values()) + row.undecided + row.unlabelled == row.audited == 9
     assert row.flags == {TEXT: 1, "INVALID_IMAGE_QUERY": 0, TARGET: 2, BROAD: 2}
     assert row.reasons == {"1a": 1, "1b": 0, "1c": 0, "2a": 0, "2b": 0, "2c": 0, "3a": 2, "3b": 1, "3c": 0}
     assert row.reasons_differ == {TEXT: 0, "INVALID_IMAGE_QUERY": 0, TARGET: 0}

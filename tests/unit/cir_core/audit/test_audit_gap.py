@@ -133,10 +133,37 @@ def test_one_input_alone_is_told_of():
     text, image, both = of("my text", "text-only"), of("my image", "image-only"), of("slerp", "slerp")
     filtered = of("filtered", "text-only", soft_filter={"weight": 1.0})
     assert gaps([text, image, both, filtered], {"full": ["q0"]}).notes == (
-        "my text takes the text alone: its gap is 0 by construction and draws the mean of the retrievers down.",
-        "my image takes the image alone: its gap is 0 by construction and draws the mean of the retrievers down.",
+        "my text takes the text alone: its gap is 0 by construction and is left out of the mean.",
+        "my image takes the image alone: its gap is 0 by construction and is left out of the mean.",
     )
     assert gaps([text], {"full": ["q0"]}).notes == ("my text takes the text alone: its gap is 0 by construction.",)
+
+
+def test_the_mean_is_over_the_retrievers_that_compose():
+    two = benchmark(2)
+    text = run(two, "words", [(1, 1, 9), (2, 2, 9)], identity={"method": {"base": "text-only"}})
+    good, poor = run(two, "good", [(1, 2, 9), (1, 4, 9)]), run(two, "poor", [(4, 2, 9), (4, 2, 9)])
+    report = gaps([good, text, poor], {"full": ["q0", "q1"]})
+    # good: 1 − 0.375 / 1 = 0.625; poor: 1 − 0.5 / 0.25 = −1; words would be 0
+    assert report.of("words", "full").gaps["mrr"].value == 0
+    mean = report.mean("full", "mrr")
+    assert (mean.gap.value, mean.retrievers, mean.undefined, mean.left_out) == (pytest.approx(-0.1875), 2, 0, 1)
+    assert report.one_input == ("words",)
+    without = gaps([good, poor], {"full": ["q0", "q1"]}).mean("full", "mrr")
+    assert (mean.gap.low, mean.gap.high) == (without.gap.low, without.gap.high)
+    alone = gaps([text], {"full": ["q0", "q1"]}).mean("full", "mrr")
+    assert (alone.gap.value, alone.gap.low, alone.gap.reason) == (None, None, "every retriever takes one input alone")
+
+
+def test_ranks_from_a_file_that_one_input_explains():
+    """A file does not say what its retriever takes; the same ranks on all of 20 queries do."""
+    many = benchmark(20)
+    ids = [query.query_id for query in many.queries]
+    same = [(n + 1, 50, n + 1) for n in range(20)]
+    from_file = {"identity": {"file_form": "ranks"}}
+    assert gaps([run(many, "picture", same, **from_file)], {"full": ids}).one_input == ("picture",)
+    other = [*same[:-1], (20, 50, 21)]
+    assert gaps([run(many, "picture", other, **from_file)], {"full": ids}).one_input == ()
 
 
 LABELLED = benchmark(5)

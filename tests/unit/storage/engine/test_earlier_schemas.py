@@ -16,6 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import MetaData, select
 
+from annotation.preference.survey.texts import load_survey
 from annotation.records import MethodVote
 from cir_core.audit.records import QueryAudit, Ranking, RunCard
 from cir_core.types.records import Hit
@@ -84,6 +85,30 @@ def content(engine, columns):
                 for name, those in columns.items()}
 
 
+def with_reworded_surveys(found):
+    """Schema 0008 gives the survey of earlier studies, and of their answers, another name; nothing else changes."""
+    names = {"hs-fashioniq/1": "hs-fashioniq-reworded/1"}
+    return {table: sorted((tuple(names.get(value, value) if isinstance(value, str) else value for value in row)
+                           for row in rows), key=repr) if table in ("studies", "judgements") else rows
+            for table, rows in found.items()}
+
+
+def test_studies_keep_the_wording_they_were_made_with(engine, tmp_path):
+    """Those that people answered in cirque's words; the released answers were given in the paper's."""
+    make_as_of(engine, "0007", tmp_path)
+    with writing(engine) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO studies (study_id, name_key, name, kind, protocol, plan, accepting, settings, source,"
+            " created_by, created_at) SELECT 'hp', 'released', 'Released', kind, protocol, plan, accepting, settings,"
+            " '{\"form\":\"hp-fashioniq-answers\"}', created_by, created_at FROM studies WHERE study_id = 'st'")
+    migrate(engine)
+    store = SqlStudyStore(engine)
+    assert store.study("st").protocol == "hs-fashioniq-reworded/1" and store.study("hp").protocol == "hs-fashioniq/1"
+    assert {one.protocol for one in store.judgements("st")} == {"hs-fashioniq-reworded/1"}
+    assert load_survey(store.study("st").protocol).scale[2] == "fits in part"
+    assert load_survey(store.study("hp").protocol).scale[2] == "Matches to an average degree"
+
+
 def test_each_schema_has_its_rows_here():
     assert sorted(path.stem for path in WRITTEN.glob("*.sql")) == REVISIONS
 
@@ -97,7 +122,7 @@ def test_nothing_is_lost_or_changed(engine, tmp_path, revision):
     report = migrate(engine)
     assert (report.before, report.after) == (revision, latest_revision())
     assert report.applied == tuple(REVISIONS[REVISIONS.index(revision) + 1:])
-    assert content(engine, columns) == before
+    assert content(engine, columns) == (before if revision >= "0008" else with_reworded_surveys(before))
     assert inspect_database(engine).faults == ()
     with reading(engine) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

@@ -155,9 +155,9 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     drafted = ada.post("draft", item=item["id"], answer={"ratings": {"B": 2}, "reason": "hm"}, seconds=3)
     assert drafted.json() == {"kept": True}
     assert ada.get("at").json()["draft"] == {"seconds": 3, "answer": {
-        "ratings": {"A": None, "B": 2}, "preferred": None, "irrelevant": {"image": False, "text": False},
+        "ratings": {"A": None, "B": 2}, "preferred": None, "irrelevant": {"either": False},
         "reason": "hm", "confirmed": False}}
-    given = rated(5, 2, reason="nearer", irrelevant={"image": False, "text": True})
+    given = rated(5, 2, reason="nearer", irrelevant={"either": True})
     told = ada.save(item["id"], given, seconds=8.5, seen_revision=0).json()
     assert told["saved"] == {"revision": 1, "repeated": False, "overtook": False, "unsure": False}
     assert told["desk"]["item"]["number"] == 2 and told["desk"]["progress"]["done"] == 1
@@ -203,8 +203,12 @@ def test_nothing_hidden_leaves_the_server(
                               ("save_rating", item, rated(5, 1), "token-001", 0), ("save_rating", item, {}, "x", 0)):
             everybody += call(name, "Shops", *inputs, who=screen.who).text
     assert everybody.count("at night, in rain") > 8   # it is in there: so would the rest be
+    heard = everybody.lower()
+    for words in ("score for shopping mall", "the score you should give", "please score as", "for your score"):
+        assert words in heard   # of the survey itself
+        heard = heard.replace(words, "")
     for marker in MARKERS:
-        assert marker not in everybody.lower(), marker
+        assert marker not in heard, marker
 
 
 def test_no_address_comes_back_in_another_place(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
@@ -370,7 +374,8 @@ def test_what_the_pages_are_told_is_json_for_everybody(
 ) -> None:
     make_preference_study(store, tmp_path)
     survey = page.get("/study/rubric", params={"study": "Shops"}).json()
-    assert survey["set_names"] == ["Set A", "Set B"] and len(survey["scale"]) == 5 and survey["allow_tie"] is False
+    assert survey["set_names"] == ["Shopping Mall 1", "Shopping Mall 2"]
+    assert len(survey["scale"]) == 5 and survey["allow_tie"] is False
     assert not {"exclude", "completion_prefix", "shared_every", "lease_hours"} & set(survey)
     assert json.loads(page.get("/study/mine").text) == {"studies": [
         {"name": "Shops", "kind": "preference", "accepting": True, "joined": False, "done": 0, "total": 6}]}

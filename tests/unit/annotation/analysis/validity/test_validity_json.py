@@ -28,7 +28,7 @@ def test_the_keys_are_always_all_there(found):
     assert set(found) == {
         "n_items", "n_raters", "binary", "flags", "signature",
         "judged", "judgements", "unlabelled", "people_per_item", "raters", "about"}
-    assert set(found["binary"]) == TWO_WAY | {"exact_agreement_rate", "unanimous_rate"}
+    assert set(found["binary"]) == TWO_WAY | {"exact_agreement_rate", "exact_invalid_signature_rate", "unanimous_rate"}
     assert list(found["flags"]) == [TARGET, IMAGE, TEXT, BROAD]
     for of in found["flags"].values():
         assert set(of) == TWO_WAY | {"label"}
@@ -40,7 +40,8 @@ def test_the_keys_are_always_all_there(found):
         rates = TWO_WAY - BESIDE - {"pairwise_cohen", "pairs"}
         assert rates <= set(of["ci95"]) == set(of["n"])
     assert set(found["signature"]) == {
-        "krippendorff_alpha", "exact_agreement_rate", "pairwise_agreement_mean", "pairs", "counts"} | BESIDE
+        "krippendorff_alpha", "exact_agreement_rate", "exact_invalid_signature_rate", "pairwise_agreement_mean",
+        "pairs", "counts"} | BESIDE
     for pair in found["signature"]["pairs"]:
         assert set(pair) == {"a", "b", "n", "agreement", "ci95", "reason", "a_seat", "b_seat", "confusion"}
     assert set(found["about"]) == {
@@ -53,6 +54,9 @@ def test_the_numbers_stand_under_them():
     binary = TEN["binary"]
     assert (TEN["n_items"], TEN["n_raters"]) == (10, 2)
     assert binary["exact_agreement_rate"] == pytest.approx(0.6)    # of whole signatures
+    # Three items are invalid by both: T T and B B alike, T TB not.
+    assert binary["exact_invalid_signature_rate"] == pytest.approx(2 / 3)
+    assert binary["n"]["exact_invalid_signature_rate"] == 3
     assert binary["unanimous_rate"] == pytest.approx(0.7)          # of valid or not
     assert binary["fleiss_kappa"] == pytest.approx(13 / 33)
     assert binary["pairwise_cohen"]["mean"] == pytest.approx(0.4)

@@ -252,6 +252,22 @@ def test_invalid_without_a_flag_is_a_signature_of_its_own():
     assert (found.unanimous.value, found.signature.exact_agreement.value) == (1.0, exactly(2 / 3))
 
 
+def test_identical_signatures_among_items_that_all_call_invalid():
+    # CIRCUS's agreement study: 50 items, 22 unanimous, of which 5 valid and 17 invalid; 6 of these with one signature.
+    # Its report: exact_agreement_rate 0.22, unanimous_valid_invalid_rate 0.44, exact_invalid_signature_rate 0.35294.
+    lines = [*["V V V"] * 5, *["B B B"] * 6, *["B B T"] * 11, *["V B B"] * 28]
+    found = report(grid(*lines), draws=200)
+    assert (found.n_items, found.unanimous.value, found.signature.exact_agreement.value) == (
+        50, exactly(0.44), exactly(0.22))
+    rate = found.signature.exact_invalid
+    assert (rate.value, rate.n) == (exactly(6 / 17), 17)
+    assert round(rate.value, 5) == 0.35294
+    assert rate.low < 6 / 17 < rate.high
+    none = report(grid("V V", "V T", "T ."), draws=20)
+    assert (none.signature.exact_invalid.value, none.signature.exact_invalid.n) == (None, 0)
+    assert none.signature.exact_invalid.reason == "no item is invalid by all its judges"
+
+
 def test_hidden_names_are_nowhere():
     found = report(GAPS, hide_names=True, draws=20)
     assert [one.name for one in found.raters] == ["P01", "P02", "P03"]

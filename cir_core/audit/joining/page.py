@@ -1,0 +1,157 @@
+"""Several audits as tables and figures, and as one HTML page: CIRCUS's Tables 1 and 2, its chart of Composition Gaps
+and its table of Recall@K."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cir_core.audit.gap import GAP_MEASURES, Gap, GapMeasure
+from cir_core.audit.joining.reading import JoinedAudit, JoinedAudits
+from cir_core.audit.records import Label
+from cir_core.reports import figures
+from cir_core.reports.axis_names import axis_names
+from cir_core.reports.columns import count, number, ranged, share, text
+from cir_core.reports.page import html_page
+from cir_core.reports.records import Estimate, ReportTable, Section
+from cir_core.support.texts import counted
+
+SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}
+MEASURES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
+_LABELS: Mapping[Label, str] = {
+    "shortcut_solvable": "Shortcut-solvable", "composition_required": "Composition required",
+    "unresolved": "Unresolved",
+}
+
+
+def joined_page(joined: JoinedAudits) -> str:
+    """The page; the same audits give the same text."""
+    first = joined.audits[0]
+    names = ", ".join(audit.name for audit in joined.audits)
+    facts = (f"{names}. Every query is ranked with image and text, with the text alone, and with the image alone. "
+             f"Found means among the first {first.summary.k}. A query needs both inputs if no retriever finds it by "
+             f"one and at least {counted(first.summary.min_support, 'retriever')} by both. Ablation: {first.ablation}.")
+    sections = [_labels(joined), _gaps(joined), _recall(joined)]
+    if "validated" in joined.subsets:
+        sections.insert(1, Section(
+            "validated", "Which of them did people find well-formed?",
+            "Validated queries by their label: solved are those that need both inputs and are found with them.",
+            tables=(validated_table(joined),)))
+    if joined.notes:
+        sections.append(Section("notes", "To know", "", tables=(
+            ReportTable("notes", "Notes", (text("note", "Note"),), tuple((note,) for note in joined.notes)),)))
+    return html_page(counted(len(joined.audits), "benchmark"), "Shortcut audits", facts, sections)
+
+
+def labels_table(joined: JoinedAudits) -> ReportTable:
+    """CIRCUS's Table 1."""
+    rows = tuple((audit.name, of.labelled, of.labels["composition_required"], of.labels["unresolved"], of.shortcut_free,
+                  of.labels["shortcut_solvable"], of.share(of.labels["shortcut_solvable"]))
+                 for audit in joined.audits for of in (audit.summary,))
+    return ReportTable(
+        "labels", "Queries by label",
+        (text("benchmark", "Benchmark"), count("total", "Total"),
+         count("composition_required", "Composition required"), count("unresolved", "Unresolved"),
+         count("shortcut_free", "Shortcut-free"), count("shortcut_solvable", "Shortcut-solvable"),
+         share("share", "Share of shortcut-solvable")),
+        rows, "Shortcut-free: composition required or unresolved. Total: the queries with a label.")
+
+
+def validated_table(joined: JoinedAudits) -> ReportTable:
+    """CIRCUS's Table 2, of the audits with validated queries."""
+    rows = tuple((audit.name, of["composition_required"], of["validated_solved"], of["unresolved"],
+                  of["validated_unsolved"], of["validated"])
+                 for audit in joined.audits for of in (audit.gaps.subsets,) if "validated" in of)
+    return ReportTable(
+        "validated", "Validated queries",
+        (text("benchmark", "Benchmark"), count("composition_required", "Composition required"),
+         count("validated_solved", "Validated, solved"), count("unresolved", "Unresolved"),
+         count("validated_unsolved", "Validated, unsolved"), count("validated", "Validated in all")),
+        rows, "Validated in all also counts validated queries with a shortcut, if the file has any.")
+
+
+def gaps_table(joined: JoinedAudits, measure: GapMeasure) -> ReportTable:
+    """The mean gap of each benchmark on each subset, and how far it moves from all queries to the last subset."""
+    last = joined.subsets[-1]
+    rows = []
+    for audit in joined.audits:
+        means = [mean_gap(audit, subset, measure) for subset in joined.subsets]
+        begin, end = means[0].value, means[-1].value
+        moved = None if begin is None or end is None or len(means) < 2 else end - begin
+        pooled = next(mean for mean in audit.gaps.means if (mean.subset, mean.measure) == ("full", measure))
+        rows.append((audit.name, pooled.retrievers,
+                     *(each for gap in means for each in (gap.value, gap.low, gap.high)), moved))
+    return ReportTable(
+        f"gaps-{measure}", f"Composition Gap ({MEASURES[measure]}), averaged over retrievers",
+        (text("benchmark", "Benchmark"), count("retrievers", "Retrievers"),
+         *(column for subset in joined.subsets for column in ranged(subset, SUBSETS[subset])),
+         number("moved", f"Full to {SUBSETS[last].lower()}")),
+        tuple(rows), "1 − max(image, text) / both, with 95 % intervals over queries. Retrievers that take one input "
+        "alone are left out: their gap is 0 by construction.")
+
+
+def mean_gap(audit: JoinedAudit, subset: str, measure: GapMeasure) -> Gap:
+    """The mean over retrievers; without a value if the audit has no such subset."""
+    if subset not in audit.gaps.subsets:
+        return Gap(None, reason="no such queries")
+    return audit.gaps.mean(subset, measure).gap
+
+
+def recall_table(joined: JoinedAudits) -> ReportTable:
+    """Recall@K with both inputs: a row for each retriever, the subsets of each benchmark side by side."""
+    columns = [(audit, subset) for audit in joined.audits for subset in joined.subsets if subset in audit.gaps.subsets]
+    names = list(dict.fromkeys(name for audit in joined.audits for name in audit.retrievers))
+    rows = tuple((name, *(_recall_of(audit, name, subset) for audit, subset in columns)) for name in names)
+    return ReportTable(
+        "recall", f"Recall@{joined.audits[0].summary.k} with both inputs",
+        (text("retriever", "Retriever"), *(share(f"{audit.name}_{subset}", f"{audit.name}, {SUBSETS[subset].lower()}")
+                                           for audit, subset in columns)), rows,
+        "On shortcut-free queries no retriever of its audit finds a target by one input alone.")
+
+
+def _recall_of(audit: JoinedAudit, name: str, subset: str) -> float | None:
+    if name not in audit.retrievers:
+        return None
+    row = audit.gaps.of(name, subset)
+    return row.means["recall"]["multimodal"] if row.means else None
+
+
+def _labels(joined: JoinedAudits) -> Section:
+    parts = [f"{of.share(of.labels['shortcut_solvable']) or 0:.1%} of {audit.name}"
+             for audit in joined.audits for of in (audit.summary,)]
+    sentence = f"A target is found by the text or the image alone for {_joined(parts)}."
+    names, note = axis_names([audit.name for audit in joined.audits])
+    series = [figures.Series(words, tuple(
+        Estimate(audit.summary.share(audit.summary.labels[label]), audit.summary.labelled)
+        for audit in joined.audits)) for label, words in _LABELS.items()]
+    drawn = figures.dots("labels", "Queries by label", sentence, names, series, axis="share of queries", share=True)
+    return Section("labels", "Which queries need both inputs?", f"{sentence} {note}".strip(), figures=(drawn,),
+                   tables=(labels_table(joined),))
+
+
+def _gaps(joined: JoinedAudits) -> Section:
+    names, _ = axis_names([audit.name for audit in joined.audits])
+    drawn = []
+    for measure in GAP_MEASURES:
+        series = [figures.Series(SUBSETS[subset], tuple(
+            Estimate(gap.value, audit.gaps.subsets.get(subset, 0), gap.low, gap.high, gap.reason)
+            for audit in joined.audits for gap in (mean_gap(audit, subset, measure),))) for subset in joined.subsets]
+        ends = [end for one in series for of in one.estimates for end in (of.value, of.low, of.high) if end is not None]
+        title = f"Composition Gap, {MEASURES[measure]}"
+        drawn.append(figures.dots(
+            f"gaps-{measure}", title, f"{title}, averaged over retrievers, by benchmark and subset; the numbers are in "
+            "the table below.", names, series, axis=title, share=True, at=0,
+            bounds=(min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03)))
+    return Section(
+        "gaps", "How much comes from composing?",
+        "The share of ranking quality that neither input gives alone, averaged over the retrievers of each audit that "
+        "take both inputs. A larger gap on shortcut-free queries is partly how they were chosen.",
+        figures=tuple(drawn), tables=tuple(gaps_table(joined, measure) for measure in GAP_MEASURES))
+
+
+def _recall(joined: JoinedAudits) -> Section:
+    return Section("recall", "How well does each retriever do?", "With image and text, on each benchmark and subset.",
+                   tables=(recall_table(joined),))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
