@@ -87,7 +87,7 @@ def choices(
     current = name_of(settings, methods)
     rows = [{
         "name": method.name, "title": method.title, "source": method.source, "group": _group(method),
-        "chosen": method.name == current, "settings": method_to_dict(method.settings),
+        "chosen": method.name == current, "settings": method_to_dict(method.settings, whole=True),
         "reason": unusable(method.settings, cannot, unscored),
     } for method in methods.values()]
     usual, *others = dict.fromkeys((_group(methods[USUAL]), *(step.label for step in reversed(STEPS.values()))))
@@ -96,7 +96,7 @@ def choices(
     if current is None:
         groups.insert(0, {"title": "In use", "methods": [{
             "name": "custom", "title": "Custom", "source": method_line(settings, methods).removeprefix("Custom: "),
-            "chosen": True, "settings": method_to_dict(settings), "reason": "",
+            "chosen": True, "settings": method_to_dict(settings, whole=True), "reason": "",
         }]})
     return [group for group in groups if group["methods"]]
 
