@@ -7,10 +7,10 @@ images, without the reference in CIRR. Scoring is in :mod:`cir_core.evaluation.e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of, group_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
 from cir_core.evaluation.method_runs import (
@@ -57,9 +57,14 @@ def run_methods(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    searchers = {name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()}
+
+    def over(pool: str) -> Searcher:
+        return searcher_over(benchmark.pools[pool], gallery, encoder, language, domain)
+
+    # Thousands of small ones would hold more vectors than the gallery: they are made when their queries' turn comes.
+    searcher_of = over if benchmark.own_galleries else {pool: over(pool) for pool in benchmark.pools}.__getitem__
     for method in methods:
-        yield _run(benchmark, method, searchers, depth, progress)
+        yield _run(benchmark, method, searcher_of, depth, progress)
 
 
 @dataclass(frozen=True)
@@ -73,28 +78,28 @@ class _Outcome:
 
 
 def _run(
-    benchmark: Benchmark, method: Method, searchers: Mapping[str, Searcher], depth: int, progress: Progress | None
+    benchmark: Benchmark, method: Method, searcher_of: Callable[[str], Searcher], depth: int, progress: Progress | None
 ) -> MethodRun:
     exclude = any(query.reference_id in query.excluded_ids for query in benchmark.queries)
     settings = replace(method.settings, exclude="reference" if exclude else "none")
     members: dict[str, list[BenchmarkQuery]] = defaultdict(list)
     for query in benchmark.queries:
-        members[query.pool].append(query)
+        members[group_of(query.pool)].append(query)
     outcomes: dict[str, _Outcome] = {}
     failures: dict[str, str] = {}
     done, total = 0, len(benchmark.queries)
-    for pool, queries in members.items():
+    for queries in members.values():
         for start in range(0, len(queries), _TOGETHER):
             together = queries[start:start + _TOGETHER]
             with telling_how_far(method.title, done, total, "queries"):
-                found = _outcomes(searchers[pool], together, settings, depth, failures)
+                found = _outcomes(searcher_of, together, settings, depth, failures)
             outcomes.update((one.query.query_id, one) for one in found)
             done += len(together)
             if progress:
                 progress(method.title, done, total)
     answered = [outcomes[query.query_id] for query in benchmark.queries if query.query_id in outcomes]
     card = card_of(
-        searchers.values(), settings, split=benchmark.split,
+        [searcher_of(benchmark.queries[0].pool)], settings, split=benchmark.split,
         caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
     )
     return MethodRun(
@@ -118,11 +123,13 @@ def _as_run(system: str, answered: Sequence[_Outcome]) -> Run:
 
 
 def _outcomes(
-    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
+    searcher_of: Callable[[str], Searcher], queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
     failures: dict[str, str],
 ) -> list[_Outcome]:
-    searchers = [searcher] * len(queries)
-    made = composed_together(each(lambda query: _asked(searcher, query, settings), queries), searchers, settings)
+    over = {pool: searcher_of(pool) for pool in dict.fromkeys(query.pool for query in queries)}
+    searchers = [over[query.pool] for query in queries]
+    made = composed_together(
+        each(lambda query: _asked(over[query.pool], query, settings), queries), searchers, settings)
     ranked = ranked_together(
         made, searchers, [(*query.target_ids, *query.subset_ids) for query in queries],
         [query.excluded_ids for query in queries], depth,
