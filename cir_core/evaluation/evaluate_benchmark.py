@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cir_core.datasets.readers.soft_constraints import StoredConstraints
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of, group_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
@@ -41,12 +42,14 @@ _TOGETHER = 64   # queries encoded and ranked as a batch, always the same ones
 
 def run_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    depth: int = DEPTH, domain: Domain = "garment", progress: Progress | None = None,
+    depth: int = DEPTH, domain: Domain = "garment", constraints: StoredConstraints | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[MethodRun]:
     """Run every query under every method, one run per method; the ``depth`` best are stored.
 
     A failed query (an unreadable image, a malformed answer of a language model) is recorded in the run's failures.
-    ``domain`` is what prompts say the images show. The methods share captions of references.
+    ``domain`` is what prompts say the images show. The methods share captions of references. With ``constraints``, soft
+    filters take these and ask no language model.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
@@ -64,7 +67,7 @@ def run_methods(
     # Thousands of small ones would hold more vectors than the gallery: they are made when their queries' turn comes.
     searcher_of = over if benchmark.own_galleries else {pool: over(pool) for pool in benchmark.pools}.__getitem__
     for method in methods:
-        yield _run(benchmark, method, searcher_of, depth, progress)
+        yield _run(benchmark, method, searcher_of, depth, constraints, progress)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class _Outcome:
 
 
 def _run(
-    benchmark: Benchmark, method: Method, searcher_of: Callable[[str], Searcher], depth: int, progress: Progress | None
+    benchmark: Benchmark, method: Method, searcher_of: Callable[[str], Searcher], depth: int,
+    constraints: StoredConstraints | None, progress: Progress | None
 ) -> MethodRun:
     exclude = any(query.reference_id in query.excluded_ids for query in benchmark.queries)
     settings = replace(method.settings, exclude="reference" if exclude else "none")
@@ -87,12 +91,14 @@ def _run(
         members[group_of(query.pool)].append(query)
     outcomes: dict[str, _Outcome] = {}
     failures: dict[str, str] = {}
+    given = constraints if settings.soft_filter is not None else None
+    scope = f"{benchmark.name} {benchmark.digest}" + (f", constraints {given.digest}" if given else "")
     done, total = 0, len(benchmark.queries)
     for queries in members.values():
         for start in range(0, len(queries), _TOGETHER):
             together = queries[start:start + _TOGETHER]
             with telling_how_far(method.title, done, total, "queries"):
-                found = _outcomes(searcher_of, together, settings, depth, failures)
+                found = _outcomes(searcher_of, together, settings, depth, given, failures)
             outcomes.update((one.query.query_id, one) for one in found)
             done += len(together)
             if progress:
@@ -100,7 +106,7 @@ def _run(
     answered = [outcomes[query.query_id] for query in benchmark.queries if query.query_id in outcomes]
     card = card_of(
         [searcher_of(benchmark.queries[0].pool)], settings, split=benchmark.split,
-        caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
+        caption_mode=caption_mode_of(benchmark.queries), scope=scope,
     )
     return MethodRun(
         method.name, method.title, card, _as_run(method.name, answered), failures,
@@ -124,12 +130,12 @@ def _as_run(system: str, answered: Sequence[_Outcome]) -> Run:
 
 def _outcomes(
     searcher_of: Callable[[str], Searcher], queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
-    failures: dict[str, str],
+    given: StoredConstraints | None, failures: dict[str, str],
 ) -> list[_Outcome]:
     over = {pool: searcher_of(pool) for pool in dict.fromkeys(query.pool for query in queries)}
     searchers = [over[query.pool] for query in queries]
     made = composed_together(
-        each(lambda query: _asked(over[query.pool], query, settings), queries), searchers, settings)
+        each(lambda query: _asked(over[query.pool], query, settings, given), queries), searchers, settings)
     ranked = ranked_together(
         made, searchers, [(*query.target_ids, *query.subset_ids) for query in queries],
         [query.excluded_ids for query in queries], depth,
@@ -143,7 +149,9 @@ def _outcomes(
     return outcomes
 
 
-def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> PreparedTurn:
+def _asked(
+    searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings, given: StoredConstraints | None
+) -> PreparedTurn:
     for target in query.target_ids:
         if target not in searcher.index:
             raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
@@ -151,4 +159,5 @@ def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) 
         if target in query.excluded_ids:
             raise SearchError(f"The target {quoted(target)} is excluded from the results, so it has no rank.")
     text = clean_text(query.modification_text, required=settings.base != "image-only")
-    return searcher.prepare(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())
+    return searcher.prepare(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch(),
+                            constraints=given.by_query[query.query_id] if given else None)
