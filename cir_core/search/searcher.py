@@ -8,6 +8,7 @@ turn depends on comes in, everything it found goes out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchErro
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
+from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
@@ -96,6 +98,16 @@ class Searcher:
     def usual(self) -> Usual:
         """The method that searches here begin with, and why if it is not the usual one."""
         return usual_for(self.gallery, self.encoder, self.language, self.domain)
+
+    @cached_property
+    def by_rules(self) -> Searcher:
+        """The same search with the built-in rules in place of the language model."""
+        other = copy(self)
+        other.language = BuiltinLanguageModel(self.encoder)
+        other._captioner = Captioner(other.language, self.domain)
+        for made in ("usual", "by_rules"):   # with the other language model
+            other.__dict__.pop(made, None)
+        return other
 
     def card(self, method: MethodSettings) -> ProtocolCard:
         """What a search here depends on."""

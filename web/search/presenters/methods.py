@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from cir_core.errors import RULES_CAN
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
@@ -142,6 +143,8 @@ def warnings(notes: Sequence[str]) -> list[str]:
         kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
         if not kind and note.startswith("round ") and "failed" in note:
             kind = "round"
+        if not kind and note.endswith(RULES_CAN):   # a part of the turn that a language model refused
+            kind = "refused"
         if kind:
             found.setdefault(kind, note)
     return list(found.values())
