@@ -42,7 +42,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-
 RULES_CAN = "The built-in rules can answer in its place."
 
 

@@ -12,7 +12,6 @@ from cir_core.language.tasks import A, Task
 from cir_core.language.wrappers.base import Wrapper
 from cir_core.methods.observer import TurnObserver
 
-
 _ALL_BY_RULES = "For all queries: --model built-in."
 
 
@@ -25,8 +24,8 @@ class QueryWatch(TurnObserver):
 
 
 class StrictLanguageModel(Wrapper):
-    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates. A refusal says how to
-    evaluate with the built-in rules: here they do not answer for single queries, which would mix two models."""
+    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates. A refusal says how
+    to evaluate with the built-in rules: here they do not answer for single queries, which would mix two models."""
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         try:

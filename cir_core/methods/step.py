@@ -67,9 +67,9 @@ class StepTurn:
 
     @property
     def caption_shown(self) -> str:
-        """``caption`` as SoFT and CoRR show it to the language model. One that sees looks at the reference itself, as in
-        the papers, so that what it is asked does not depend on whether the base had a caption made. Of several references
-        together it gets what they share."""
+        """``caption`` as SoFT and CoRR show it to the language model. One that sees looks at the reference itself, as
+        in the papers, so that what it is asked does not depend on whether the base had a caption made. Of several
+        references together it gets what they share."""
         return "" if self.language.sees and not self.reference.joined else self.caption
 
 

@@ -24,8 +24,8 @@ def queries_to_construct(
     benchmark = read_benchmark(dataset, path, split=split, caption_mode=mode, pool=pool)
     refuse_hidden(benchmark)
     if benchmark.own_galleries:
-        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; sessions need one to search. Take "
-                           "another data set.")
+        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; sessions need one to "
+                           "search. Take another data set.")
     return benchmark
 
 

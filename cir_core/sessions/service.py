@@ -151,8 +151,8 @@ class SearchService:
         ``reference_id`` is a gallery image or an upload, ``further`` are up to 3 more that are the reference together
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
         ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
-        reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this turn in
-        place of the language model. The turn is committed on return.
+        reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this
+        turn in place of the language model. The turn is committed on return.
         """
         began = perf_counter()
         session = self._store.session(session_id)

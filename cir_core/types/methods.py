@@ -26,8 +26,8 @@ FilterMode = Literal["both", "reward", "penalty"]
 Fusion = Literal["slerp", "linear", "replace", "pseudo-feedback"]
 
 Reasoning = Literal["steps", "free", "silent"]
-"""How a language model reasons in a round of reflection: in the paper's four steps, written down; in its own way, written
-down ("w/o CoT"); in the four steps, but writing the query alone ("w/o think process")."""
+"""How a language model reasons in a round of reflection: in the paper's four steps, written down; in its own way,
+written down ("w/o CoT"); in the four steps, but writing the query alone ("w/o think process")."""
 
 StopRule = Literal["never", "same-results", "nothing-missing"]
 """When reflection ends before its last round: when the images shown to the model did not change, or when it found no

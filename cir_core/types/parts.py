@@ -34,8 +34,8 @@ _LATER = {"reasoning": "steps", "stop": "never"}
 
 def flat(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """A ``dict_factory`` for :func:`dataclasses.asdict`: the names in ``step_parts`` become keys beside the fields.
-    Where there are none, nothing shows that there could be, nor do settings that were added later show at their defaults:
-    digests of methods without them do not change."""
+    Where there are none, nothing shows that there could be, nor do settings that were added later show at their
+    defaults: digests of methods without them do not change."""
     return {name: value for name, value in flat_whole(pairs).items() if name not in _LATER or value != _LATER[name]}
 
 

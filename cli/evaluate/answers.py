@@ -136,18 +136,20 @@ def from_methods(
     constraints: Sequence[Path] = (), yes: bool = False,
 ) -> Iterator[SystemRun]:
     """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
-    benchmark's own, or that of the settings where it does not say. Soft filters take the ``constraints`` of SoFT's files,
-    if there are any; ``yes`` as of :func:`~cli.evaluate.captions_first.captions_first`."""
+    benchmark's own, or that of the settings where it does not say. Soft filters take the
+    ``constraints`` of SoFT's files, if there are any; ``yes`` as of
+    :func:`~cli.evaluate.captions_first.captions_first`."""
     from cir_core.evaluation.evaluate_benchmark import run_methods
     from cir_core.registry.kinds import domain_of
 
     stored = _constraints(benchmark, constraints)
     with opened(gallery, methods, model) as found:
         if stored and all(method.settings.soft_filter is None for method in found.methods):
-            raise MethodError("--constraints are for soft filters, and none of these methods has one. Name one, such as "
-                              "soft, or leave the files out.")
+            raise MethodError("--constraints are for soft filters, and none of these methods has one. Name one, such "
+                              "as soft, or leave the files out.")
         shows = domain or domain_of(benchmark) or get_settings().domain
-        captions_first(found.gallery, found.encoder, found.language, found.methods, shows, len(benchmark.queries), yes=yes)
+        captions_first(found.gallery, found.encoder, found.language, found.methods, shows, len(benchmark.queries),
+                       yes=yes)
         with named_bar() as progress:
             yield from _answers(found, run_methods(
                 benchmark, found.gallery, found.encoder, found.language, found.methods, domain=shows,
@@ -204,8 +206,8 @@ def _answers(
 
 def _source(found: Opened, one: MethodRun | SessionsRun, stored: StoredConstraints | None) -> dict[str, str]:
     given = {"constraints": f"{stored.digest} by {stored.model}"} if stored else {}
-    return {"gallery": found.gallery.name, "encoder": found.encoder.name, "language_model": found.language.name, **given,
-            "protocol": one.card.digest}
+    return {"gallery": found.gallery.name, "encoder": found.encoder.name, "language_model": found.language.name,
+            **given, "protocol": one.card.digest}
 
 
 def _with_notes(one: MethodRun | SessionsRun, stored: StoredConstraints | None) -> Run:

@@ -31,7 +31,8 @@ def captions_first(
     """Build the gallery's captions, if somebody wants them: asked once, before :data:`LONG` queries or more.
 
     Only a model that sees is concerned: for one that does not, captions are made on the fly. Where nobody can answer
-    (no terminal), nothing is built without ``yes``, and the evaluation says so. Raises as ``cirque captions build`` does.
+    (no terminal), nothing is built without ``yes``, and the evaluation says so. Raises as ``cirque captions build``
+    does.
     """
     reflecting = [method.name for method in methods if _shows_captions(method)]
     if not reflecting or not language.sees or queries < LONG:
@@ -42,8 +43,8 @@ def captions_first(
     from cli.galleries.captions import SAMPLES, build_captions
 
     what = (f"{', '.join(reflecting)}: the language model is shown captions of the results, and {lacking:,} of the "
-            f"{len(gallery):,} images of gallery {gallery.name} have none. Building them asks {language.name} for {SAMPLES} "
-            "captions of each image, once for all evaluations (cirque captions build).")
+            f"{len(gallery):,} images of gallery {gallery.name} have none. Building them asks {language.name} for "
+            f"{SAMPLES} captions of each image, once for all evaluations (cirque captions build).")
     if yes or _agreed(what):
         if yes:
             err.print(what, soft_wrap=True)
@@ -51,11 +52,15 @@ def captions_first(
 
 
 def _agreed(what: str) -> bool:
-    if sys.stdin.isatty():
+    if _at_a_terminal():
         err.print(what, soft_wrap=True)
         return typer.confirm("Build them now? Otherwise the rounds see pictures alone", default=False, err=True)
     err.print(f"{what} The rounds see pictures alone now; --yes builds the captions first.", soft_wrap=True)
     return False
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _shows_captions(method: Method) -> bool:

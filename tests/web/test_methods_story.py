@@ -347,7 +347,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 class Slow:
-    """A chat server's script. ``hold`` keeps the next piece of a reflection back; it declines the roles ``declines``."""
+    """A chat server's script. ``hold`` keeps the next piece of a reflection back; it declines ``declines``."""
 
     def __init__(self) -> None:
         self.declines: set[str] = set()
@@ -502,7 +502,8 @@ def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
         told.get_by_role("button", name="Repeat with the built-in rules").click()
         expect(page.get_by_role("listbox", name="Results of turn 1: in red, please")).to_be_visible(timeout=180_000)
         screen.settled(page)
-        expect(page.locator(".cq-banner", has_text="this turn goes on with the language model built-in")).to_be_visible()
+        differs = page.locator(".cq-banner", has_text="this turn goes on with the language model built-in")
+        expect(differs).to_be_visible()
         expect(screen.text_field(page)).to_have_value("")
         expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
     finally:

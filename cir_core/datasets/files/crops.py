@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 def padded_crop(image: Image.Image, box: Box) -> Image.Image:
     """``box`` with a margin, within the image, in the middle of a black square.
 
-    The margin of GeneCIS's code goes to the left and above; what is cut off there at an edge is added on the other side.
+    The margin of GeneCIS's code goes to the left and above; what an edge cuts off there is added on the other side.
     """
     left, top, width, height = box
     left, top = max(0.0, left - MARGIN * width), max(0.0, top - MARGIN * height)
@@ -31,15 +31,15 @@ def padded_crop(image: Image.Image, box: Box) -> Image.Image:
 
 
 def write_crop(path: Path, source: Path, box: Box, *, max_megapixels: float) -> None:
-    """Write :func:`padded_crop` of the image file ``source`` as PNG, unless ``path`` is there. Raises ``DatasetError`` for
-    a source that cannot be read, and for a box outside it."""
+    """Write :func:`padded_crop` of the image file ``source`` as PNG, unless ``path`` is there. Raises ``DatasetError``
+    for a source that cannot be read, and for a box outside it."""
     if path.exists():
         return
 
     def cut(image: Image.Image) -> Image.Image:
         if box[0] >= image.width or box[1] >= image.height:
-            raise DatasetError(f"{source}: the box {box} lies outside its {image.width} × {image.height} pixels. Check that "
-                               "the images are those of the data set's release.")
+            raise DatasetError(f"{source}: the box {box} lies outside its {image.width} × {image.height} pixels. Check "
+                               "that the images are those of the data set's release.")
         return padded_crop(image, box)
 
     try:
@@ -51,4 +51,4 @@ def write_crop(path: Path, source: Path, box: Box, *, max_megapixels: float) -> 
     except ImageUnreadable as error:
         raise DatasetError(f"{error} Replace the file, or download it again.") from error
     except OSError as error:
-        raise DatasetError(f"{path} cannot be written: {error.strerror or error}. Make room, or set CIRQUE_HOME.") from error
+        raise DatasetError(f"{path} cannot be written: {error.strerror or error}. Free some disk space.") from error

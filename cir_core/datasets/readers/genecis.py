@@ -1,8 +1,8 @@
 """GeneCIS (Vaze et al., CVPR 2023): four tasks, each query with a small gallery of its own.
 
-``<task>.json`` is an array of ``{reference, target, condition, gallery}``; the gallery does not hold the target. Images of the
-object tasks are ``{val_image_id}`` of COCO's val2017, those of the attribute tasks boxes of Visual Genome's images,
-``{image_id, instance_bbox: [x, y, width, height]}``, which are cut out with a margin and padded to a square.
+``<task>.json`` is an array of ``{reference, target, condition, gallery}``; the gallery does not hold the target. Images
+of the object tasks are ``{val_image_id}`` of COCO's val2017. Those of the attribute tasks are boxes of Visual Genome's
+images, ``{image_id, instance_bbox: [x, y, width, height]}``, which are cut out with a margin and padded to a square.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def read_benchmark(path: Path, *, faults: ValidationIssues = RAISE) -> Benchmark
             ids = [_id(image, boxes) for image in (record.reference, record.target, *record.gallery)]
             text, known = " ".join(record.condition.split()), [image_id for image_id in ids if image_id]
             if len(known) < len(ids):
-                faults.add(file, number, "an image has neither 'val_image_id' nor 'image_id' with 'instance_bbox'", _AGAIN)
+                problem = "an image has neither 'val_image_id' nor 'image_id' with 'instance_bbox'"
+                faults.add(file, number, problem, _AGAIN)
             elif not record.gallery:
                 faults.add(file, number, "its gallery is empty", _AGAIN)
             elif not text:
@@ -78,8 +79,8 @@ def _files(path: Path) -> dict[str, Path]:
     """The files by task."""
     if path.is_file():
         if path.stem not in TASKS:
-            raise DatasetError(f"{path} is not called like a task of GeneCIS ({', '.join(TASKS)}). Give one of its files, "
-                               "or their folder.")
+            raise DatasetError(f"{path} is not called like a task of GeneCIS ({', '.join(TASKS)}). Give one of its "
+                               "files, or their folder.")
         return {path.stem: path}
     check_folder(path)
     for inside in _INSIDE:

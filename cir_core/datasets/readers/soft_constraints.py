@@ -60,7 +60,7 @@ def read_constraints(path: Path, faults: ValidationIssues = RAISE) -> Constraint
 
 @dataclass(frozen=True)
 class StoredConstraints:
-    """Constraints of a benchmark's queries, by query id. ``model`` wrote them, ``digest`` is 16 hex over all of them."""
+    """Constraints of a benchmark's queries, by query id. ``model`` wrote them; ``digest`` is 16 hex over all."""
 
     by_query: Mapping[str, Constraints]
     model: str
@@ -84,8 +84,8 @@ def constraints_of(benchmark: Benchmark, paths: Sequence[Path]) -> StoredConstra
         parts = ", ".join(f"{name} {len(ids)}" for name, ids in members.items() if name and len(members) > 1)
         raise DatasetError(
             f"The constraint files have {' + '.join(map(str, found))} entries, and {benchmark.name} has "
-            f"{len(benchmark.queries)} queries{f' ({parts})' if parts else ''}. They go together by their order: give one file "
-            "for all queries, or one for each part in this order, made for this split and caption mode.")
+            f"{len(benchmark.queries)} queries{f' ({parts})' if parts else ''}. They go together by their order: give "
+            "one file for all queries, or one for each part in this order, made for this split and caption mode.")
     entries = {query_id: entry for ids, cache in zip(groups, caches, strict=True)
                for query_id, entry in zip(ids, cache.constraints, strict=True)}
     content = json.dumps([[query_id, astuple(entry)] for query_id, entry in entries.items()])

@@ -61,7 +61,8 @@ class BuiltinLanguageModel:
             CaptionTask: self._caption, AspectsTask: self._aspects, ConstraintsTask: self._constraints,
             MergeTask: lambda task: merge(task.caption, task.modification_text),
             ReflectTask: self._reflect, FreeReflectTask: self._reflect_freely,
-            SilentReflectTask: lambda task: _silent(self._reflect(task)), DifferenceTask: self._difference, ConfidenceTask: self._confidence,
+            SilentReflectTask: lambda task: _silent(self._reflect(task)),
+            DifferenceTask: self._difference, ConfidenceTask: self._confidence,
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
 

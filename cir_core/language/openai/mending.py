@@ -1,7 +1,7 @@
 """Mend nearly valid JSON, so that a model is not asked again for a comma.
 
-The library json-repair reads trailing and missing commas, single quotes, comments, texts with quotation marks in them and
-missing brackets. It would also close a text that was cut off in the middle of a word; here the unfinished value is
+The library json-repair reads trailing and missing commas, single quotes, comments, texts with quotation marks in them
+and missing brackets. It would also close a text that was cut off in the middle of a word; here the unfinished value is
 dropped instead, because "a red dre" is no answer.
 """
 

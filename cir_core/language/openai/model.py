@@ -148,8 +148,8 @@ class _Exchange:
         if isinstance(found, WrongForm):
             raise LanguageModelRefused(
                 f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
-                f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows instructions better "
-                "(CIRQUE_LLM_MODEL).")
+                f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows instructions "
+                "better (CIRQUE_LLM_MODEL).")
         return found.model_copy(update={"notes": (*found.notes, *notes)})
 
     def _first(self) -> tuple[Request, Reply, tuple[str, ...]]:

@@ -29,8 +29,8 @@ class WrongForm(Exception):
 
 
 def read_answer(task: Task[A], text: str) -> A:
-    """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON. What is not quite JSON is
-    mended (:mod:`cir_core.language.openai.mending`); an answer that was cut off says so in its notes.
+    """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON. What is not quite JSON
+    is mended (:mod:`cir_core.language.openai.mending`); an answer that was cut off says so in its notes.
 
     Raises:
         WrongForm: no JSON object, or not a valid answer to ``task``.

@@ -139,7 +139,8 @@ def search(
             raise
         # Its marks and its place in the session are those of the turn before: they are not sent again.
         refused = {"text": text} if isinstance(error, LanguageModelRefused) else None
-        return replace(view, problem=public_message(error), refused=refused)  # a second try must not keep the changes twice
+        # Not raised: a second try must not keep the changes twice.
+        return replace(view, problem=public_message(error), refused=refused)
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
     # Which the words may have chosen.

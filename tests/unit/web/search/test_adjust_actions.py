@@ -86,7 +86,7 @@ def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, rep
     # Whatever is done instead, the offer is withdrawn.
     assert perform(services, refused, "fold", {"on": True}).refused is None
     assert perform(services, refused, "sessions", {}).refused is not None
-    with pytest.raises(SearchError, match="no search to repeat|no session yet"):
+    with pytest.raises(SearchError, match=r"no search to repeat|no session yet"):
         begin(services, replace(refused, refused=None), "by_rules", {})
 
 
