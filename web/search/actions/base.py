@@ -75,6 +75,7 @@ def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
 
 def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check the request; the search itself is left to the job."""
+    seen = view
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
     view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:
@@ -91,7 +92,7 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
         try:
             return search(services.search, view, text, marks, watch, shown_in, rules)
         except LanguageModelRefused as error:
-            return replace(view, problem=public_message(error), refused=dict(data))
+            return replace(seen, problem=public_message(error), refused=dict(data))
 
     return watch, job
 

@@ -83,6 +83,11 @@ def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, rep
     assert "this turn goes on with the language model scripted/1" in turn.notes[0]
     following = turn_of(services, searched(services, settings, text="blue", view=view))
     assert following.number == 2 and following.merged_text == "red"
+    # A text in place of the shown turn's is asked again in its place, not in that of the turn before.
+    services.language._replies["merge"] = [refusal]
+    instead = searched(services, settings, text="purple", view=replace(view, refused=None), instead=True)
+    assert instead.turn_id == view.turn_id
+    assert turn_of(services, repeated(services, instead)).parent_id is None
     # Whatever is done instead, the offer is withdrawn.
     assert perform(services, refused, "fold", {"on": True}).refused is None
     assert perform(services, refused, "sessions", {}).refused is not None
