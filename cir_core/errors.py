@@ -13,6 +13,7 @@
     ├── LanguageModelError       a language model failed or answered in the wrong form
     │   ├── UnsupportedTask      a role this language model cannot fill
     │   ├── LanguageModelUnavailable   its server cannot be reached or keeps failing
+    │   ├── LanguageModelRefused it declined, or answered twice in a form that cannot be used
     │   └── Stopped              the person stopped the answer half-way
     ├── MethodError              an invalid method declaration, an unknown method
     ├── DatasetError             a malformed benchmark file
@@ -40,6 +41,8 @@ Screens and commands catch ``CirqueError`` only; anything else is a defect and k
 from __future__ import annotations
 
 from typing import Literal
+
+RULES_CAN = "The built-in rules can answer in its place."
 
 
 class CirqueError(Exception):
@@ -73,6 +76,15 @@ class RelevanceMismatch(CirqueError): ...
 class LanguageModelError(CirqueError): ...
 class UnsupportedTask(LanguageModelError): ...
 class LanguageModelUnavailable(LanguageModelError): ...
+
+
+class LanguageModelRefused(LanguageModelError):
+    """Ends with :data:`RULES_CAN`, so that whoever shows it can offer that."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if message.endswith(RULES_CAN) else f"{message} {RULES_CAN}")
+
+
 class Stopped(LanguageModelError): ...
 class MethodError(CirqueError): ...
 class DatasetError(CirqueError): ...

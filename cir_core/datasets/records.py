@@ -42,6 +42,12 @@ class BenchmarkQuery:
     captions: tuple[str, ...] = field(default=(), compare=False)    # as in the file, if the text is made of several
 
 
+def group_of(pool: str) -> str:
+    """What a pool counts with: the part of its name before a slash, which names a query's own pool
+    ("focus_object/12"); else itself."""
+    return pool.partition("/")[0]
+
+
 def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
     """The queries' caption mode as in protocol and run cards; several are joined by "+"."""
     return "+".join(sorted({query.caption_mode for query in queries}))
@@ -60,11 +66,18 @@ class Benchmark:
     notes: tuple[str, ...] = ()          # remarks on these files for the user
     dataset: str = ""                    # own name if the kind is a format shared by many: M-BEIR's "cirr"
     lines: Mapping[str, int] = field(default_factory=dict)   # if lines were dropped: query id to its line, from 0
+    boxes: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    """Images that are cut out of those at their paths: id to left, top, width and height in pixels."""
 
     @property
     def name(self) -> str:
         """Kind, own name and split, as in "cirr-val" and "mbeir-cirr-test": its gallery's default name."""
         return "-".join(part for part in (self.kind, self.dataset.lower(), self.split) if part)
+
+    @property
+    def own_galleries(self) -> bool:
+        """Whether each query is ranked among images of its own (GeneCIS)."""
+        return any("/" in name for name in self.pools)
 
     def line_of(self, position: int) -> int:
         """The query's line in its file, from 0; CIRCUS's files refer to it."""

@@ -7,10 +7,12 @@ images, without the reference in CIRR. Scoring is in :mod:`cir_core.evaluation.e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
-from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.datasets.readers.soft_constraints import StoredConstraints
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of, group_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
 from cir_core.evaluation.method_runs import (
@@ -41,12 +43,14 @@ _TOGETHER = 64   # queries encoded and ranked as a batch, always the same ones
 
 def run_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    depth: int = DEPTH, domain: Domain = "garment", progress: Progress | None = None,
+    depth: int = DEPTH, domain: Domain = "garment", constraints: StoredConstraints | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[MethodRun]:
     """Run every query under every method, one run per method; the ``depth`` best are stored.
 
     A failed query (an unreadable image, a malformed answer of a language model) is recorded in the run's failures.
-    ``domain`` is what prompts say the images show. The methods share captions of references.
+    ``domain`` is what prompts say the images show. The methods share captions of references. With ``constraints``, soft
+    filters take these and ask no language model.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
@@ -55,69 +59,86 @@ def run_methods(
     """
     if depth < 1:
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
-    searchers = searchers_for(benchmark, gallery, encoder, language, domain)
+    searcher_of = searchers_for(benchmark, gallery, encoder, language, domain)
     for method in methods:
-        yield from run_together(benchmark, [method], searchers, depth, progress)
+        given = constraints if method.settings.soft_filter is not None else None
+        yield from run_together(benchmark, [method], searcher_of, depth, progress,
+                                compose=partial(composed, constraints=given), constraints=given)
 
 
-Compose = Callable[[Searcher, Sequence[BenchmarkQuery], MethodSettings], Sequence[Composed | Problem]]
-"""Queries of one pool under settings. All methods of a run get the same list before the next list comes."""
+SearcherOf = Callable[[str], Searcher]
+"""By the name of a pool."""
+
+Compose = Callable[[Sequence[Searcher], Sequence[BenchmarkQuery], MethodSettings], Sequence[Composed | Problem]]
+"""Queries, each with the searcher of its pool, under settings. All methods of a run get the same list before the next
+list comes."""
 
 
 def asked(
-    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings
+    searchers: Sequence[Searcher], queries: Sequence[BenchmarkQuery], settings: MethodSettings,
+    constraints: StoredConstraints | None = None,
 ) -> list[PreparedTurn | Problem]:
     """The first part of composing: texts of the queries that can be ranked."""
-    return each(lambda query: _asked(searcher, query, settings), queries)
+    return each(lambda both: _asked(*both, settings, constraints), list(zip(searchers, queries, strict=True)))
 
 
 def composed(
-    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings
+    searchers: Sequence[Searcher], queries: Sequence[BenchmarkQuery], settings: MethodSettings,
+    constraints: StoredConstraints | None = None,
 ) -> Sequence[Composed | Problem]:
-    return composed_together(asked(searcher, queries, settings), [searcher] * len(queries), settings)
+    return composed_together(asked(searchers, queries, settings, constraints), searchers, settings)
 
 
 def searchers_for(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain
-) -> dict[str, Searcher]:
-    """One for each pool. Raises ``GalleryError`` if the gallery lacks images of the benchmark."""
+) -> SearcherOf:
+    """Raises ``GalleryError`` if the gallery lacks images of the benchmark."""
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    return {name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()}
+
+    def over(pool: str) -> Searcher:
+        return searcher_over(benchmark.pools[pool], gallery, encoder, language, domain)
+
+    # Thousands of small ones would hold more vectors than the gallery: they are made when their queries' turn comes.
+    return over if benchmark.own_galleries else {pool: over(pool) for pool in benchmark.pools}.__getitem__
 
 
 def run_together(
-    benchmark: Benchmark, methods: Sequence[Method], searchers: Mapping[str, Searcher], depth: int,
-    progress: Progress | None, *, compose: Compose = composed, keep_scores: bool = True,
+    benchmark: Benchmark, methods: Sequence[Method], searcher_of: SearcherOf, depth: int,
+    progress: Progress | None, *, compose: Compose = composed, constraints: StoredConstraints | None = None,
+    keep_scores: bool = True,
 ) -> list[MethodRun]:
     """Run ``methods`` batch by batch, all of them over one before the next. Without ``keep_scores`` the runs have none,
-    which takes a third of the memory."""
+    which takes a third of the memory. ``constraints``: those that ``compose`` uses."""
     exclude = any(query.reference_id in query.excluded_ids for query in benchmark.queries)
     found = [_Found(method, replace(method.settings, exclude="reference" if exclude else "none")) for method in methods]
     members: dict[str, list[BenchmarkQuery]] = defaultdict(list)
     for query in benchmark.queries:
-        members[query.pool].append(query)
+        members[group_of(query.pool)].append(query)
     done, total = 0, len(benchmark.queries)
-    for pool, queries in members.items():
+    for queries in members.values():
         for start in range(0, len(queries), _TOGETHER):
             together = queries[start:start + _TOGETHER]
+            over = {pool: searcher_of(pool) for pool in dict.fromkeys(query.pool for query in together)}
             with telling_how_far(methods[0].title, done, total, "queries"):
-                _add(found, searchers[pool], together, compose, depth, keep_scores)
+                _add(found, [over[query.pool] for query in together], together, compose, depth, keep_scores)
             done += len(together)
             if progress:
                 progress(found[0].method.title, done, total)
-    return [one.as_run(benchmark, searchers) for one in found]
+    scope = f"{benchmark.name} {benchmark.digest}" + (f", constraints {constraints.digest}" if constraints else "")
+    searchers = [searcher_of(pool) for pool in dict.fromkeys(query.pool for query in benchmark.queries)][:1]
+    return [one.as_run(benchmark, searchers, scope) for one in found]
 
 
 def _add(
-    found: Sequence[_Found], searcher: Searcher, queries: Sequence[BenchmarkQuery], compose: Compose, depth: int,
-    keep_scores: bool,
+    found: Sequence[_Found], searchers: Sequence[Searcher], queries: Sequence[BenchmarkQuery], compose: Compose,
+    depth: int, keep_scores: bool,
 ) -> None:
     """Compose a batch under every method, and rank all of it at once."""
-    made = [compose(searcher, queries, one.settings) for one in found]
+    made = [compose(searchers, queries, one.settings) for one in found]
     every = [query for _ in found for query in queries]
     ranked = ranked_together(
-        [one for of in made for one in of], [searcher] * len(every),
+        [one for of in made for one in of], [*searchers] * len(found),
         [(*query.target_ids, *query.subset_ids) for query in every], [query.excluded_ids for query in every], depth,
     )
     for number, one in enumerate(found):
@@ -157,10 +178,10 @@ class _Found:
                 self.notes.update(one.notes)
                 self.usage += one.composition.usage
 
-    def as_run(self, benchmark: Benchmark, searchers: Mapping[str, Searcher]) -> MethodRun:
+    def as_run(self, benchmark: Benchmark, searchers: Sequence[Searcher], scope: str) -> MethodRun:
         card = card_of(
-            searchers.values(), self.settings, split=benchmark.split,
-            caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
+            searchers, self.settings, split=benchmark.split, caption_mode=caption_mode_of(benchmark.queries),
+            scope=scope,
         )
         order = [query.query_id for query in benchmark.queries if query.query_id in self.lists]
         run = Run(
@@ -174,7 +195,9 @@ class _Found:
         )
 
 
-def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> PreparedTurn:
+def _asked(
+    searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings, given: StoredConstraints | None
+) -> PreparedTurn:
     for target in query.target_ids:
         if target not in searcher.index:
             raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
@@ -182,4 +205,5 @@ def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) 
         if target in query.excluded_ids:
             raise SearchError(f"The target {quoted(target)} is excluded from the results, so it has no rank.")
     text = clean_text(query.modification_text, required=settings.base != "image-only")
-    return searcher.prepare(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())
+    return searcher.prepare(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch(),
+                            constraints=given.by_query[query.query_id] if given else None)

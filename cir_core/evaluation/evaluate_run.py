@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cir_core.datasets.records import Benchmark
+from cir_core.datasets.records import Benchmark, group_of
 from cir_core.evaluation.evaluators import single_turn
 from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.evaluation.evaluators.evaluator import Evaluator
@@ -52,7 +52,7 @@ def evaluate_run(
         notes = (*notes, "The run ranks only image sets, so it has no CIRQRS.")
     groups: dict[str, list[int]] = {}
     for row, query in enumerate(benchmark.queries if evaluator.by_category else ()):
-        groups.setdefault(query.pool, []).append(row)
+        groups.setdefault(group_of(query.pool), []).append(row)
     return score(
         run.system, [query.query_id for query in benchmark.queries], columns, groups=groups, of_groups=True,
         notes=(*notes, *run.notes), seed=seed,

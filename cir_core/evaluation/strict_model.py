@@ -6,11 +6,13 @@ did would report the base method under the name of another.
 
 from __future__ import annotations
 
-from cir_core.errors import CirqueError
+from cir_core.errors import RULES_CAN, CirqueError, LanguageModelRefused
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
 from cir_core.language.wrappers.base import Wrapper
 from cir_core.methods.observer import TurnObserver
+
+_ALL_BY_RULES = "For all queries: --model built-in."
 
 
 class QueryWatch(TurnObserver):
@@ -22,12 +24,15 @@ class QueryWatch(TurnObserver):
 
 
 class StrictLanguageModel(Wrapper):
-    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates."""
+    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates. A refusal says how
+    to evaluate with the built-in rules: here they do not answer for single queries, which would mix two models."""
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         try:
             return self.inner.complete(task, watch)
         except CirqueError as error:
+            if isinstance(error, LanguageModelRefused):
+                error = LanguageModelRefused(f"{str(error).removesuffix(RULES_CAN)}{_ALL_BY_RULES} {RULES_CAN}")
             if isinstance(watch, QueryWatch) and watch.error is None:
                 watch.error = error
-            raise
+            raise error

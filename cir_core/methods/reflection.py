@@ -2,8 +2,8 @@
 
     v_t = Slerp(u_t, v_{t−1}; α),  u_t the encoded refined query of round t = 1 … T
 
-The paper leaves open when to stop early (here: when the user does), what to do when the
-language model fails in a round (earlier rounds count), and whether a round sees the
+The paper leaves open when to stop early (here: when the user does, or by a setting), what to do
+when the language model fails in a round (earlier rounds count), and whether a round sees the
 previous query (a setting, off).
 """
 
@@ -18,7 +18,16 @@ import numpy as np
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError, Stopped
-from cir_core.language.tasks import Domain, ReflectTask, Task
+from cir_core.language.tasks import (
+    Answer,
+    Domain,
+    FreeReflectAnswer,
+    FreeReflectTask,
+    ReflectAnswer,
+    ReflectTask,
+    SilentReflectTask,
+    Task,
+)
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
 from cir_core.methods.parameters import Label, declare
@@ -36,6 +45,13 @@ FUSIONS = {
     PSEUDO_FEEDBACK: "Mean of the best, no language model",
 }
 
+REASONING = {"steps": "Four steps, written down", "free": "Its own way, written down",
+             "silent": "Four steps, unwritten"}
+STOPS = {"never": "Never", "same-results": "When the images shown stay the same",
+         "nothing-missing": "When nothing is missing"}
+_TASKS: Mapping[str, type[ReflectTask]] = {
+    "steps": ReflectTask, "free": FreeReflectTask, "silent": SilentReflectTask}
+
 _NO_CAPTIONS = (
     "the rounds saw pictures alone: this gallery has no stored captions (make them with “cirque captions build”)"
 )
@@ -49,7 +65,8 @@ class ReflectionStep(Step[Reflection]):
         Reflection, Label("rounds", "rounds", "T"), Label("images", "images shown to the model", "K"),
         Label("captions", "captions used", "N"),
         Label("history_weight", "weight of the previous query", "α", "reflection alpha"),
-        Label("fusion", "Fusion", choices=FUSIONS),
+        Label("fusion", "Fusion", choices=FUSIONS), Label("reasoning", "Reasoning of the model", choices=REASONING),
+        Label("stop", "Stop early", choices=STOPS),
     )
 
     @property
@@ -70,14 +87,16 @@ class ReflectionStep(Step[Reflection]):
         if settings.fusion == PSEUDO_FEEDBACK:
             return "Reflection", f"mean of the best {settings.images}, {rounds}, {history}"
         seen = ", sees its query" if settings.show_query else ""
+        reasons = f", reasoning {settings.reasoning}" if settings.reasoning != "steps" else ""
+        stops = f", stops at {settings.stop}" if settings.stop != "never" else ""
         return "Reflection", (f"{self.label}, {rounds}, {settings.images} images, {settings.captions} captions, "
-                              f"{settings.fusion}, {history}{seen}")
+                              f"{settings.fusion}, {history}{seen}{reasons}{stops}")
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
         return [(f"Round {one.number}", one.query) for one in composition.rounds if one.query]
 
     def tasks(self, settings: Reflection, domain: Domain) -> tuple[Task[Any], ...]:
-        return () if settings.fusion == PSEUDO_FEEDBACK else (ReflectTask(domain=domain),)
+        return () if settings.fusion == PSEUDO_FEEDBACK else (_TASKS[settings.reasoning](domain=domain),)
 
     def ask(self, settings: Reflection, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
         return {}, ()
@@ -158,6 +177,9 @@ def reflect(
             with turn.stages("reflect"):
                 hits = turn.looking.best(query.vector, depth)
                 watch.found(hits)
+                if why := _stops(reflection, rounds, hits):
+                    notes.append(f"reflection ended after {len(rounds)} of {reflection.rounds} rounds: {why}")
+                    break
                 one = _round(number, hits, reflection, turn, previous_query)
         except Stopped:
             notes.append(f"stopped after {len(rounds)} of {reflection.rounds} rounds of reflection")
@@ -175,6 +197,21 @@ def reflect(
     return query, tuple(rounds), tuple(dict.fromkeys(notes))
 
 
+def _stops(reflection: Reflection, rounds: Sequence[ReflectionRound], hits: Sequence[Hit]) -> str:
+    """Why there is no further round after ``rounds``, whose query found ``hits``; "" if there is one."""
+    if not rounds:
+        return ""
+    last = rounds[-1]
+    best = tuple(hit.image_id for hit in hits[: reflection.images])
+    if reflection.stop == "same-results" and best == last.looked_at[: reflection.images]:
+        return f"the first {len(best)} results stayed the same"
+    # Only a model that writes its four steps down says what is missing.
+    lists = reflection.reasoning == "steps" and reflection.fusion != PSEUDO_FEEDBACK
+    if reflection.stop == "nothing-missing" and lists and not last.problems:
+        return "the language model found nothing missing"
+    return ""
+
+
 def _round(
     number: int, hits: Sequence[Hit], reflection: Reflection, turn: StepTurn, previous_query: str
 ) -> ReflectionRound:
@@ -185,15 +222,23 @@ def _round(
         mean = unit(looking.features(pictured).mean(axis=0)) if pictured else None
         return ReflectionRound(number, "", looked_at=tuple(pictured), pictures=len(pictured), vector=mean)
     captions = looking.captions(shown[: reflection.captions])
-    answer = turn.language.complete(ReflectTask(
-        reference=turn.reference.picture, reference_caption=turn.caption, modification_text=turn.text,
+    answer: Any = turn.language.complete(_TASKS[reflection.reasoning](
+        reference=turn.reference.picture, reference_caption=turn.caption_shown, modification_text=turn.text,
         candidates=tuple(looking.picture(image_id) for image_id in pictured), captions=captions,
         previous_query=previous_query if reflection.show_query else None, domain=turn.domain,
         round_number=number,
     ), turn.stages.watch)
     return ReflectionRound(
-        number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
+        number, answer.query, **_thoughts(answer),
         looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured),
         notes=answer.notes if any(captions) or not reflection.captions else (*answer.notes, _NO_CAPTIONS),
         vector=turn.encoder.encode_texts([answer.query])[0],
     )
+
+
+def _thoughts(answer: Answer) -> dict[str, Any]:
+    """What the answer says besides its query, as fields of a :class:`ReflectionRound`."""
+    if isinstance(answer, ReflectAnswer):
+        return {"intent": answer.intent, "satisfied": answer.satisfied, "problems": answer.problems,
+                "strategy": answer.strategy}
+    return {"strategy": answer.reasoning} if isinstance(answer, FreeReflectAnswer) else {}

@@ -61,8 +61,10 @@ class SoftFilterStep(Step[SoftFilter]):
 
     def ask(self, settings: SoftFilter, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
         """Not with the rounds of reflection: stopping those leaves the filter."""
+        if turn.constraints is not None:
+            return {"constraints": turn.constraints, self.name: settings}, ()
         constraints, notes = ask_constraints(
-            turn.language, turn.reference, turn.caption, turn.text, turn.domain, turn.stages)
+            turn.language, turn.reference, turn.caption_shown, turn.text, turn.domain, turn.stages)
         return {"constraints": constraints, self.name: settings}, notes
 
     def score(

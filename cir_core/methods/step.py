@@ -21,7 +21,7 @@ from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.references import Reference
 from cir_core.methods.timings import StageTimer
-from cir_core.types.composition import Adjustment, Composition
+from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Hit, Matrix, Vector
 from cir_core.types.vectors import TextEncoder
@@ -63,6 +63,14 @@ class StepTurn:
     number: int = 1                        # of the turn in its session
     earlier: Composition | None = None     # of the turn before
     current: Composition | None = None     # of this turn, where it is finished and read again
+    constraints: Constraints | None = None # SoFT's, given in advance: no language model is asked for them
+
+    @property
+    def caption_shown(self) -> str:
+        """``caption`` as SoFT and CoRR show it to the language model. One that sees looks at the reference itself, as
+        in the papers, so that what it is asked does not depend on whether the base had a caption made. Of several
+        references together it gets what they share."""
+        return "" if self.language.sees and not self.reference.joined else self.caption
 
 
 def _no_relevance() -> Any:

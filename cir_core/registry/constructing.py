@@ -23,6 +23,9 @@ def queries_to_construct(
     mode: CaptionMode | None = caption_mode or ("separate" if dataset in _SEPARATE else None)
     benchmark = read_benchmark(dataset, path, split=split, caption_mode=mode, pool=pool)
     refuse_hidden(benchmark)
+    if benchmark.own_galleries:
+        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; sessions need one to "
+                           "search. Take another data set.")
     return benchmark
 
 

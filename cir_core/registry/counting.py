@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cir_core.datasets.readers.hp_fashioniq import SCORES, Question
-from cir_core.datasets.records import Benchmark
+from cir_core.datasets.records import Benchmark, group_of
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
@@ -24,7 +24,9 @@ def benchmark_counts(benchmark: Benchmark) -> Counts:
     queries = benchmark.queries
     counts: dict[str, int | float | str] = {"queries": len(queries)}
     by_pool = Counter(query.pool for query in queries)
-    for name, pool in benchmark.pools.items():
+    if benchmark.own_galleries:
+        counts |= _of_own_galleries(benchmark)
+    for name, pool in benchmark.pools.items() if not benchmark.own_galleries else ():
         label = f", {name}" if len(benchmark.pools) > 1 else ""
         if label:
             counts[f"queries{label}"] = by_pool[name]
@@ -42,6 +44,18 @@ def benchmark_counts(benchmark: Benchmark) -> Counts:
     counts["words of a text, mean"] = mean([len(query.modification_text.split()) for query in queries])
     aspects = Counter(aspect for query in queries for aspect in query.aspects)
     counts.update({f"aspect {name}": number for name, number in sorted(aspects.items())})
+    return counts
+
+
+def _of_own_galleries(benchmark: Benchmark) -> dict[str, int]:
+    """By group: queries, and the sizes of their galleries."""
+    sizes: dict[str, list[int]] = {}
+    for name, pool in benchmark.pools.items():
+        sizes.setdefault(group_of(name), []).append(len(pool or ()))
+    counts = {"images": len({image_id for pool in benchmark.pools.values() for image_id in pool or ()})}
+    for group, of in sizes.items():
+        counts |= {f"queries, {group}": len(of), f"images of a query, {group}, least": min(of),
+                   f"images of a query, {group}, most": max(of)}
     return counts
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.readers import circo, cirr, fashioniq, lasco, mbeir
+from cir_core.datasets.readers import circo, cirr, fashioniq, genecis, lasco, mbeir
 from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
@@ -88,6 +88,9 @@ _ALL = (
                       evaluator=Evaluator(of_rankings(single_turn.circo), as_named=single_turn.circo_ids)),
          measures="CIRCO: mAP@k, Recall@k of the first target, mAP@10 by semantic aspect.", domain="circo",
          submit=lambda folder, run, benchmark: submissions.write_circo(folder / "circo.json", run, benchmark)),
+    Kind("genecis", "GeneCIS", "the folder with the four tasks' JSON files, or one of them",
+         **_benchmark(genecis.read_benchmark, evaluator=Evaluator(of_rankings(single_turn.genecis), by_category=True)),
+         measures="GeneCIS: Recall@1, @2 and @3 over small galleries, by task, and their means.", domain="scene"),
     Kind("lasco", "LaSCo", "the folder, or a lasco_<split>.json", **_benchmark(lasco.read_benchmark, "split"),
          measures="LaSCo: Recall@k, nDCG and MRR.", domain="scene"),
     Kind("mbeir", "anything in M-BEIR's form", "the folder with query/ and cand_pool/, or a query JSONL",

@@ -13,7 +13,7 @@ from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_un
 from cir_core.methods.history import aggregate
 from cir_core.methods.references import Previous, Reference
 from cir_core.methods.timings import StageTimer
-from cir_core.types.composition import Composition, Marks
+from cir_core.types.composition import Composition, Constraints, Marks
 from cir_core.types.records import Matrix, MethodSettings
 
 
@@ -26,6 +26,7 @@ class PreparedTurn:
     caption: CaptionAnswer | None    # None if the method needs none
     words: Words
     stages: StageTimer
+    constraints: Constraints | None = None   # SoFT's, given in advance
 
     @property
     def said(self) -> str:

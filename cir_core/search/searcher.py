@@ -8,6 +8,7 @@ turn depends on comes in, everything it found goes out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchErro
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
+from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
@@ -44,7 +46,7 @@ from cir_core.search.text_vectors import TextVectors
 from cir_core.search.usual import Usual, usual_for
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
-from cir_core.types.composition import Adjustment, Composition, Marks
+from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
 from cir_core.types.records import Matrix, MethodSettings, ProtocolCard, Vector
 
 
@@ -96,6 +98,16 @@ class Searcher:
     def usual(self) -> Usual:
         """The method that searches here begin with, and why if it is not the usual one."""
         return usual_for(self.gallery, self.encoder, self.language, self.domain)
+
+    @cached_property
+    def by_rules(self) -> Searcher:
+        """The same search with the built-in rules in place of the language model."""
+        other = copy(self)
+        other.language = BuiltinLanguageModel(self.encoder)
+        other._captioner = Captioner(other.language, self.domain)
+        for made in ("usual", "by_rules"):   # with the other language model
+            other.__dict__.pop(made, None)
+        return other
 
     def card(self, method: MethodSettings) -> ProtocolCard:
         """What a search here depends on."""
@@ -195,14 +207,17 @@ class Searcher:
         return self.finish_query(asked, base, method, previous=previous, marks=marks)
 
     def prepare(
-        self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None
+        self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None,
+        constraints: Constraints | None = None,
     ) -> PreparedTurn:
-        """First part of :meth:`compose`: the language model calls of the base."""
+        """First part of :meth:`compose`: the language model calls of the base. With ``constraints`` none is asked for
+        those of SoFT, nor for a caption for them."""
         text = clean_text(text, required=False)
         stages = StageTimer(watch)
-        caption = self.caption(reference, method, stages)
+        asks = method if constraints is None else method.with_parts({"soft_filter": None})
+        caption = self.caption(reference, asks, stages)
         words = words_of(text, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
-        return PreparedTurn(reference, text, caption, words, stages)
+        return PreparedTurn(reference, text, caption, words, stages, constraints)
 
     def encode_bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,
               stages: StageTimer | None = None) -> list[BaseQuery]:
@@ -228,7 +243,7 @@ class Searcher:
             notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
         turn = StepTurn(reference, asked.text, asked.said, base.merged, self._looking(excluded), self.encoder,
                         self.language, self.domain, stages, len(previous.references) + 1 if previous else 1,
-                        previous.composition if previous else None)
+                        previous.composition if previous else None, constraints=asked.constraints)
         kept: dict[str, Any] = {}
         for step, settings in steps_of(method):
             parts, more = step.ask(settings, turn)

@@ -144,14 +144,15 @@ class SearchService:
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
         cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
-        watch: TurnObserver | None = None,
+        rules: bool = False, watch: TurnObserver | None = None,
     ) -> Turn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
         ``reference_id`` is a gallery image or an upload, ``further`` are up to 3 more that are the reference together
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
         ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
-        reference; they are shown in rows of ``columns`` (0: unknown). The turn is committed on return.
+        reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this
+        turn in place of the language model. The turn is committed on return.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -165,6 +166,7 @@ class SearchService:
         check_further(reference_id, further)
 
         searcher = self._pool.searcher(session.gallery)
+        searcher = searcher.by_rules if rules else searcher
         self._check_unchanged(session, searcher)
         method = _going_on(session.method, path)
         pointed = self.pointed(searcher, path, reference_id, text, columns, further)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from cir_core.types.parts import Parts, StepParts, flat
+from cir_core.types.parts import Parts, StepParts, flat, flat_whole
 
 Exclude = Literal["none", "reference", "history"]
 """Images excluded from the results: none (CIRCLED), the turn's reference (CIRR, the
@@ -24,6 +24,14 @@ single turns' vectors, as its experiments use for single-turn retrievers."""
 
 FilterMode = Literal["both", "reward", "penalty"]
 Fusion = Literal["slerp", "linear", "replace", "pseudo-feedback"]
+
+Reasoning = Literal["steps", "free", "silent"]
+"""How a language model reasons in a round of reflection: in the paper's four steps, written down; in its own way,
+written down ("w/o CoT"); in the four steps, but writing the query alone ("w/o think process")."""
+
+StopRule = Literal["never", "same-results", "nothing-missing"]
+"""When reflection ends before its last round: when the images shown to the model did not change, or when it found no
+problem. The paper calls its criterion optional and does not define it (algorithm 1, line 16)."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, le=2)]
@@ -51,6 +59,8 @@ class Reflection:
     fusion: Fusion = "slerp"
     history_weight: Share = 0.8  # α: 1 keeps the old query, 0 takes the new one
     show_query: bool = False     # whether the model sees the previous query (not listed in the paper)
+    reasoning: Reasoning = "steps"
+    stop: StopRule = "never"
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,7 @@ class MethodSettings(StepParts):
     step_parts: Parts = ()         # settings of further kinds of steps, by name
 
 
-def method_to_dict(method: MethodSettings) -> dict[str, Any]:
-    """Plain types, for JSON; every step is a key of its own."""
-    return asdict(method, dict_factory=flat)
+def method_to_dict(method: MethodSettings, *, whole: bool = False) -> dict[str, Any]:
+    """Plain types, for JSON; every step is a key of its own. Without ``whole`` some settings at their defaults are left
+    out (:func:`cir_core.types.parts.flat`)."""
+    return asdict(method, dict_factory=flat_whole if whole else flat)

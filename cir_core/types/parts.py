@@ -28,9 +28,19 @@ class StepParts:
         return cast(Self, replace(cast(Any, self), **typed, step_parts=left))
 
 
+_LATER = {"reasoning": "steps", "stop": "never"}
+"""Settings that records got after digests were made of them, with their defaults."""
+
+
 def flat(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """A ``dict_factory`` for :func:`dataclasses.asdict`: the names in ``step_parts`` become keys beside the fields.
-    Where there are none, nothing shows that there could be: digests of methods without them do not change."""
+    Where there are none, nothing shows that there could be, nor do settings that were added later show at their
+    defaults: digests of methods without them do not change."""
+    return {name: value for name, value in flat_whole(pairs).items() if name not in _LATER or value != _LATER[name]}
+
+
+def flat_whole(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """:func:`flat` with every setting."""
     content = dict(pairs)
     parts = dict(content.pop("step_parts", ()))
     return content | parts

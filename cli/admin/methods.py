@@ -76,5 +76,5 @@ def _brackets(parameters: dict[str, Any]) -> str:
 def _record(method: Method) -> dict[str, Any]:
     return {
         "name": method.name, "title": method.title, "source": method.source,
-        "settings": method_to_dict(method.settings), "changed": changed(method.settings),
+        "settings": method_to_dict(method.settings, whole=True), "changed": changed(method.settings),
     }

@@ -95,7 +95,7 @@ def counts_table(first: str, columns: Sequence[str], rows: Mapping[str, Sequence
 
 def conditions_table(rows: Sequence[SubsetConditions]) -> Table:
     """Sessions by subset, and how far each condition is from being broken."""
-    table = _table("subset", "sessions", "over ε", "worst setback", "at τ", "highest cosine")
+    table = table_of("subset", "sessions", "over ε", "worst setback", "at τ", "highest cosine")
     for row in rows:
         table.add_row(
             row.subset, f"{row.sessions:,}", "–" if row.inconsistent is None else f"{row.inconsistent:,}",

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cir_core.errors import CirqueError, DatasetError, SearchError
+from cir_core.errors import CirqueError, DatasetError, MethodError, SearchError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.console import open_encoder
 from cli.evaluate.answer_files import apart, write_run
+from cli.evaluate.captions_first import captions_first
 from cli.evaluate.method_options import ModelChoice, chosen_methods, language_model, named_bar
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
+    from cir_core.datasets.readers.soft_constraints import StoredConstraints
     from cir_core.datasets.records import Benchmark
     from cir_core.encoders.base import Encoder
     from cir_core.evaluation.method_runs import MethodRun, SessionsRun
@@ -130,36 +132,64 @@ def collect(answers: Iterable[SystemRun], folder: Path | None, say: Callable[[st
 
 
 def from_methods(
-    benchmark: Benchmark, gallery: str, methods: str, model: ModelChoice, domain: Domain | None = None
+    benchmark: Benchmark, gallery: str, methods: str, model: ModelChoice, domain: Domain | None = None, *,
+    constraints: Sequence[Path] = (), yes: bool = False,
 ) -> Iterator[SystemRun]:
     """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
-    benchmark's own, or that of the settings where it does not say."""
+    benchmark's own, or that of the settings where it does not say. Soft filters take the
+    ``constraints`` of SoFT's files, if there are any; ``yes`` as of
+    :func:`~cli.evaluate.captions_first.captions_first`."""
     from cir_core.evaluation.evaluate_benchmark import run_methods
     from cir_core.registry.kinds import domain_of
 
-    with opened(gallery, methods, model) as found, named_bar() as progress:
-        yield from _answers(found, run_methods(
-            benchmark, found.gallery, found.encoder, found.language, found.methods,
-            domain=domain or domain_of(benchmark) or get_settings().domain, progress=progress))
+    stored = _constraints(benchmark, constraints)
+    with opened(gallery, methods, model) as found:
+        if stored and all(method.settings.soft_filter is None for method in found.methods):
+            raise MethodError("--constraints are for soft filters, and none of these methods has one. Name one, such "
+                              "as soft, or leave the files out.")
+        shows = domain or domain_of(benchmark) or get_settings().domain
+        captions_first(found.gallery, found.encoder, found.language, found.methods, shows, len(benchmark.queries),
+                       yes=yes)
+        with named_bar() as progress:
+            yield from _answers(found, run_methods(
+                benchmark, found.gallery, found.encoder, found.language, found.methods, domain=shows,
+                constraints=stored, progress=progress), stored)
+
+
+def _constraints(benchmark: Benchmark, paths: Sequence[Path]) -> StoredConstraints | None:
+    if not paths:
+        return None
+    from cir_core.datasets.readers.soft_constraints import constraints_of
+
+    return constraints_of(benchmark, paths)
 
 
 def from_sessions(
     sessions: Sequence[CircledSession], gallery: str, methods: str, model: ModelChoice, exclude_history: bool,
-    pool: Path | None, domain: Domain | None = None,
+    pool: Path | None, domain: Domain | None = None, *, yes: bool = False,
 ) -> Iterator[SystemRun]:
     """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
     as in :func:`from_methods`."""
     from cir_core.evaluation.evaluate_circled import run_sessions
     from cir_core.registry.kinds import domain_named
 
-    with opened(gallery, methods, model) as found, named_bar() as progress:
-        yield from _answers(found, run_sessions(
-            sessions, found.gallery, found.encoder, found.language, found.methods,
-            pools=pools_of(sessions, pool), exclude_history_images=exclude_history,
-            domain=lambda subset: domain or domain_named(subset) or get_settings().domain, progress=progress))
+    def shows(subset: str) -> Domain:
+        return domain or domain_named(subset) or get_settings().domain
+
+    with opened(gallery, methods, model) as found:
+        # The gallery's captions are of one domain.
+        captions_first(found.gallery, found.encoder, found.language, found.methods,
+                       shows(sessions[0].subset if sessions else ""), sum(len(one.turns) for one in sessions), yes=yes)
+        with named_bar() as progress:
+            yield from _answers(found, run_sessions(
+                sessions, found.gallery, found.encoder, found.language, found.methods,
+                pools=pools_of(sessions, pool), exclude_history_images=exclude_history, domain=shows,
+                progress=progress))
 
 
-def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[SystemRun]:
+def _answers(
+    found: Opened, runs: Iterable[MethodRun | SessionsRun], stored: StoredConstraints | None = None
+) -> Iterator[SystemRun]:
     """Raises ``SearchError`` at the end for methods that answered nothing at all."""
     from cir_core.evaluation.method_runs import MethodRun
 
@@ -167,24 +197,29 @@ def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator
     for one in runs:
         if one.run.rankings:
             ranks = one.target_ranks if isinstance(one, MethodRun) else None
-            yield SystemRun(_with_notes(one), _source(found, one), ranks, bool(one.failures))
+            filtered = stored if one.card.method.soft_filter is not None else None
+            yield SystemRun(_with_notes(one, filtered), _source(found, one, filtered), ranks, bool(one.failures))
         else:
             empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
     if empty:
         raise SearchError(" ".join(empty))
 
 
-def _source(found: Opened, one: MethodRun | SessionsRun) -> dict[str, str]:
+def _source(found: Opened, one: MethodRun | SessionsRun, stored: StoredConstraints | None) -> dict[str, str]:
+    given = {"constraints": f"{stored.digest} by {stored.model}"} if stored else {}
     return {"gallery": found.gallery.name, "encoder": found.encoder.name, "language_model": found.language.name,
-            "protocol": one.card.digest}
+            **given, "protocol": one.card.digest}
 
 
-def _with_notes(one: MethodRun | SessionsRun) -> Run:
+def _with_notes(one: MethodRun | SessionsRun, stored: StoredConstraints | None) -> Run:
     """The run, with the reasons of failed queries and the notes of most others."""
     reasons = Counter(one.failures.values()).most_common()
     answered = len(one.run.rankings)
     return replace(one.run, notes=(
-        *one.run.notes, *(f"{count} could not be answered: {reason}" for reason, count in reasons),
+        *one.run.notes,
+        *((f"the constraint file has no text for {stored.empty} queries, which are not filtered",)
+          if stored and stored.empty else ()),
+        *(f"{count} could not be answered: {reason}" for reason, count in reasons),
         *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered)))
 
 

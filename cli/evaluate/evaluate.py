@@ -16,6 +16,7 @@ from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets, relevance
 from cli.evaluate.answers import Opened
+from cli.evaluate.captions_first import LONG, YesOption, captions_first
 from cli.evaluate.comparing import (
     CompareOption,
     check_comparable,
@@ -108,6 +109,7 @@ def sample(
     sweep: SweepOption = None,
     choose_by: ByOption = None,
     figure: TurnsOption = None,
+    yes: YesOption = False,
     json_path: JsonOption = None,
 ) -> None:
     """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
@@ -146,11 +148,13 @@ def sample(
         count = sum(len(read_queries(folder, name, gallery.split)[:limit]) for name in CATEGORIES)
         check_comparable("this evaluation", sample_data(gallery.split, gallery.digest, count),
                          scorer.revision if scorer else "", earlier)
-    with language_model(model, loaded) as language, named_bar() as update:
-        report = evaluate_sample(
-            gallery, folder, loaded, language, chosen, seed=settings.seed, max_turns=turns,
-            limit=limit, sessions=sessions, requests=requests, against=against, scorer=scorer, progress=update,
-        )
+    with language_model(model, loaded) as language:
+        captions_first(gallery, loaded, language, chosen, "garment", 3 * limit if limit else LONG, yes=yes)
+        with named_bar() as update:
+            report = evaluate_sample(
+                gallery, folder, loaded, language, chosen, seed=settings.seed, max_turns=turns,
+                limit=limit, sessions=sessions, requests=requests, against=against, scorer=scorer, progress=update,
+            )
     print_report(report, turns)
     content = dataclasses.asdict(report, dict_factory=flat)
     if earlier:
@@ -170,6 +174,7 @@ def requests(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first requests, and as many sessions.")] = None,
     seed: Annotated[int | None, typer.Option(help="Other requests and intervals (default: CIRQUE_SEED).")] = None,
     model: ModelOption = ModelChoice.built_in,
+    yes: YesOption = False,
     json_path: JsonOption = None,
 ) -> None:
     """How well methods do what was asked: satisfaction and preservation, in one turn and in sessions of four."""
@@ -181,11 +186,13 @@ def requests(
     chosen = chosen_methods(methods, None, all_methods(settings.methods))
     loaded = open_encoder(encoder)
     gallery = _sample_gallery(loaded)
-    with language_model(model, loaded) as language, named_bar() as update:
-        report = evaluate_requests(
-            gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
-            seed=settings.seed if seed is None else seed, limit=limit, progress=update,
-        )
+    with language_model(model, loaded) as language:
+        captions_first(gallery, loaded, language, chosen, "garment", limit or LONG, yes=yes)
+        with named_bar() as update:
+            report = evaluate_requests(
+                gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
+                seed=settings.seed if seed is None else seed, limit=limit, progress=update,
+            )
     print_requests(report)
     _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
 

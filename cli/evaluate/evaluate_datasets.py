@@ -27,6 +27,7 @@ from cli.evaluate.answers import (
     from_sessions,
     pools_of,
 )
+from cli.evaluate.captions_first import YesOption
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
 from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, scorer_in
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption, named_bar
@@ -65,6 +66,9 @@ Union = Annotated[bool, typer.Option(
 Submission = Annotated[Path | None, typer.Option(
     help="Write files for the benchmark's server (circo, cirr) to this folder, also for splits with hidden targets.")]
 
+Constraints = Annotated[list[Path] | None, typer.Option(
+    "--constraints", help="SoFT's constraint file in place of a language model; one for each category, in order.")]
+
 
 def register(app: typer.Typer) -> None:
     for kind in KINDS.values():
@@ -83,12 +87,15 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         submission: Submission = None, union: Union = False, metric: MetricOption = None,
         relevance: RelevanceOption = None, compare: CompareOption = None, sweep: SweepOption = None,
         choose_by: ByOption = None, figure: FigureOption = None,
+        constraints: Constraints = None, yes: YesOption = False,
     ) -> None:
         request = SweepRequest(sweep, choose_by, figure)
         request.check(methods=not run, other={
             "--write-run": write_run, "--submission": submission, "--metric": metric, "--compare": compare,
-            "--partial": partial, "--no-intervals": not intervals})
+            "--constraints": constraints, "--partial": partial, "--no-intervals": not intervals})
         check_choice(run or (), methods, gallery)
+        if run and constraints:
+            raise typer.BadParameter("--constraints are for methods. A run (--run FILE) is measured as it is.")
         check_metric(metric, relevance, gallery, hidden=submission is not None)
         if submission and kind.submit is None:
             servers = " and ".join(sorted(one.name for one in KINDS.values() if one.submit))
@@ -109,7 +116,8 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         earlier = _earlier(compare, asked)
         check_folder(write_run, "--write-run")
         check_folder(submission, "--submission")
-        source = from_files(run) if run else from_methods(benchmark, gallery or "", methods or "", model, domain)
+        source = from_files(run) if run else from_methods(
+            benchmark, gallery or "", methods or "", model, domain, constraints=constraints or (), yes=yes)
         say = err.print if as_json else out.print
         answers, early = collect(source, write_run, say)
         hidden = any(not query.target_ids for query in benchmark.queries)
@@ -168,7 +176,7 @@ def circled(
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
     model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
-    sweep: SweepOption = None, choose_by: ByOption = None, figure: TurnsOption = None,
+    sweep: SweepOption = None, choose_by: ByOption = None, figure: TurnsOption = None, yes: YesOption = False,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
     from cir_core.datasets.readers.circled import read_sessions
@@ -189,7 +197,7 @@ def circled(
         return
     check_folder(write_run, "--write-run")
     source = from_files(run) if run else from_sessions(
-        sessions, gallery or "", methods or "", model, exclude_history, pool, domain)
+        sessions, gallery or "", methods or "", model, exclude_history, pool, domain, yes=yes)
     answers, early = collect(source, write_run, err.print if as_json else out.print)
     scores = [
         evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))

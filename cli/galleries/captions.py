@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from cir_core.captions.caption_build import CaptionProgress, CaptionReport
     from cir_core.captions.stored import CaptionsHeader
     from cir_core.encoders.base import Encoder
+    from cir_core.gallery.gallery import Gallery
     from cir_core.language.base import LanguageModel
 
 app = typer.Typer(help="Build captions that retrieve their own image.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Name of the gallery.")]
+SAMPLES = 30   # of CoRR, section 3.4
 _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
 
@@ -30,7 +32,7 @@ _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
 @app.command()
 def build(
     name: Name,
-    samples: Annotated[int, typer.Option(min=1, max=1000, help="Captions to choose from, per image.")] = 30,
+    samples: Annotated[int, typer.Option(min=1, max=1000, help="Captions to choose from, per image.")] = SAMPLES,
     domain: Annotated[Domain | None, typer.Option(help="What the images show (default: CIRQUE_DOMAIN).")] = None,
     workers: Annotated[int | None, typer.Option(
         min=1, max=64, help="Images captioned at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1)."
@@ -41,28 +43,36 @@ def build(
         ModelChoice.settings),
 ) -> None:
     """Caption every image several times and keep the caption that retrieves it best."""
-    from cir_core.captions.caption_build import optimise_captions
     from cir_core.gallery.gallery import open_gallery
 
     settings = get_settings()
     gallery = open_gallery(name, home=settings.home)
     encoder = open_encoder(gallery.encoder.spec)
-    shows = domain or settings.domain
     with ExitStack() as stack:
         language = _language(model, encoder, stack)
-        at_a_time = workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency)
-        err.print(f"Captions by {language.name}, {samples} for each image, domain {shows} ...")
-        progress = stack.enter_context(_bars())
         try:
-            report = optimise_captions(
-                gallery, encoder, language, samples=samples, domain=shows, workers=at_a_time, restart=restart,
-                limit=limit, progress=progress)
+            report = build_captions(gallery, encoder, language, domain or settings.domain, samples=samples,
+                                    workers=workers, restart=restart, limit=limit)
         except KeyboardInterrupt:
             if not restart:
                 raise  # the usual sentence, to run the same command again, is right
             err.print("\nStopped. What was generated is kept: run the command again without --restart to go on.")
             raise typer.Exit(1) from None
     _summary(name, report)
+
+
+def build_captions(
+    gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *, samples: int = SAMPLES,
+    workers: int | None = None, restart: bool = False, limit: int | None = None,
+) -> CaptionReport:
+    """Captions of a gallery's images, with progress bars. ``workers`` as the option of ``cirque captions build``."""
+    from cir_core.captions.caption_build import optimise_captions
+
+    at_a_time = workers or (1 if language.name.startswith("built-in/") else get_settings().llm_concurrency)
+    err.print(f"Captions by {language.name}, {samples} for each image, domain {domain} ...")
+    with _bars() as progress:
+        return optimise_captions(gallery, encoder, language, samples=samples, domain=domain, workers=at_a_time,
+                                 restart=restart, limit=limit, progress=progress)
 
 
 @app.command()

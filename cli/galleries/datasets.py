@@ -97,7 +97,7 @@ def index(
     _refuse_another(gallery, benchmark)
     manifest = _write_manifest(
         settings.home / "manifests" / f"{gallery}.jsonl", benchmark, ImageFolder(images, benchmark.image_paths),
-        allow_missing=allow_missing)
+        settings.home.absolute() / "crops" / gallery, allow_missing=allow_missing)
     model = open_encoder(encoder)
     with index_bar(f"Indexing {gallery}") as progress:
         result = index_folder(
@@ -146,9 +146,12 @@ def dataset_path(kind: str, path: Path | None) -> Path:
     return own_path(kind, get_settings().home) if path is None else path
 
 
-def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, allow_missing: bool) -> Path:
+def _write_manifest(
+    path: Path, benchmark: Benchmark, folder: ImageFolder, crops: Path, *, allow_missing: bool
+) -> Path:
     """Write id and path of every image, in pool order, which decides ties. The kept manifest allows re-indexing without
-    the data set's files."""
+    the data set's files. Images that are boxes of larger ones are written to ``crops``."""
+    from cir_core.datasets.files.crops import write_crop
     from cir_core.support.files import write_atomically
 
     if any(ids is None for ids in benchmark.pools.values()):
@@ -163,6 +166,10 @@ def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, al
             if where is None:
                 missing.append(image_id)
             else:
+                if (box := benchmark.boxes.get(image_id)) is not None:
+                    source, crop = folder.root / where, crops / f"{image_id}.png"
+                    write_crop(crop, source, box, max_megapixels=get_settings().max_image_megapixels)
+                    where = str(crop)
                 found.append({"id": image_id, "path": where})
             if number % 1000 == 0 or number == len(ids):
                 update(number, len(ids))

@@ -62,3 +62,22 @@ def fashioniq(root: Path, category="dress", records=None, names=("B01", "B02", "
     put(root / "captions" / f"cap.{category}.{split}.json", records)
     put(root / "image_splits" / f"split.{category}.{split}.json", list(names))
     return root
+
+
+def genecis_image(number):
+    return {"val_image_id": number}
+
+
+def genecis_box(number):
+    return {"image_id": number, "instance_id": f"i{number}", "instance_bbox": [10, 20, 30.5, 40]}
+
+
+def genecis(root: Path) -> Path:
+    """Two queries for each task: reference 7, target 8 (of the second 9), a gallery of three others."""
+    for task, of in (("focus_attribute", genecis_box), ("change_attribute", genecis_box),
+                     ("focus_object", genecis_image), ("change_object", genecis_image)):
+        text = "the colour" if task == "focus_attribute" else "with a dog"
+        put(root / "genecis" / f"{task}.json", [
+            {"reference": of(7), "target": of(target), "condition": text,
+             "gallery": [of(number) for number in (8, 9, 10, 11) if number != target]} for target in (8, 9)])
+    return root

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from cir_core.datasets.readers.soft_constraints import write_constraints
 from cir_core.errors import (
     CirqueError,
     DatasetError,
     GalleryError,
+    LanguageModelRefused,
     LanguageModelUnavailable,
     MethodError,
+    SearchError,
     SettingsError,
 )
 from cir_core.evaluation.runs.records import Run
+from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.language.tasks import ReflectAnswer
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.benchmark import read_benchmark
 from cir_core.settings import get_settings
+from cir_core.types.composition import Constraints
 from cli.evaluate.answers import SystemRun, collect
 from cli.main import app
+from tests.fakes.benchmark_files import genecis
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
 
 
 @pytest.fixture
@@ -470,3 +479,112 @@ def test_what_was_finished_before_a_server_went_away_is_kept(tmp_path):
     assert (tmp_path / "first.trec").read_text() == "q Q0 a 1 1 first\n"
     with pytest.raises(LanguageModelUnavailable):
         collect((one for one in answers() if one.run.system == "second"), None, lambda line: None)
+
+
+# ---- Stored constraints, captions beforehand, refusals --------------------------------------------
+
+
+def asked_of(monkeypatch, language):
+    """Evaluations ask ``language``, whatever model they name."""
+    @contextmanager
+    def given(model, encoder):
+        yield language
+
+    monkeypatch.setattr("cli.evaluate.answers.language_model", given)
+
+
+def test_a_constraint_file_takes_the_place_of_the_language_model(evaluate, painted, tmp_path, monkeypatch):
+    asked_of(monkeypatch, SilentLanguageModel())
+    # What must show is blue: of the reds, which all are, the bluer ones rise. λ = 1: s (r + 1 − p) / 2.
+    file = tmp_path / "cirr_const_gpt-4o.json"
+    write_constraints(file, [Constraints(prescriptive=("blue",), proscriptive=("red",))], model="gpt-4o")
+    options = ("cirr", "-a", painted, "--gallery", "painted", "--json")
+    result = evaluate(*options, "--methods", "slerp,slerp-soft", "--constraints", file)
+    assert result.exit_code == 0, (result.output, result.exception)
+    plain, soft = json.loads(result.stdout)["systems"]
+    assert soft["full_catalogue"]["mrr"] < plain["full_catalogue"]["mrr"]
+    assert soft["source"]["constraints"].endswith(" by gpt-4o") and "constraints" not in plain["source"]
+    write_constraints(file, [Constraints(proscriptive=("red",))], model="gpt-4o")
+    other = json.loads(evaluate(*options, "--methods", "slerp-soft", "--constraints", file).stdout)
+    assert other["source"]["protocol"] != soft["source"]["protocol"], "other constraints are another protocol"
+    write_constraints(file, [Constraints()], model="gpt-4o")
+    unfiltered = json.loads(evaluate(*options, "--methods", "slerp-soft", "--constraints", file).stdout)
+    assert "the constraint file has no text for 1 queries, which are not filtered" in unfiltered["notes"]
+
+
+def test_constraint_files_that_do_not_fit_are_refused(evaluate, painted, tmp_path):
+    file = tmp_path / "c.json"
+    write_constraints(file, [Constraints(), Constraints()], model="gpt-4o")
+    options = ("cirr", "-a", painted, "--gallery", "painted", "--constraints", file)
+    refused = evaluate(*options, "--methods", "slerp-soft")
+    assert isinstance(refused.exception, DatasetError)
+    assert "have 2 entries, and cirr-val has 1" in str(refused.exception)
+    write_constraints(file, [Constraints()], model="gpt-4o")
+    refused = evaluate(*options, "--methods", "slerp")
+    assert isinstance(refused.exception, MethodError) and "such as soft" in str(refused.exception)
+    run = write(tmp_path / "run.json", {"7": NAMES[1:]})
+    assert "--constraints are for methods" in evaluate("cirr", "-a", painted, "-r", run, "--constraints", file).output
+
+
+def test_a_refusal_says_how_to_evaluate_by_rules(evaluate, painted, monkeypatch):
+    asked_of(monkeypatch, ReplayingLanguageModel({"merge": [LanguageModelRefused("The model declined.")]}))
+    result = evaluate("cirr", "-a", painted, "--methods", "cirevl", "--gallery", "painted")
+    assert isinstance(result.exception, SearchError)
+    assert "The model declined. For all queries: --model built-in. The built-in rules" in str(result.exception)
+
+
+@pytest.mark.parametrize(("answer", "options", "built"), [
+    (None, (), False), (None, ("--yes",), True), (True, (), True), (False, (), False)])
+def test_captions_are_offered_once_before_a_long_evaluation(evaluate, painted, monkeypatch, answer, options, built):
+    """``answer``: what a person says at a terminal; None: there is none."""
+    language = ReplayingLanguageModel({"reflect": [ReflectAnswer(intent="i", query="red")]}, sees=True)
+    asked_of(monkeypatch, language)
+    monkeypatch.setattr("cli.evaluate.captions_first.LONG", 1)
+    monkeypatch.setattr("cli.evaluate.captions_first._at_a_terminal", lambda: answer is not None)
+    questions = []
+    monkeypatch.setattr("cli.evaluate.captions_first.typer.confirm",
+                        lambda text, **how: questions.append(text) or answer)
+    command = ("cirr", "-a", painted, "--gallery", "painted", "--methods", "slerp-corr,corr-prf", *options)
+    result = evaluate(*command)
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert len(questions) == (answer is not None)
+    said = " ".join(result.output.split())
+    assert "slerp-corr: the language model is shown captions" in said and "10 of the 10 images" in said
+    assert ("--yes builds the captions first" in said) == (answer is None and not options)
+    (task,) = language.asked_as("reflect")[:1]
+    assert bool(task.captions) is built
+    again = evaluate(*command)
+    assert ("is shown captions" in again.output) is not built
+
+
+def test_nobody_is_asked_where_no_captions_would_be_shown(evaluate, painted, monkeypatch):
+    monkeypatch.setattr("cli.evaluate.captions_first.LONG", 1)
+    said = {"reflect": [ReflectAnswer(intent="i", query="red")]}
+    for sees, methods in ((False, "slerp-corr"), (True, "corr-prf,slerp")):
+        asked_of(monkeypatch, ReplayingLanguageModel(said, sees=sees))
+        result = evaluate("cirr", "-a", painted, "--gallery", "painted", "--methods", methods)
+        assert result.exit_code == 0 and "captions" not in result.output
+
+
+def test_genecis_from_its_files_to_its_figures(evaluate, tmp_path, monkeypatch):
+    """Boxes are cut out at indexing; each query is ranked among its own gallery, each task counts the same."""
+    monkeypatch.setattr("cli.galleries.datasets.open_encoder", lambda spec: FakeEncoder())
+    monkeypatch.setattr("cli.evaluate.answers.open_encoder", lambda spec: FakeEncoder())
+    root = genecis(tmp_path / "genecis")
+    for number, colour in {7: "blue", 8: "red", 9: "green", 10: "blue", 11: "green"}.items():
+        for name in (f"VG_100K/{number}.jpg", f"val2017/{number:012d}.jpg"):
+            path = tmp_path / "images" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("RGB", (80, 120), colour).save(path)
+    indexed = CliRunner().invoke(app, ["datasets", "index", "genecis", str(root), "--images", str(tmp_path / "images")])
+    assert indexed.exit_code == 0, (indexed.output, indexed.exception)
+    gallery = open_gallery("genecis", home=tmp_path / "home")
+    assert len(gallery) == 10 and gallery.load_image("8_10_20_30.5_40").size == (68, 68)  # 52 × 68, padded
+    result = evaluate("genecis", "-a", root, "--methods", "image-only", "--gallery", "genecis", "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
+    # The reference is blue like 10; of the others of each gallery, red 8, green 9 and 11, none is
+    # nearer than the others, so their order by id decides.
+    assert found["recall"]["1"] == 0 and set(found["recall"]) == {"1", "2", "3"}
+    assert set(found["by_group"]) == {"focus_attribute", "change_attribute", "focus_object", "change_object"}
+    assert found["protocol"]["dataset"] == "genecis" and found["queries"] == 8

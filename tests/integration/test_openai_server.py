@@ -20,7 +20,15 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
+from cir_core.errors import (
+    RULES_CAN,
+    LanguageModelError,
+    LanguageModelRefused,
+    LanguageModelUnavailable,
+    SettingsError,
+    Stopped,
+    UnsupportedTask,
+)
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
@@ -167,7 +175,7 @@ def test_a_bad_answer_is_shown_to_the_model_once():
 ])
 def test_two_bad_answers_name_role_and_field(task, text, field):
     with ChatServer([Reply(text)]) as server, connected(server, sees=False) as model:
-        message = fails(model, task=task)
+        message = fails(model, LanguageModelRefused, task)
         assert len(server.requests) == 2
     assert field in message and f"'{task.role}'" in message and "CIRQUE_LLM_MODEL" in message
 
@@ -180,7 +188,8 @@ def test_an_answer_that_ran_out_of_room_gets_more():
 
 def test_declining_is_not_argued_with():
     with ChatServer([Reply("", finish="content_filter")]) as server, connected(server) as model:
-        assert "declined" in fails(model)
+        message = fails(model, LanguageModelRefused)
+        assert "declined" in message and message.endswith(RULES_CAN)
         assert len(server.requests) == 1
 
 
@@ -383,7 +392,7 @@ def test_one_odd_refusal_changes_nothing_for_later():
 ])
 def test_a_server_that_finds_it_improper_is_asked_once(refused):
     with ChatServer([refused]) as server, connected(server) as model:
-        message = fails(model, task=CaptionTask(Picture.of(NOISE)))
+        message = fails(model, LanguageModelRefused, CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 1 and model.answer_mode == "json_schema"
     assert "by its content policy" in message and "Word the request differently" in message
 

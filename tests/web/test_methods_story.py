@@ -347,14 +347,17 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 class Slow:
-    """A chat server's script. ``hold`` keeps the next piece of a reflection back."""
+    """A chat server's script. ``hold`` keeps the next piece of a reflection back; it declines ``declines``."""
 
     def __init__(self) -> None:
+        self.declines: set[str] = set()
         self.hold = threading.Event()
         self.hold.set()
 
     def __call__(self, request: dict[str, Any]) -> Reply:
         role = self._role(json.dumps(request))
+        if role in self.declines:
+            return Reply("", finish="content_filter")
         text = json.dumps(ANSWERS[role])
         if role != "reflect":
             return Reply(text)
@@ -482,3 +485,47 @@ def test_a_server_that_is_away_is_said_where_the_results_are(
     screen.search(page, "in red", 1)
     expect(page.locator(".cq-banner.warn")).to_contain_text("The built-in language model answered instead of nobody")
     assert len(screen.shown_ids(page)) == 60
+
+
+def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
+    connected: App, slow: Slow, page_of: Callable[[App], Page]
+) -> None:
+    page = page_of(connected)
+    choose(page, "corr")
+    slow.declines = {"merge"}
+    try:
+        screen.text_field(page).fill("in red, please")
+        screen.text_field(page).press("Enter")
+        told = page.locator(".cq-banner", has_text="declined to answer")
+        expect(told).to_be_visible(timeout=180_000)
+        expect(screen.text_field(page)).to_have_value("in red, please")
+        told.get_by_role("button", name="Repeat with the built-in rules").click()
+        expect(page.get_by_role("listbox", name="Results of turn 1: in red, please")).to_be_visible(timeout=180_000)
+        screen.settled(page)
+        differs = page.locator(".cq-banner", has_text="this turn goes on with the language model built-in")
+        expect(differs).to_be_visible()
+        expect(screen.text_field(page)).to_have_value("")
+        expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
+    finally:
+        slow.declines = set()
+    # Only that turn: the next one is the language model's again.
+    screen.text_field(page).fill("in orange")
+    screen.text_field(page).press("Enter")
+    expect(page.get_by_role("listbox", name="Results of turn 2: in orange")).to_be_visible(timeout=180_000)
+    screen.settled(page)
+    expect(page.locator(".cq-usage")).to_contain_text("slow-one")
+
+    # Where a part of the turn was declined, its note has the button; the repeated turn begins a branch of its own.
+    slow.declines = {"reflect"}
+    try:
+        screen.text_field(page).fill("in a darker red")
+        screen.text_field(page).press("Enter")
+        note = page.locator(".cq-banner", has_text="Round 1 of reflection failed")
+        expect(note).to_be_visible(timeout=180_000)
+        note.get_by_role("button", name="Repeat with the built-in rules").click()
+        expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2, timeout=180_000)
+        screen.settled(page)
+        expect(page.locator(".cq-title")).to_have_text("in a darker red")
+        expect(note).to_have_count(0)
+    finally:
+        slow.declines = set()

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from cir_core.encoders.base import composes
-from cir_core.errors import CirqueError
+from cir_core.errors import RULES_CAN, CirqueError
 from cir_core.methods.guidance import ticks
 from cir_core.methods.references import MOST_FURTHER
 from cir_core.relevance.configured import problem_of
@@ -167,7 +167,7 @@ class Screen:
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
             problem=seen.problem, wording=results.wording(seen.stored, turn, session.method.base),
             shown=arranged(self._service, self._maps, session, seen, view, tiles),
-            warnings=[*methods.warnings(turn.notes), *self._scarce(gallery, turn)], moves=moves,
+            warnings=[*methods.warnings(turn.notes), *self._scarce(gallery, turn)], moves=moves, rules_can=RULES_CAN,
             offers=steps.offers(turn), panels=steps.panels(seen.stored, turn, gallery, version),
             changes=steps.changes(view),
             feedback=session.method.history == "feedback",
@@ -274,6 +274,7 @@ def _key_of_results(view: UiState, session: SearchSession | None, version: str) 
         return None
     stored = (len(session.turns), session.branches, session.target_live, session.target_revealed) if session else ()
     return (version, view.gallery, view.session_id, view.turn_id, view.branch_id, view.k, view.adjustment, view.undo,
-            view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice,
+            view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice, view.problem,
+            view.refused is not None,
             view.mine if session and session.target_id else (),
             stored)

@@ -47,6 +47,7 @@ class UiState:
     wall: tuple[str, ...] = ()               # gallery images shown before the first search
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
     problem: str = ""
+    refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     notice: str = ""
     loaded: bool = False
     beat: int = 0                            # counts renderings, so that the page sees each one

@@ -4,7 +4,7 @@ import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
+const SLOW = new Set(["search", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
 let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
@@ -112,5 +112,5 @@ function drawn() {
 function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]:not([hidden])").length;
-  return action === "search" && count ? `${count} results for ${title}` : "";
+  return (action === "search" || action === "by_rules") && count ? `${count} results for ${title}` : "";
 }

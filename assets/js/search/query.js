@@ -52,11 +52,12 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 // --- after a new drawing -------------------------------------------------------------------
 
 const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
+const SEARCHES = ["search", "by_rules"];
 const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
   const field = queryField();
-  if (action === "search" && !failed && field && field.value === asked) { // else the next text is being typed
+  if (SEARCHES.includes(action) && !failed && field && field.value === asked) { // else the next text is being typed
     field.value = "";
     if (narrow(720).matches) {
       field.blur();
@@ -75,6 +76,6 @@ onDraw(({ action, failed }) => {
     $("#strip .cq-turns")?.scrollTo({ left: 1e6 * Number(Boolean($(".cq-turns li:last-child.current"))) });
   }
   if (!field) return;
-  if (action === "search" && !failed) keepTyped(field.value);
+  if (SEARCHES.includes(action) && !failed) keepTyped(field.value);
   if (!restored) restoreTyped(field);
 });

@@ -1,10 +1,11 @@
-"""SoFT's constraint cache: a language model's answers, one entry per query of a data set."""
+"""SoFT's constraint cache: a language model's answers, one entry per query of a data set; also in its place."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from pydantic import BaseModel, ConfigDict
 
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
+from cir_core.datasets.records import Benchmark, group_of
+from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted, shortened
 from cir_core.types.composition import Constraints
@@ -53,6 +56,43 @@ def read_constraints(path: Path, faults: ValidationIssues = RAISE) -> Constraint
         str(content.get("model_name", "")), _count(path, content, "input_token", faults),
         _count(path, content, "output_token", faults), tuple(entries),
     )
+
+
+@dataclass(frozen=True)
+class StoredConstraints:
+    """Constraints of a benchmark's queries, by query id. ``model`` wrote them; ``digest`` is 16 hex over all."""
+
+    by_query: Mapping[str, Constraints]
+    model: str
+    digest: str
+    empty: int   # entries without any text
+
+
+def constraints_of(benchmark: Benchmark, paths: Sequence[Path]) -> StoredConstraints:
+    """The entries of ``paths``, in the order of the benchmark's queries: one file for all of them, or one for each part
+    (FashionIQ's categories) in the benchmark's order.
+
+    Raises ``DatasetError`` for a faulty file, and where the numbers of entries and queries differ.
+    """
+    caches = [read_constraints(path) for path in paths]
+    members: dict[str, list[str]] = {group_of(name): [] for name in benchmark.pools}
+    for query in benchmark.queries:
+        members[group_of(query.pool)].append(query.query_id)
+    groups = list(members.values()) if len(paths) > 1 else [[query.query_id for query in benchmark.queries]]
+    found, wanted = [len(cache.constraints) for cache in caches], [len(ids) for ids in groups]
+    if found != wanted:
+        parts = ", ".join(f"{name} {len(ids)}" for name, ids in members.items() if name and len(members) > 1)
+        raise DatasetError(
+            f"The constraint files have {' + '.join(map(str, found))} entries, and {benchmark.name} has "
+            f"{len(benchmark.queries)} queries{f' ({parts})' if parts else ''}. They go together by their order: give "
+            "one file for all queries, or one for each part in this order, made for this split and caption mode.")
+    entries = {query_id: entry for ids, cache in zip(groups, caches, strict=True)
+               for query_id, entry in zip(ids, cache.constraints, strict=True)}
+    content = json.dumps([[query_id, astuple(entry)] for query_id, entry in entries.items()])
+    return StoredConstraints(
+        entries, "+".join(dict.fromkeys(cache.model or "unnamed" for cache in caches)),
+        hashlib.sha256(content.encode()).hexdigest()[:16],
+        sum(not entry.prescriptive and not entry.proscriptive for entry in entries.values()))
 
 
 def write_constraints(

@@ -26,6 +26,7 @@ from cir_core.support.texts import quoted
 FASHIONIQ_CUTOFFS = (10, 50)
 MAP_CUTOFFS = (5, 10, 25, 50)
 CUTOFFS = (1, 5, 10, 50)
+GENECIS_CUTOFFS = (1, 2, 3)
 ASPECT_CUTOFF = 10
 
 
@@ -33,6 +34,11 @@ def fashioniq(benchmark: Benchmark, rankings: Rankings) -> Columns:
     """R@10, R@50 and their mean "average" (the field's "Avg")."""
     recall = recall_columns(benchmark, rankings, FASHIONIQ_CUTOFFS)
     return {**recall, Measure("average"): np.mean(list(recall.values()), axis=0)}
+
+
+def genecis(benchmark: Benchmark, rankings: Rankings) -> Columns:
+    """R@1, R@2, R@3 over each query's own gallery."""
+    return recall_columns(benchmark, rankings, GENECIS_CUTOFFS)
 
 
 def circo(benchmark: Benchmark, rankings: Rankings) -> Columns:

@@ -49,9 +49,9 @@ def sweep_benchmark(
     groups = [query.pool if evaluator.by_category else "" for query in benchmark.queries]
     halves(groups, seed)   # before anything is encoded
     answers, vectors = RememberingLanguageModel(language), RememberingEncoder(encoder)
-    searchers = searchers_for(benchmark, gallery, cast(Encoder, vectors), answers, domain)
+    searcher_of = searchers_for(benchmark, gallery, cast(Encoder, vectors), answers, domain)
     runs = run_together(
-        benchmark, [swept.with_value(method, value) for value in swept.values], searchers, DEPTH, progress,
+        benchmark, [swept.with_value(method, value) for value in swept.values], searcher_of, DEPTH, progress,
         compose=_Shared(swept, answers, vectors), keep_scores=False)
     return curve(method, swept, [_of_benchmark(benchmark, one, evaluator) for one in runs], groups, by=by, seed=seed)
 
@@ -84,7 +84,7 @@ class _Shared:
         self._based: list[Based | Problem] = []
 
     def __call__(
-        self, searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings
+        self, searchers: Sequence[Searcher], queries: Sequence[BenchmarkQuery], settings: MethodSettings
     ) -> Sequence[Composed | Problem]:
         begins = queries is not self._queries
         if begins:
@@ -92,13 +92,13 @@ class _Shared:
             for one in self._kept:
                 one.forget()
         how = self._ranked_otherwise if self._swept.ranks_only else self._composed_otherwise
-        return how(searcher, settings, begins)
+        return how(searchers, settings, begins)
 
     def _ranked_otherwise(
-        self, searcher: Searcher, settings: MethodSettings, begins: bool
+        self, searchers: Sequence[Searcher], settings: MethodSettings, begins: bool
     ) -> Sequence[Composed | Problem]:
         if begins:
-            self._made = composed(searcher, self._queries, settings)
+            self._made = composed(searchers, self._queries, settings)
             return self._made
         step = self._swept.section.step
         parts = {step: settings.part(step)}
@@ -106,11 +106,10 @@ class _Shared:
                 replace(one, composition=one.composition.with_parts(parts)) for one in self._made]
 
     def _composed_otherwise(
-        self, searcher: Searcher, settings: MethodSettings, begins: bool
+        self, searchers: Sequence[Searcher], settings: MethodSettings, begins: bool
     ) -> Sequence[Composed | Problem]:
-        searchers = [searcher] * len(self._queries)
         if begins:
-            self._based = based_together(asked(searcher, self._queries, settings), searchers, settings)
+            self._based = based_together(asked(searchers, self._queries, settings), searchers, settings)
         elif self._swept.moves_base:
             prepared = [one if isinstance(one, Problem) else one.asked for one in self._based]
             return completed_together(

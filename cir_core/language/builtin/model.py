@@ -25,10 +25,15 @@ from cir_core.language.tasks import (
     ConstraintsTask,
     DifferenceTask,
     Domain,
+    FreeReflectAnswer,
+    FreeReflectTask,
     MergeTask,
     Picture,
+    ReflectAnswer,
     ReflectTask,
     RewriteTask,
+    SilentReflectAnswer,
+    SilentReflectTask,
     Task,
     TwoSentencesTask,
 )
@@ -55,7 +60,9 @@ class BuiltinLanguageModel:
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
             CaptionTask: self._caption, AspectsTask: self._aspects, ConstraintsTask: self._constraints,
             MergeTask: lambda task: merge(task.caption, task.modification_text),
-            ReflectTask: self._reflect, DifferenceTask: self._difference, ConfidenceTask: self._confidence,
+            ReflectTask: self._reflect, FreeReflectTask: self._reflect_freely,
+            SilentReflectTask: lambda task: _silent(self._reflect(task)),
+            DifferenceTask: self._difference, ConfidenceTask: self._confidence,
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
 
@@ -82,13 +89,18 @@ class BuiltinLanguageModel:
     def _aspects(self, task: AspectsTask) -> Answer:
         return aspects(task.caption.strip() or self._text(task.reference, task.domain), task.modification_text)
 
-    def _reflect(self, task: ReflectTask) -> Answer:
+    def _reflect(self, task: ReflectTask) -> ReflectAnswer:
         reference = task.reference_caption.strip() or self._text(task.reference, task.domain)
         _garment(reference, "the reference", task.role)
         candidates = [text for text in self._candidates(task) if parse_caption(text).is_garment]
         if not candidates:
             raise _unsupported(task.role, "any of the candidates")
         return reflect(reference, task.modification_text, candidates, task.previous_query)
+
+    def _reflect_freely(self, task: FreeReflectTask) -> Answer:
+        """The rules have one way to reason, so the query is that of :meth:`_reflect`."""
+        found = self._reflect(task)
+        return FreeReflectAnswer(reasoning=f"{found.intent} {found.strategy}", query=found.query, notes=found.notes)
 
     def _candidates(self, task: ReflectTask) -> list[str]:
         """Captions of the best candidates, from their images if none was given."""
@@ -129,6 +141,10 @@ class BuiltinLanguageModel:
 
     def _texts(self, pictures: Sequence[Picture], domain: Domain) -> list[str]:
         return [answer.caption for answer in self._captioner.captions(pictures, domain)]
+
+
+def _silent(found: ReflectAnswer) -> Answer:
+    return SilentReflectAnswer(query=found.query, notes=found.notes)
 
 
 def _garment(caption: str, what: str, role: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import openai
 from openai.types.chat import ChatCompletion
 
-from cir_core.errors import LanguageModelError, Stopped
+from cir_core.errors import LanguageModelError, LanguageModelRefused, Stopped
 from cir_core.language.openai.bounded import ReplyRefused, bounded_client
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
@@ -94,8 +94,8 @@ class Chat:
             if isinstance(result, Reply):
                 self._refused |= named
                 if result.declined:
-                    raise LanguageModelError(f"{self._server.name} declined to answer. Word the request differently, "
-                                             "or take another image.")
+                    raise LanguageModelRefused(f"{self._server.name} declined to answer. Word the request "
+                                               "differently, or take another image.")
                 return result
             if is_policy(result):
                 raise explained(result, self._server, tries)

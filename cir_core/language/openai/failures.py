@@ -9,7 +9,7 @@ import time
 
 import openai
 
-from cir_core.errors import LanguageModelError, LanguageModelUnavailable
+from cir_core.errors import LanguageModelError, LanguageModelRefused, LanguageModelUnavailable
 from cir_core.language.openai.bounded import ReplyRefused
 from cir_core.language.openai.server import Server
 
@@ -146,8 +146,8 @@ def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
 def _by_status(error: Fault, status: int, server: Server, tries: int) -> LanguageModelError:
     said = _short(error, server)
     if is_policy(error):
-        return LanguageModelError(f"{server.host} rejected the request by its content policy (HTTP {status}): {said} "
-                                  "Word the request differently, or take another image.")
+        return LanguageModelRefused(f"{server.host} rejected the request by its content policy (HTTP {status}): {said} "
+                                    "Word the request differently, or take another image.")
     if status in (401, 403):
         key = "refuses CIRQUE_LLM_API_KEY" if server.key else "requires an API key, and CIRQUE_LLM_API_KEY is empty"
         return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")

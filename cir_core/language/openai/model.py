@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
+from cir_core.errors import LanguageModelRefused, Stopped, UnsupportedTask
 from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
@@ -146,9 +146,10 @@ class _Exchange:
             reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
             found = self._read(reply)
         if isinstance(found, WrongForm):
-            raise LanguageModelError(f"{self.model.name} answered the role '{self.task.role}' twice in a form that "
-                                     f"cannot be used; {self.model.server.redacted(str(found))}. Try again, or connect "
-                                     "a model that follows instructions better (CIRQUE_LLM_MODEL).")
+            raise LanguageModelRefused(
+                f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
+                f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows instructions "
+                "better (CIRQUE_LLM_MODEL).")
         return found.model_copy(update={"notes": (*found.notes, *notes)})
 
     def _first(self) -> tuple[Request, Reply, tuple[str, ...]]:

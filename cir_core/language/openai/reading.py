@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from cir_core.language.openai.mending import CUT_OFF, mended
 from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
 from cir_core.support.texts import quoted
@@ -28,13 +29,29 @@ class WrongForm(Exception):
 
 
 def read_answer(task: Task[A], text: str) -> A:
-    """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON.
+    """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON. What is not quite JSON
+    is mended (:mod:`cir_core.language.openai.mending`); an answer that was cut off says so in its notes.
 
     Raises:
         WrongForm: no JSON object, or not a valid answer to ``task``.
     """
-    fields = _fields(task)
-    found = clean(task, _chosen(text, fields))
+    text, fields = _THOUGHT.sub("", text), _fields(task)
+    try:
+        return _answer(task, _chosen(text, fields))
+    except WrongForm as wrong:
+        mend = mended(text, fields)
+        if mend is None:
+            raise
+        try:
+            answer = _answer(task, _requested(mend.content, fields))
+        except WrongForm:
+            raise wrong from None
+    return answer.model_copy(update={"notes": (*answer.notes, CUT_OFF)}) if mend.cut_off else answer
+
+
+def _answer(task: Task[A], content: dict[str, Any]) -> A:
+    """Raises ``WrongForm``."""
+    found = clean(task, content)
     try:
         answer = task.answer_type.model_validate(found)
     except ValidationError as error:
@@ -69,7 +86,6 @@ def _fields(task: Task[Any]) -> set[str]:
 
 def _chosen(text: str, fields: set[str]) -> dict[str, Any]:
     """The last object with a requested field: models draft first and answer last."""
-    text = _THOUGHT.sub("", text)
     if not text.strip():
         raise WrongForm("the answer", "there is no text")
     found = list(_objects(text))
@@ -78,8 +94,11 @@ def _chosen(text: str, fields: set[str]) -> dict[str, Any]:
     # Some models wrap the answer in another object.
     found = [inner for outer in found for inner in (outer, *_only_inner(outer))]
     chosen = next((one for one in reversed(found) if fields & one.keys()), found[-1])
-    required = {name: value for name, value in chosen.items() if name in fields and value is not None}
-    return required
+    return _requested(chosen, fields)
+
+
+def _requested(content: Mapping[str, Any], fields: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name in fields and value is not None}
 
 
 def _only_inner(outer: Mapping[str, Any]) -> list[dict[str, Any]]:

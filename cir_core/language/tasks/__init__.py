@@ -8,7 +8,14 @@ from typing import Any
 from cir_core.language.tasks.aspects import AspectAnswer, AspectsAnswer, AspectsTask
 from cir_core.language.tasks.base import A, Answer, Domain, Picture, Task
 from cir_core.language.tasks.constraints import ConstraintsAnswer, ConstraintsTask
-from cir_core.language.tasks.reflect import ReflectAnswer, ReflectTask
+from cir_core.language.tasks.reflect import (
+    FreeReflectAnswer,
+    FreeReflectTask,
+    ReflectAnswer,
+    ReflectTask,
+    SilentReflectAnswer,
+    SilentReflectTask,
+)
 from cir_core.language.tasks.sessions import DifferenceAnswer, DifferenceTask, JudgeAnswer, JudgeTask
 from cir_core.language.tasks.targets import (
     ConfidenceAnswer,
@@ -23,14 +30,16 @@ from cir_core.language.tasks.text import CaptionAnswer, CaptionTask, MergeAnswer
 __all__ = [
     "A", "Answer", "AspectAnswer", "AspectsAnswer", "AspectsTask", "CaptionAnswer", "CaptionTask", "ConfidenceAnswer",
     "ConfidenceTask", "ConstraintsAnswer",
-    "ConstraintsTask", "DifferenceAnswer", "DifferenceTask", "Domain", "JudgeAnswer", "JudgeTask", "MergeAnswer",
-    "MergeTask", "Picture", "ROLES", "ReflectAnswer", "ReflectTask", "RewriteAnswer", "RewriteTask", "Task",
+    "ConstraintsTask", "DifferenceAnswer", "DifferenceTask", "Domain", "FreeReflectAnswer", "FreeReflectTask",
+    "JudgeAnswer", "JudgeTask", "MergeAnswer",
+    "MergeTask", "Picture", "ROLES", "ReflectAnswer", "ReflectTask", "RewriteAnswer", "RewriteTask",
+    "SilentReflectAnswer", "SilentReflectTask", "Task",
     "TwoSentencesAnswer", "TwoSentencesTask",
 ]
 
 ROLES: dict[str, type[Task[Any]]] = {
     task.role: task for task in (
-        CaptionTask, MergeTask, AspectsTask, ConstraintsTask, ReflectTask, DifferenceTask, ConfidenceTask, RewriteTask,
-        JudgeTask, TwoSentencesTask,
+        CaptionTask, MergeTask, AspectsTask, ConstraintsTask, ReflectTask, FreeReflectTask, SilentReflectTask,
+        DifferenceTask, ConfidenceTask, RewriteTask, JudgeTask, TwoSentencesTask,
     )
 }

@@ -1,4 +1,4 @@
-"""CoRR task: inspect the candidates and refine the query (section 3.2)."""
+"""CoRR task: inspect the candidates and refine the query (section 3.2), and its ablations by prompt (table 4)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ class ReflectAnswer(Answer):
         default=(), description="What they lack, show against the request, or what was asked too strictly."
     )
     strategy: str = Field(default="", description="How the new query goes about it, in one sentence.")
+    query: str = Field(min_length=1, description="The refined query: a concise caption of the wanted image.")
+
+
+class FreeReflectAnswer(Answer):
+    reasoning: str = Field(description="How the query comes about, in a few sentences.")
+    query: str = Field(min_length=1, description="The refined query: a concise caption of the wanted image.")
+
+
+class SilentReflectAnswer(Answer):
     query: str = Field(min_length=1, description="The refined query: a concise caption of the wanted image.")
 
 
@@ -45,3 +54,19 @@ class ReflectTask(Task[ReflectAnswer]):
             "captions": list(self.captions), "previous_query": self.previous_query, "domain": self.domain,
             "round_number": self.round_number,
         }
+
+
+@dataclass(frozen=True)
+class FreeReflectTask(ReflectTask):
+    """A round without the four steps: the model reasons in its own way ("w/o CoT")."""
+
+    role: ClassVar[str] = "reflect-free"
+    answer_type: ClassVar[type[Answer]] = FreeReflectAnswer
+
+
+@dataclass(frozen=True)
+class SilentReflectTask(ReflectTask):
+    """A round in which the model writes none of its reasoning down ("w/o think process")."""
+
+    role: ClassVar[str] = "reflect-silent"
+    answer_type: ClassVar[type[Answer]] = SilentReflectAnswer

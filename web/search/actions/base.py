@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
+from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
 from cir_core.search.searcher import clean_text
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Marks
@@ -75,6 +75,7 @@ def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
 
 def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check the request; the search itself is left to the job."""
+    seen = view
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
     view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:
@@ -85,7 +86,26 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
-    return watch, lambda: search(services.search, view, text, marks, watch, shown_in)
+    rules = data.get("rules") is True
+
+    def job() -> UiState:
+        try:
+            return search(services.search, view, text, marks, watch, shown_in, rules)
+        except LanguageModelRefused as error:
+            return replace(seen, problem=public_message(error), refused=dict(data))
+
+    return watch, job
+
+
+def begin_by_rules(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
+    """The search that the language model refused, or the shown turn, once more with the built-in rules."""
+    if view.refused is not None:
+        again = view.refused
+    elif (turn := session_of(services.search, view).turn(view.turn_id or "")) is not None:
+        again = {"text": turn.modification_text, "instead": True}
+    else:
+        raise SearchError("There is no search to repeat. Describe what should be different, and search.")
+    return begin_search(services, replace(view, refused=None), {**again, "rules": True})
 
 
 def _before(service: SearchService, view: UiState) -> UiState:
@@ -98,7 +118,8 @@ def _before(service: SearchService, view: UiState) -> UiState:
 
 
 def search(
-    service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0
+    service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0,
+    rules: bool = False,
 ) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
@@ -110,14 +131,17 @@ def search(
     try:
         turn = service.run_turn(
             session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
-            parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, watch=watch,
+            parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, rules=rules, watch=watch,
         )
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
     except CirqueError as error:
         if not place:
             raise
-        return replace(view, problem=public_message(error))  # a second try must not keep the changes twice
+        # Its marks and its place in the session are those of the turn before: they are not sent again.
+        refused = {"text": text} if isinstance(error, LanguageModelRefused) else None
+        # Not raised: a second try must not keep the changes twice.
+        return replace(view, problem=public_message(error), refused=refused)
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
     # Which the words may have chosen.
@@ -183,7 +207,7 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
     return session.path_to(tip.turn_id) if tip else ()
 
 
-LONG: dict[str, Begin] = {"search": begin_search, "reword": begin_reword, **COLUMN_LONG}
+LONG: dict[str, Begin] = {"search": begin_search, "by_rules": begin_by_rules, "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
 
 ACTIONS: dict[str, Action] = {
@@ -200,6 +224,8 @@ WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"setti
 
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
+    if name != "sessions":
+        view = replace(view, refused=None)
     view = replace(view, problem="", notice="")
     if name == "sessions":  # the screen draws the list
         return view
@@ -212,6 +238,7 @@ def perform(services: Services, view: UiState, name: str, data: Data) -> UiState
 
 def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
-    return LONG[name](services, replace(view, problem="", notice=""), data)
+    refused = view.refused if name == "by_rules" else None
+    return LONG[name](services, replace(view, problem="", notice="", refused=refused), data)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from cir_core.errors import RULES_CAN
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
@@ -87,7 +88,7 @@ def choices(
     current = name_of(settings, methods)
     rows = [{
         "name": method.name, "title": method.title, "source": method.source, "group": _group(method),
-        "chosen": method.name == current, "settings": method_to_dict(method.settings),
+        "chosen": method.name == current, "settings": method_to_dict(method.settings, whole=True),
         "reason": unusable(method.settings, cannot, unscored),
     } for method in methods.values()]
     usual, *others = dict.fromkeys((_group(methods[USUAL]), *(step.label for step in reversed(STEPS.values()))))
@@ -96,7 +97,7 @@ def choices(
     if current is None:
         groups.insert(0, {"title": "In use", "methods": [{
             "name": "custom", "title": "Custom", "source": method_line(settings, methods).removeprefix("Custom: "),
-            "chosen": True, "settings": method_to_dict(settings), "reason": "",
+            "chosen": True, "settings": method_to_dict(settings, whole=True), "reason": "",
         }]})
     return [group for group in groups if group["methods"]]
 
@@ -142,6 +143,8 @@ def warnings(notes: Sequence[str]) -> list[str]:
         kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
         if not kind and note.startswith("round ") and "failed" in note:
             kind = "round"
+        if not kind and note.endswith(RULES_CAN):   # a part of the turn that a language model refused
+            kind = "refused"
         if kind:
             found.setdefault(kind, note)
     return list(found.values())

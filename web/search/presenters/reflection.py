@@ -59,8 +59,8 @@ def _partial(fields: Mapping[str, Any]) -> Dict:
     """The answer so far. It comes from a language model, piece by piece: nothing is certain."""
     return {
         "intent": _text(fields.get("intent")), "satisfied": _texts(fields.get("satisfied")),
-        "problems": _texts(fields.get("problems")), "strategy": _text(fields.get("strategy")),
-        "query": _text(fields.get("query")),
+        "problems": _texts(fields.get("problems")),
+        "strategy": _text(fields.get("strategy") or fields.get("reasoning")), "query": _text(fields.get("query")),
     }
 
 

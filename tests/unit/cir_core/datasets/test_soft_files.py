@@ -13,8 +13,9 @@ from cir_core.datasets.readers.soft import (
     write_single_target,
 )
 from cir_core.datasets.readers.soft_benchmark import multi_target_benchmark, single_target_benchmark
-from cir_core.datasets.readers.soft_constraints import read_constraints, write_constraints
+from cir_core.datasets.readers.soft_constraints import constraints_of, read_constraints, write_constraints
 from cir_core.datasets.readers.soft_scores import read_scores, write_scores
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.types.composition import Constraints
 
@@ -278,3 +279,26 @@ def test_faults_of_scores_are_told_by_their_record(saved, change, says):
     assert len(read_scores(saved([SCORES[0], {**SCORES[1], **change}]), faults)) == 1
     [fault] = faults.found
     assert fault.record == "record 1" and says in fault.problem
+
+
+def constraint_file(path, *prescriptive):
+    entries = [Constraints(prescriptive=(text,) if text else ()) for text in prescriptive]
+    write_constraints(path, entries, model="gpt-4o")
+    return path
+
+
+def test_constraints_go_to_queries_by_their_order(tmp_path):
+    names = {"dress": ("d0", "d1"), "shirt": ("s0",)}
+    benchmark = Benchmark("fashioniq", "val", tuple(
+        BenchmarkQuery(name, "r", "in red", ("t",), pool=pool) for pool, of in names.items() for name in of),
+        dict.fromkeys(names, ("r", "t")), lambda image_id: ())
+    dress = constraint_file(tmp_path / "dress.json", "a", "b")
+    shirt = constraint_file(tmp_path / "shirt.json", "")
+    both = constraints_of(benchmark, [dress, shirt])
+    one = constraints_of(benchmark, [constraint_file(tmp_path / "all.json", "a", "b", "")])
+    assert {name: entry.prescriptive for name, entry in both.by_query.items()} == {"d0": ("a",), "d1": ("b",), "s0": ()}
+    assert both == one and (both.model, both.empty, len(both.digest)) == ("gpt-4o", 1, 16)
+    for files, says in (([shirt, dress], r"have 1 \+ 2 entries, and fashioniq-val has 3 queries \(dress 2, shirt 1\)"),
+                        ([dress], "have 2 entries")):
+        with pytest.raises(DatasetError, match=says):
+            constraints_of(benchmark, files)

@@ -8,6 +8,7 @@ import pytest
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import (
+    DatasetError,
     EncoderUnavailable,
     GalleryError,
     LanguageModelError,
@@ -17,9 +18,11 @@ from cir_core.errors import (
 from cir_core.evaluation.evaluate_benchmark import run_methods
 from cir_core.evaluation.evaluate_circled import run_sessions
 from cir_core.evaluation.evaluate_replay import replay
+from cir_core.evaluation.evaluate_run import evaluate_run
 from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
 from cir_core.methods.declared import Method
+from cir_core.registry.kinds import evaluator_of
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Usage
@@ -71,6 +74,26 @@ def test_ranks_are_over_the_pool_in_its_order(gallery):
     assert found.target_ranks == {"a": (3,), "b": (1,), "c": (2,)}
     assert found.failures == {} and found.notes == {} and found.usage == Usage()
     assert found.run.scores["b"][0] == found.run.scores["b"][1] < found.run.scores["a"][0] == pytest.approx(1)
+
+
+def test_small_galleries_are_ranked_by_themselves_and_tasks_count_the_same(gallery):
+    """R@1 by task: 1 of 1, and 0 and 1 of 2; the mean of the tasks is (1 + 0.5) / 2, that of the queries 2 / 3."""
+    pools = {"focus/0": ("r0g0b3", "r1g0b0"), "change/0": ("r0g0b3", "r1g0b0", "r3g0b0"),
+             "change/1": ("r0g0b3", "r2g0b0")}
+    queries = [query("focus/0", "r1g0b0", pool="focus/0"), query("change/0", "r1g0b0", pool="change/0"),
+               query("change/1", "r2g0b0", pool="change/1")]
+    whole = benchmark(*queries, kind="genecis", **pools)
+    found = run(whole, gallery)
+    assert found.run.rankings == {"focus/0": ("r1g0b0", "r0g0b3"), "change/0": ("r3g0b0", "r1g0b0", "r0g0b3"),
+                                  "change/1": ("r2g0b0", "r0g0b3")}
+    assert list(found.run.rankings) == ["focus/0", "change/0", "change/1"]
+    scores = evaluate_run(whole, found.run, evaluator_of(whole), target_ranks=found.target_ranks, seed=None)
+    figures = {measure: estimate.value for measure, estimate in scores.figures.items()}
+    assert figures["recall", "1"] == pytest.approx(0.75) and figures["recall", "2"] == figures["recall", "3"] == 1
+    assert {group: of["recall", "1"].value for group, of in scores.by_group.items()} == {"focus": 1, "change": 0.5}
+    with pytest.raises(DatasetError, match="not in the pool of 2 images"):
+        evaluate_run(whole, replace(found.run, rankings={**found.run.rankings, "focus/0": ("r3g0b0",)}),
+                     evaluator_of(whole), seed=None)
 
 
 @pytest.mark.parametrize("method", [TEXT, SLERP, CIREVL, Method("soft", "Soft", "", MethodSettings(

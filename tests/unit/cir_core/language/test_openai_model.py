@@ -18,6 +18,7 @@ from PIL import Image
 from cir_core.errors import SettingsError, UnsupportedTask
 from cir_core.language import prompts
 from cir_core.language.openai.form import in_words, schema
+from cir_core.language.openai.mending import CUT_OFF
 from cir_core.language.openai.messages import messages, without_system
 from cir_core.language.openai.pictures import data_url
 from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
@@ -354,3 +355,47 @@ def test_keys_that_are_none_are_not_shown(key):
     with pytest.raises(SettingsError, match="CIRQUE_LLM_API_KEY") as caught:
         Server("https://host/v1", "m", key)
     assert key not in str(caught.value)
+
+
+ASKS = {"intent": "a longer dress", "query": "a long red dress"}
+
+
+@pytest.mark.parametrize("text", [
+    '```json\n{"intent": "a longer dress", "query": "a long red dress",}\n```',
+    '{"intent": "a longer dress",\n "satisfied": ["red",], // so far\n "query": "a long red dress"}',
+    "{'intent': 'a longer dress', 'query': 'a long red dress'}",
+    '{"intent": "a longer dress" "query": "a long red dress"}',
+    'Of {these} results: {"intent": "a longer dress", query: "a long red dress"}',
+])
+def test_what_is_nearly_json_is_mended(text):
+    answer = read_answer(ReflectTask(), text)
+    assert {"intent": answer.intent, "query": answer.query} == ASKS and answer.notes == ()
+
+
+def test_quotation_marks_inside_a_text_are_mended():
+    answer = read_answer(MergeTask("a", "b"), '{"query": "a "little" red dress", }')
+    assert answer.query == 'a "little" red dress'
+
+
+def test_a_cut_off_end_loses_what_was_not_finished_and_says_so():
+    whole = '{"query": "a red dress"'
+    for text in (whole, whole + ",", whole + ', "notes": ["x'):
+        answer = read_answer(MergeTask("a", "b"), text)
+        assert (answer.query, answer.notes) == ("a red dress", (CUT_OFF,))
+    # Half a text, half a number and a key without a value are no answers: they are asked for again.
+    for task, text in (
+        (MergeTask("a", "b"), '{"query": "a red dre'),
+        (ConstraintsTask(), '{"prescriptive": "a red dress", "proscriptive":'),
+        (ReflectTask(), '{"intent": "a longer dress", "satisfied": ["red"], "query": "a lo'),
+        (NAMED, '{"scores": {"candidate 1": 0.25, "candidate 2": 0.'),
+    ):
+        with pytest.raises(WrongForm):
+            read_answer(task, text)
+    cut = read_answer(ReflectTask(), '{"query": "a long red dress", "intent": "longer", "satisfied": ["red", "lo')
+    assert cut.satisfied == ("red",) and cut.notes == (CUT_OFF,)
+
+
+def test_mending_gives_no_fields_that_nobody_wrote():
+    for text in ("I think {the dress} is red.", "{", "{}", '{"other": "a red dress",}', "[1, 2,]", '"query": "x"'):
+        with pytest.raises(WrongForm):
+            read_answer(MergeTask("a", "b"), text)

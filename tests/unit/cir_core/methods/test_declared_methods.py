@@ -10,8 +10,8 @@ from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 
 BUILTIN = (
     "text-only", "image-only", "slerp", "joint", "cirevl", "latest", "average", "weighted", "soft", "soft-reward",
-    "soft-penalty", "corr", "corr-linear", "corr-replace", "corr-prf", "slerp-soft", "slerp-corr", "corr-soft",
-    "guided", "cirqrs", "guided-cirqrs", "cirevl-cirqrs",
+    "soft-penalty", "corr", "corr-linear", "corr-replace", "corr-prf", "corr-free", "corr-silent", "slerp-soft",
+    "slerp-corr", "joint-soft", "joint-corr", "corr-soft", "guided", "cirqrs", "guided-cirqrs", "cirevl-cirqrs",
 )
 
 
@@ -31,6 +31,10 @@ def test_the_built_in_methods_and_their_papers_parameters():
     assert methods["soft"].settings.soft_filter == SoftFilter(weight=1.0, mode="both")
     # CoRR: T = 2 rounds, K = 5 pictures, N = 10 captions, α = 0.8
     assert methods["corr"].settings.reflection == Reflection(2, 5, 10, "slerp", 0.8, False)
+    # Its ablations of the prompt (table 4) differ in the prompt alone; SoFT's λ over SEARLE is 0.2.
+    assert methods["corr-free"].settings.reflection == Reflection(reasoning="free")
+    assert methods["corr-silent"].settings.reflection == Reflection(reasoning="silent")
+    assert methods["joint-soft"].settings == MethodSettings(base="joint", soft_filter=SoftFilter(0.2))
     assert methods["corr-soft"].settings == MethodSettings(reflection=Reflection(), soft_filter=SoftFilter())
     assert all(method.source and method.title != name for name, method in methods.items())
 

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from cir_core.errors import ImageUnreadable, LanguageModelUnavailable, Stopped
-from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
+from cir_core.language.tasks import (
+    ConstraintsAnswer,
+    FreeReflectAnswer,
+    FreeReflectTask,
+    ReflectAnswer,
+    ReflectTask,
+    SilentReflectAnswer,
+    SilentReflectTask,
+)
 from cir_core.methods.fusion import slerp
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import Previous
@@ -174,6 +182,63 @@ def test_no_weight_on_the_history_takes_the_last_query_said(searcher_for):
     found = run(searcher, method(rounds=2, history_weight=0.0))
     np.testing.assert_array_equal(found.vector, texts(searcher, "blue red")[0])
     assert [name for name, _ in found.hits[0].parts] == ["reflection 2"]
+
+
+@pytest.mark.parametrize(("reasoning", "role", "answer", "said"), [
+    ("free", "reflect-free", FreeReflectAnswer(reasoning="blue is missing", query="blue"), "blue is missing"),
+    ("silent", "reflect-silent", SilentReflectAnswer(query="blue"), ""),
+])
+def test_other_prompts_get_the_same_and_answer_less(gallery, reasoning, role, answer, said):
+    language = ReplayingLanguageModel({role: [answer]})
+    searcher = Searcher(gallery, FakeEncoder(), language, captions=NumberedCaptions())
+    found = run(searcher, method(rounds=2, reasoning=reasoning))
+    usual = Searcher(gallery, FakeEncoder(), ReplayingLanguageModel({"reflect": [SAY[0]]}), captions=NumberedCaptions())
+    expected = run(usual, method(rounds=2))
+    asked, before = language.asked_as(role), usual.language.asked_as("reflect")
+    assert [type(task) for task in asked] == [{"free": FreeReflectTask, "silent": SilentReflectTask}[reasoning]] * 2
+    assert [task.inputs() for task in asked] == [task.inputs() for task in before]
+    np.testing.assert_array_equal(found.vector, expected.vector)
+    one = found.composition.rounds[0]
+    assert (one.query, one.strategy, one.intent, one.satisfied, one.problems) == ("blue", said, "", (), ())
+
+
+def test_reflection_that_stops_early_where_the_shown_images_stay(searcher_for):
+    """The answer repeats the base query: v_1 = v_0, so the best are the same."""
+    same = [ReflectAnswer(intent="i", problems=("p",), query="red")]
+    for stop, rounds in (("never", 3), ("nothing-missing", 3), ("same-results", 1)):
+        searcher = searcher_for(same)
+        found = run(searcher, method(rounds=3, images=4, stop=stop))
+        assert len(found.composition.rounds) == rounds == len(searcher.language.asked_as("reflect"))
+    assert found.notes == ("reflection ended after 1 of 3 rounds: the first 4 results stayed the same",)
+
+
+def test_reflection_that_stops_early_where_nothing_is_missing(searcher_for):
+    """The round that finds no problem still counts (algorithm 1: the query is updated, then the criterion asked)."""
+    say = [ReflectAnswer(intent="i", problems=("p",), query="blue"), ReflectAnswer(intent="i", query="blue red")]
+    searcher = searcher_for(say)
+    found = run(searcher, method(rounds=5, stop="nothing-missing"))
+    assert [one.query for one in found.composition.rounds] == ["blue", "blue red"]
+    assert found.notes == ("reflection ended after 2 of 5 rounds: the language model found nothing missing",)
+    np.testing.assert_array_equal(found.vector, run(searcher_for(say), method(rounds=2)).vector)
+    silent = Searcher(searcher.gallery, FakeEncoder(),
+                      ReplayingLanguageModel({"reflect-silent": [SilentReflectAnswer(query="blue")]}))
+    kept = run(silent, method(rounds=3, reasoning="silent", stop="nothing-missing"))
+    assert len(kept.composition.rounds) == 3, "an answer without problems in its form does not say that there are none"
+
+
+def test_what_is_asked_does_not_depend_on_whether_the_base_made_a_caption(gallery):
+    """A model that sees looks at the reference itself; a blind one gets a caption under every base."""
+    said = {"reflect": SAY, "constraints": [ConstraintsAnswer(prescriptive="red", proscriptive="green")]}
+    for sees in (True, False):
+        asked = []
+        for base in ("cirevl", "slerp", "text-only"):
+            language = ReplayingLanguageModel(said, sees=sees)
+            searcher = Searcher(gallery, FakeEncoder(), language, captions=NumberedCaptions())
+            run(searcher, method(base=base, rounds=1, soft_filter=SoftFilter()))
+            (constraints,), (reflect,) = language.asked_as("constraints"), language.asked_as("reflect")
+            assert isinstance(reflect, ReflectTask)
+            asked.append((constraints.caption, reflect.reference_caption))
+        assert set(asked) == {("", "")} if sees else {("a garment", "a garment")}
 
 
 class StopsAfter(TurnObserver):

@@ -5,9 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from cir_core.errors import CirqueError, EncoderUnavailable, LanguageModelUnavailable, MethodError, SearchError, Stopped
+from cir_core.errors import (
+    RULES_CAN,
+    CirqueError,
+    EncoderUnavailable,
+    LanguageModelRefused,
+    LanguageModelUnavailable,
+    MethodError,
+    SearchError,
+    Stopped,
+)
 from cir_core.images.uploads import UploadFolder
-from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
+from cir_core.language.tasks import ConstraintsAnswer, MergeAnswer, ReflectAnswer
 from cir_core.methods.declared import Method, builtin_methods
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
@@ -15,7 +24,7 @@ from cir_core.types.composition import Adjustment, Constraints, Marks
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ReplayingLanguageModel
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 from web.search.actions.adjust import marks_of
 from web.search.actions.base import begin, perform
@@ -53,6 +62,51 @@ def searched(services, method=BOTH, text="red", view=None, **data):
     view = view or UiState(gallery=NAME, reference_id="r0g3b0", method=method)
     _, job = begin(services, view, "search", {"text": text, **data})
     return job()
+
+
+def repeated(services, view):
+    _, job = begin(services, view, "by_rules", {})
+    return job()
+
+
+def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, replies, monkeypatch):
+    refusal = LanguageModelRefused("The model declined.")
+    services.language._replies["merge"] = [refusal, MergeAnswer(query="red")]
+    monkeypatch.setattr("cir_core.search.searcher.BuiltinLanguageModel", lambda encoder: ScriptedLanguageModel())
+    settings = METHODS["cirevl"].settings
+    refused = searched(services, settings, text="red", more=["r3g0b0"])
+    assert refused.problem == "The model declined. The built-in rules can answer in its place." == str(refusal)
+    assert refused.turn_id is None and refused.refused == {"text": "red", "more": ["r3g0b0"]}
+    view = repeated(services, refused)
+    turn = turn_of(services, view)
+    assert (view.problem, view.refused, turn.modification_text, turn.merged_text) == ("", None, "red", "a garment red")
+    assert "this turn goes on with the language model scripted/1" in turn.notes[0]
+    following = turn_of(services, searched(services, settings, text="blue", view=view))
+    assert following.number == 2 and following.merged_text == "red"
+    # A text in place of the shown turn's is asked again in its place, not in that of the turn before.
+    services.language._replies["merge"] = [refusal]
+    instead = searched(services, settings, text="purple", view=replace(view, refused=None), instead=True)
+    assert instead.turn_id == view.turn_id
+    assert turn_of(services, repeated(services, instead)).parent_id is None
+    # Whatever is done instead, the offer is withdrawn.
+    assert perform(services, refused, "fold", {"on": True}).refused is None
+    assert perform(services, refused, "sessions", {}).refused is not None
+    with pytest.raises(SearchError, match=r"no search to repeat|no session yet"):
+        begin(services, replace(refused, refused=None), "by_rules", {})
+
+
+def test_a_turn_of_which_a_part_was_refused_is_repeated_beside_it(services, monkeypatch):
+    services.language._replies["constraints"] = [LanguageModelRefused("The model declined.")]
+    rules = ReplayingLanguageModel(SAID, name="rules/1")
+    monkeypatch.setattr("cir_core.search.searcher.BuiltinLanguageModel", lambda encoder: rules)
+    view = searched(services, METHODS["slerp-soft"].settings, text="red")
+    turn = turn_of(services, view)
+    [warning] = methods.warnings(turn.notes)
+    assert warning.endswith(RULES_CAN) and turn.composition.constraints == Constraints()
+    again = turn_of(services, repeated(services, view))
+    assert (again.number, again.parent_id, again.modification_text) == (1, None, "red")
+    assert again.composition.constraints.prescriptive == ("red green",)
+    assert again.branch_id != turn.branch_id and rules.asked_as("constraints")
 
 
 def turn_of(services, view):
@@ -322,7 +376,8 @@ def test_methods_stand_in_their_groups_and_ones_own_apart():
         "Guided", "Base methods", "History", "CIRQRS", "SoFT", "CoRR", "Yours"]
     chosen = [one["name"] for group in groups for one in group["methods"] if one["chosen"]]
     assert chosen == ["corr"]
-    assert [one["name"] for group in groups for one in group["methods"] if one["reason"]] == ["joint"]
+    assert [one["name"] for group in groups for one in group["methods"] if one["reason"]] == [
+        "joint", "joint-soft", "joint-corr"]
     unscored = methods.choices(METHODS["corr"].settings, mine, unscored="no model")
     assert [one["name"] for group in unscored for one in group["methods"] if one["reason"] == "no model"] == [
         "guided-cirqrs", "cirqrs", "cirevl-cirqrs"]
