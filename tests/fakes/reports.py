@@ -57,7 +57,7 @@ def two_way(key, label, kappa=0.5):
 
 def validity_report(**changes):
     signature = Signatures(
-        ("VALIDATED", "A+B"), (15, 5), Estimate(0.3, 16, 0.1, 0.5), Estimate(0.625, 16, 0.4, 0.8),
+        ("VALIDATED", "A+B"), (15, 5), Estimate(0.3, 16, 0.1, 0.5), Estimate(0.625, 16, 0.4, 0.8), Estimate(0.5, 4, 0.1, 0.9),
         Estimate(0.7, 2, 0.5, 0.8), (
             SignaturePair(ANN, BOB, 1, 2, 12, Estimate(0.5, 12, 0.2, 0.8),
                           {("VALIDATED", "A+B"): 4, ("A+B", "VALIDATED"): 2, ("VALIDATED", "VALIDATED"): 6}),
@@ -78,7 +78,7 @@ def empty_validity():
     return validity_report(
         about=about_of(answered=0, latest=None, notes=()), raters=(), n_items=0, judged=0, judgements=0, unlabelled=0,
         per_item={}, unanimous=NONE, binary=two, flags=(flag,),
-        signature=Signatures((), (), NONE, NONE, NONE, ()))
+        signature=Signatures((), (), NONE, NONE, NONE, NONE, ()))
 
 
 def rate(count, n, first=(30, 50), reason=""):
