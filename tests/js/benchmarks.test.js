@@ -24,7 +24,7 @@ test("targets at a threshold are those with it or more", () => {
   const sure = [0.2, 0.8495, 0.85, 0.85, 1];
   assert.deepEqual([0, 0.85, 0.8500001, 1].map((threshold) => targetsAt(sure, threshold)), [5, 3, 1, 1]);
   assert.equal(targetsAt([], 0), 0);
-  assert.deepEqual([0.8495, 0.85, 1, null].map(confidence), ["0.8495", "0.85", "1", "–"]);
+  assert.deepEqual([0.8495, 0.85, 1, null].map(confidence), ["0.8495", "0.85", "1.00", "–"]);
 });
 
 test("values that the server refuses are left out", () => {

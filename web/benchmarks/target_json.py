@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cir_core.construct.browse.folders import text_in
 from cir_core.construct.browse.target_query import TargetPage, TargetSummary
 from cir_core.construct.browse.targets import BrowsedQuery, scored
-from cir_core.construct.targets.settings import THRESHOLD
 from web.benchmarks.gallery import BenchmarkGallery
 from web.benchmarks.session_json import listed
 from web.benchmarks.shelf import OpenTargets
@@ -24,8 +22,8 @@ def about_targets(opened: OpenTargets, gallery: BenchmarkGallery, run: Dict | No
     subsets = dict.fromkeys(one.subset for one in found.queries)
     return listed(folder, run) | {
         "queries": len(found.queries), "failures": found.failures, "subsets": [name for name in subsets if name],
-        "encoder": folder.encoder("spec"), "split": text_in(folder.card, "split"), "notes": list(found.notes),
-        "gallery_problem": gallery.problem, "can_open": gallery.gallery is not None, "usual": THRESHOLD,
+        "encoder": folder.encoder("spec"), "notes": list(found.notes),
+        "gallery_problem": gallery.problem, "can_open": gallery.gallery is not None,
         "download_problem": "" if folder.provenance else "The files are written when all queries are done.",
     }
 

@@ -255,7 +255,7 @@ interface BenchmarkView {
   name: string; epsilon: string; tau: string; threshold: string; subset: string; show: string; q: string; sort: string; order: string; page: number;
 }
 interface OpenTargets extends Benchmark {
-  queries: number; failures: number; encoder: string; split: string; notes: string[]; gallery_problem: string; can_open: boolean; usual: number; download_problem: string;
+  queries: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; download_problem: string;
 }
 /** Where a candidate came from: `group` is SoFT's name, `confidence` that of this group. */
 interface CandidatePlace { group: string; rank: number; confidence: number | null }

@@ -24,11 +24,11 @@ export function createThreshold(view, change) {
   function draw(histogram) {
     const highest = Math.max(1, ...histogram.map(({ queries }) => queries));
     while (bars.childElementCount > histogram.length) bars.lastElementChild?.remove();
-    while (bars.childElementCount < histogram.length) bars.append(h("div", {}, h("b", {}), h("i", {}), h("span", {})));
+    while (bars.childElementCount < histogram.length) bars.append(h("div", {}, h("div", {}, h("b", {}), h("i", {})), h("span", {})));
     histogram.forEach(({ targets, and_more, queries }, place) => {
-      const [number, bar, name] = /** @type {HTMLElement[]} */ ([...bars.children[place].children]);
+      const [number, bar, name] = /** @type {NodeListOf<HTMLElement>} */ (bars.children[place].querySelectorAll("b, i, span"));
       number.textContent = queries ? count(queries) : "";
-      bar.style.height = `${(100 * queries) / highest}%`;
+      number.style.bottom = bar.style.height = `${(100 * queries) / highest}%`;
       name.textContent = `${targets}${and_more ? "+" : ""}`;
     });
     figure.setAttribute("aria-label", `Queries by number of targets: ${histogram.filter(({ queries }) => queries)

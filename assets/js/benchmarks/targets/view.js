@@ -65,7 +65,7 @@ export async function targetsView(/** @type {Screen} */ screen, /** @type {Bench
   });
   put(page);
   const framed = frame(screen, about, { thing: ["query", "queries"], download, load: loading.load, facts: [plural(about.queries, "query", "queries"),
-    about.failures ? `${count(about.failures)} failed` : "", about.dataset && [about.dataset, about.split].filter(Boolean).join(" "), about.gallery && `gallery ${about.gallery}`,
+    about.failures ? `${count(about.failures)} failed` : "", about.dataset, about.gallery && `gallery ${about.gallery}`,
     about.encoder && `encoder ${about.encoder}`, about.model && `model ${about.model}`, about.changed && ago(about.changed)] },
   [threshold.element, tools.element, h("p", { class: "cq-quiet cq-be-legend", text: "Under each candidate: its confidence, what found it (the first sentence, both sentences, the image of the original target), and its rank there." }),
     loading.problem, list, none, tools.pager]);
