@@ -1,5 +1,5 @@
-"""Constructions for tests that read as stories: a home whose sample can be constructed from, the app over it, and what a
-server says."""
+"""Constructions for tests that read as stories: a home whose sample can be constructed from, the app over it, and what
+a language model says."""
 
 from __future__ import annotations
 
