@@ -123,7 +123,7 @@ def _estimate(about: MultiTargets, folder: Path, limit: int | None, workers: int
 
 
 def _print(report: MultiTargetReport, folder: Path) -> None:
-    table = table_of("subset", "queries", "with targets", "without", "failed", "targets", "mean", "most", "3 and more")
+    table = table_of("subset", "queries", "found", "none", "failed", "targets", "mean", "most", "3+")
     for name, one in report.counts.items():
         mean = "–" if one.mean is None else f"{one.mean:.2f}"
         table.add_row(name, *(f"{n:,}" for n in (one.queries, one.kept, one.dropped, one.failed, one.targets)), mean,

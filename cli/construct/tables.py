@@ -28,7 +28,8 @@ def print_estimate(found: Estimate, heading: str) -> None:
     for name, role in found.roles.items():
         table.add_row(name, f"{role.calls:,.0f}", f"{role.most:,}", _number(role.prompt_tokens),
                       _number(role.completion_tokens))
-    out.print(table)
+    if found.roles:
+        out.print(table)
     cost = "" if found.cost is None else f", cost {found.cost:,.2f}"
     out.print(f"About {duration(found.seconds)}{cost}; basis: {found.basis}.", soft_wrap=True)
 

@@ -167,10 +167,11 @@ def test_confidences_need_a_model_that_sees_and_that_is_said_before_anything_beg
     assert "need a language model that sees images: built-in/2 does not" in str(refused.exception)
     refused = cirque(*asked, LLM_BASE_URL="http://127.0.0.1:9/v1", LLM_MODEL="m", LLM_SEES="false")
     assert isinstance(refused.exception, SettingsError) and "m@127.0.0.1:9 does not" in str(refused.exception)
-    ahead = cirque(*asked, "--limit", 2, "--dry-run", LLM_SEES="true")
+    server = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}
+    ahead = cirque(*asked, "--limit", 2, "--dry-run", **server)
     assert ahead.exit_code == 0 and re.search(r"two-sentences +6 +6 ", ahead.output), ahead.output
     assert re.search(r"confidence +18 +54 ", ahead.output) and not (tmp_path / "one").exists()
-    free = cirque(*asked, "--limit", 2, "--dry-run", "--sentences", "built-in")
+    free = cirque(*asked, "--limit", 2, "--dry-run", "--sentences", "built-in", **server)
     assert free.exit_code == 0 and not re.search(r"two-sentences +6", free.output)
 
 

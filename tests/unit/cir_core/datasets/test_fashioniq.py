@@ -1,5 +1,7 @@
 """FashionIQ's files and the texts that are made of their captions."""
 
+from dataclasses import replace
+
 import pytest
 
 from cir_core.datasets.files.captions import query_texts
@@ -142,3 +144,15 @@ def test_what_was_looked_for(tmp_path):
         read_benchmark(tmp_path / "nowhere")
     with pytest.raises(DatasetError, match=r"is a file\. Give the data set's folder"):
         read_benchmark(tmp_path / "captions" / "cap.dress.train.json")
+
+
+def test_queries_keep_their_captions_as_in_the_file(tmp_path):
+    """For data sets made of them; a benchmark's digest is that of its queries' texts, as before."""
+    root = fashioniq(tmp_path, "dress", [{"candidate": "B01", "target": "B02", "captions": [" is red", ""]}])
+    [query] = read_benchmark(root).queries
+    assert (query.modification_text, query.captions) == ("is red", (" is red", ""))
+    assert {one.captions for one in read_benchmark(root, caption_mode="separate").queries} == {()}
+    plain = replace(query, captions=())
+    assert plain == query
+    benchmark = read_benchmark(root)
+    assert replace(benchmark, queries=(plain,)).digest == benchmark.digest
