@@ -11,16 +11,16 @@ import json
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.targets.provenance import Candidate, QueryCandidates, from_json
+from cir_core.construct.targets.provenance import Candidate, QueryCandidates, from_json, from_line
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
 
@@ -66,12 +66,10 @@ class BrowsedQuery:
         """With its candidates. Raises ``DatasetError`` if the file has changed."""
         try:
             with self.file.open("rb") as file:
-                file.seek(self.offset)
-                content = _parsed(file.readline())
-            record = None if content is None else content.get("result", content)
-            if record is not None and _digest(self.file.name, record) == self.digest:
-                return from_json(record)
-        except (OSError, ValidationError):
+                line = _line_at(file, self.offset)
+            if _digest(self.file, line) == self.digest:
+                return from_line(line) if self.subset else from_json(json.loads(line)["result"])
+        except (OSError, ValueError):   # ValidationError is one
             pass
         raise DatasetError("The files of this benchmark have changed since they were read. Reload the page.")
 
@@ -121,23 +119,20 @@ class TargetReader:
 def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
     queries, images, faults = list[BrowsedQuery](), set[str](), 0
     for path in paths:
-        for place, offset, line in _lines(path):
-            found = None if line is None else _browsed(line, place, path.stem, path, offset, images)
-            if found is None:
-                faults += 1
-            else:
-                queries.append(replace(found, number=len(queries)))
+        offset = 0
+        with path.open("rb") as file:
+            for place, line in enumerate(file):
+                try:
+                    found = _browsed(from_line(line), len(queries), place, path.stem, path, offset, line, images)
+                except ValidationError:
+                    found = None
+                if found is None:
+                    faults += 1
+                else:
+                    queries.append(found)
+                offset += len(line)
     notes = (f"{faults:,} lines are no queries with candidates and are left out. Construct the files again.",)
     return BrowsedTargets(queries, frozenset(images), 0, notes if faults else ())
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any] | None]]:
-    """Number from 0, offset and content of each line; None for one that is no JSON object."""
-    offset = 0
-    with path.open("rb") as file:
-        for number, content in enumerate(file):
-            yield number, offset, _parsed(content)
-            offset += len(content)
 
 
 class _Journal(JournalReader):
@@ -150,26 +145,28 @@ class _Journal(JournalReader):
         self._images: set[str] = set()
 
     def read(self, path: Path) -> BrowsedTargets:
-        for at, offset, line in self.new_lines(path):
-            record = line.get("result")
-            found = _browsed(record, at, "", path, offset, self._images) if isinstance(record, dict) else None
-            if found is None:
-                self._failed.add(at)
-            else:
-                self._failed.discard(at)
-                self._found[at] = found
+        with path.open("rb") as file:
+            for at, offset, line in self.new_lines(path):
+                try:
+                    record = from_json(line["result"])
+                except (KeyError, ValidationError):
+                    self._failed.add(at)
+                    continue
+                found = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
+                if found is None:
+                    self._failed.add(at)
+                else:
+                    self._failed.discard(at)
+                    self._found[at] = found
         queries = [replace(self._found[at], number=number) for number, at in enumerate(sorted(self._found))]
         return BrowsedTargets(queries, frozenset(self._images), len(self._failed))
 
 
 def _browsed(
-    line: Mapping[str, Any], place: int, subset: str, path: Path, offset: int, images: set[str]
+    record: QueryCandidates, number: int, place: int, subset: str, path: Path, offset: int, line: bytes,
+    images: set[str],
 ) -> BrowsedQuery | None:
-    """``line`` as a query, whose images are added to ``images``; None if it is none."""
-    try:
-        record = from_json(line)
-    except ValidationError:
-        return None
+    """``record``, which is in ``line``; its images are added to ``images``. None if its numbers cannot be."""
     found = scored(record)
     if not all(0 <= confidence <= 1 for _, confidence in found) or not all(
             math.isfinite(at.similarity) and 1 <= at.rank <= _LARGEST_RANK for one, _ in found for at in one.found):
@@ -178,18 +175,15 @@ def _browsed(
     images.update(ids, (record.reference, record.original_target))
     words = (record.text, *record.captions, *record.sentences, record.query_id, record.reference,
              record.original_target, *ids)
-    return BrowsedQuery(0, place, subset, path, offset, _digest(path.name, line),
-                        array("d", sorted(confidence for _, confidence in found)), record.original_confidence,
+    return BrowsedQuery(number, place, subset, path, offset, _digest(path, line),
+                        array("d", [confidence for _, confidence in reversed(found)]), record.original_confidence,
                         "\n".join(words).casefold())
 
 
-def _parsed(content: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
+def _line_at(file: BinaryIO, offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()
 
 
-def _digest(name: str, record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps([name, record]).encode()).hexdigest()[:16]
+def _digest(path: Path, line: bytes) -> str:
+    return hashlib.sha256(path.name.encode() + b"\0" + line).hexdigest()[:16]
