@@ -240,6 +240,6 @@ def test_killed_at_random_it_ends_as_if_never_killed(tmp_path):
     assert report.job.resumed == lines
     find_targets(colour_targets(gallery, ColourAssessor(), 40), tmp_path / "whole")
     written = [path for path in (tmp_path / "whole").rglob("*.json*") if path.name != "journal.jsonl"]
-    assert len(written) == 10
+    assert len(written) == 11
     for path in written:
         assert path.read_bytes() == (folder / path.relative_to(tmp_path / "whole")).read_bytes()

@@ -1,4 +1,5 @@
-"""Constructions for tests that read as stories: a home whose sample can be constructed from, and what a server says."""
+"""Constructions for tests that read as stories: a home whose sample can be constructed from, the app over it, and what
+a language model says."""
 
 from __future__ import annotations
 
@@ -13,9 +14,40 @@ from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.datasets.readers.circled import session_of_raw
 from cir_core.datasets.readers.circled_raw import open_raw
-from tests.fakes.chat_server import Reply
+from cir_core.gallery.gallery import open_gallery
+from cir_core.registry.kinds import read_benchmark
+from cir_core.sample.atelier.ground_truth import read_attributes
+from tests.fakes.attribute_person import AttributePerson
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
-from tests.web.conftest import ROOT
+from tests.fakes.forked import Running, start
+from tests.web.conftest import ROOT, wait_for_address
+
+
+class App:
+    """The app over ``home``, with the language model at ``model``; it can be stopped and started again."""
+
+    def __init__(self, home: Path, model: str) -> None:
+        self.home, self._model = home, model
+        self._process: Running | None = None
+        self.url = ""
+        self.starts = 0
+
+    def start(self) -> None:
+        self.starts += 1
+        log = self.home.parent / f"app-{self.starts}.log"
+        environment = environment_of(
+            self.home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_LLM_BASE_URL=self._model,
+            CIRQUE_LLM_MODEL="m", CIRQUE_LLM_SEES="true", CIRQUE_LLM_CONCURRENCY="2", CIRQUE_GRACE_SECONDS="5")
+        with log.open("w") as stream:
+            self._process = start("app.py", environment=environment, output=stream)
+        self.url = wait_for_address(self._process, log)
+
+    def stop(self) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(30)
+        assert "Traceback" not in (self.home.parent / f"app-{self.starts}.log").read_text()
 
 
 def constructing_home(home: Path, own: Path) -> Path:
@@ -32,6 +64,21 @@ def construct(home: Path, name: str, *options: str) -> Path:
         [sys.executable, "-m", "cli.main", "construct", "sessions", "sample", "--gallery", "atelier", "--model",
          "built-in", "--out", str(folder), *options],
         cwd=ROOT, env=environment_of(home), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def construct_targets(home: Path, name: str, *options: str) -> Path:
+    """The benchmark ``name`` of queries with targets, by the command and a model that knows the garments."""
+    folder, sample = home / "benchmarks" / name, home / "samples" / "atelier"
+    knowing = AttributePerson(open_gallery("atelier", home=home), read_benchmark("sample", sample),
+                              read_attributes(sample, "test"))
+    with ChatServer(knowing) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "cli.main", "construct", "multi-target", "sample", "--gallery", "atelier", "--out",
+             str(folder), *options],
+            cwd=ROOT, env=environment_of(home, CIRQUE_LLM_BASE_URL=server.url, CIRQUE_LLM_MODEL="m",
+                                         CIRQUE_LLM_SEES="true"), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

@@ -26,7 +26,7 @@ from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
 from tests.web.conftest import ROOT, wait_for_address
-from tests.web.constructing import construct, judge
+from tests.web.constructing import construct, construct_targets, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
 from tests.web.surveying import a_survey, enter, the_sum
 from web.ui.plain_pages import COOKIE
@@ -505,6 +505,10 @@ def test_benchmarks(visit: Visit, place: Place) -> None:
     page.get_by_label("Search in texts and ids").fill("nothing of the kind")
     expect(page.get_by_role("heading", name="No matching sessions")).to_be_visible()
     olga.look(page, "benchmarks, nothing found")
+    construct_targets(place.home, "Targets", "--limit", "3")
+    page.goto(f"{place.url}/benchmarks?name=Targets&threshold=0.5")
+    expect(page.locator(".cq-be-query")).to_have_count(9)
+    olga.look(page, "benchmarks, queries with targets")
     (place.home / "benchmarks" / "Built" / "run.json").write_text('{"total": 90}')
     page.goto(f"{place.url}/benchmarks?name=Built")
     expect(page.get_by_role("button", name="Resume")).to_be_visible()

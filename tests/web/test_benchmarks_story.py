@@ -17,40 +17,11 @@ from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import STAGES, FilterSettings
 from cir_core.construct.sessions.settings import ConstructionSettings
 from tests.fakes.chat_server import ChatServer, Reply
-from tests.fakes.databases import environment_of
-from tests.fakes.forked import Running, start
-from tests.web.conftest import wait_for_address
-from tests.web.constructing import construct, constructing_home, judge, person
+from tests.web.constructing import App, construct, constructing_home, judge, person
 from tests.web.judging import stores
 
 pytestmark = pytest.mark.sqlite   # constructions are files
 Open = Callable[[str, str], Page]
-
-
-class App:
-    """The app over ``home``, with the language model at ``model``; it can be stopped and started again."""
-
-    def __init__(self, home: Path, model: str) -> None:
-        self.home, self._model = home, model
-        self._process: Running | None = None
-        self.url = ""
-        self.starts = 0
-
-    def start(self) -> None:
-        self.starts += 1
-        log = self.home.parent / f"app-{self.starts}.log"
-        environment = environment_of(
-            self.home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_LLM_BASE_URL=self._model,
-            CIRQUE_LLM_MODEL="m", CIRQUE_LLM_SEES="true", CIRQUE_LLM_CONCURRENCY="2", CIRQUE_GRACE_SECONDS="5")
-        with log.open("w") as stream:
-            self._process = start("app.py", environment=environment, output=stream)
-        self.url = wait_for_address(self._process, log)
-
-    def stop(self) -> None:
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait(30)
-        assert "Traceback" not in (self.home.parent / f"app-{self.starts}.log").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""The filtered sessions of a benchmark as a zip file: what ``cirque construct filter`` writes."""
+"""Downloads of a benchmark: its filtered sessions as ``cirque construct filter`` writes them, and its queries with the
+targets at a threshold as ``cirque construct multi-target`` does."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ from annotation.tables.files import as_zip
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
+from cir_core.construct.targets.files import multi_targets, selection_of
+from cir_core.construct.targets.provenance import read_provenance
+from cir_core.datasets.readers.soft import write_multi_target
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
 from web.http.file_names import disposition, file_stem
@@ -24,8 +28,27 @@ def filtered_files(folder: ConstructionFolder, settings: FilterSettings) -> Resp
     with TemporaryDirectory(prefix="cirque-benchmark-") as made:
         out = Path(made) / "filtered"
         filter_sessions(raw_files(folder.path), out, settings, explain=True)
-        files = {path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*"))
-                 if path.is_file()}
-    name = f"{file_stem(folder.name)} epsilon {settings.epsilon} tau {settings.tau:g}.zip"
-    return Response(as_zip(files), media_type="application/zip", headers={
+        content = _zipped(out)
+    return _zip_answer(content, f"{file_stem(folder.name)} epsilon {settings.epsilon} tau {settings.tau:g}.zip")
+
+
+def target_files(folder: ConstructionFolder, threshold: float) -> Response:
+    """SoFT's multi-target file of each subset. Raises ``DatasetError``, also before the end of the construction."""
+    if not folder.provenance:
+        raise DatasetError(f"{quoted(folder.name)} is not finished: its files are written when all queries are done.")
+    with TemporaryDirectory(prefix="cirque-benchmark-") as made:
+        out = Path(made)
+        for path in folder.provenance:
+            write_multi_target(selection_of(out, path.stem), multi_targets(read_provenance(path), threshold))
+        content = _zipped(out)
+    return _zip_answer(content, f"{file_stem(folder.name)} threshold {threshold:g}.zip")
+
+
+def _zipped(folder: Path) -> bytes:
+    return as_zip({path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
+                   if path.is_file()})
+
+
+def _zip_answer(content: bytes, name: str) -> Response:
+    return Response(content, media_type="application/zip", headers={
         "Content-Disposition": disposition(name), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -42,25 +41,25 @@ def gallery_of(search: SearchService, folder: ConstructionFolder) -> BenchmarkGa
     """The gallery that the card of ``folder`` names."""
     name = folder.gallery
     if not name:
-        return BenchmarkGallery("", None, "The files do not name the gallery, so there are no pictures. Construct the "
-                                          "sessions with cirque, which records it.")
+        return BenchmarkGallery("", None, "The files do not name the gallery, so there are no pictures. Construct them "
+                                          "with cirque, which records it.")
     try:
         gallery = search.gallery(name)
     except CirqueError as error:
         return BenchmarkGallery(name, None, f"The gallery {quoted(name)} of this benchmark cannot be opened: "
                                             f"{public_message(error)}")
-    return BenchmarkGallery(name, gallery, _changed(folder.card, gallery))
+    return BenchmarkGallery(name, gallery, _changed(folder, gallery))
 
 
-def _changed(card: Mapping[str, Any], gallery: Gallery) -> str:
-    before = text_in(card, "encoders", "search", "revision")
+def _changed(folder: ConstructionFolder, gallery: Gallery) -> str:
+    before = folder.encoder("revision")
     if before and before != gallery.encoder.revision:
         return (f"The gallery {quoted(gallery.name)} was indexed with another encoder since: "
-                f"{text_in(card, 'encoders', 'search', 'spec')} (revision {before}) constructed these sessions, "
-                f"{gallery.encoder.spec} (revision {gallery.encoder.revision}) searches now. A session opened in the "
-                "search screen gets other ranks.")
-    digest = text_in(card, "gallery_digest")
+                f"{folder.encoder('spec')} (revision {before}) constructed this benchmark, {gallery.encoder.spec} "
+                f"(revision {gallery.encoder.revision}) searches now. What is opened in the search screen gets other "
+                "ranks.")
+    digest = text_in(folder.card, "gallery_digest")
     if digest and digest != gallery.digest:
-        return (f"The gallery {quoted(gallery.name)} has other images than when these sessions were constructed. A "
-                "session opened in the search screen may get other ranks.")
+        return (f"The gallery {quoted(gallery.name)} has other images than when this benchmark was constructed. "
+                "What is opened in the search screen may get other ranks.")
     return ""

@@ -152,11 +152,12 @@ class ConstructionRoutes:
         name = query.get("name", "")
         waiting = self.without_folder()
         if waiting is not None and waiting["name"] == name:
-            return {"state": "running" if waiting["run"]["running"] else "unreadable", "run": waiting["run"]}
+            return {"kind": "sessions", "state": "running" if waiting["run"]["running"] else "unreadable",
+                    "run": waiting["run"]}
         folder = self._shelf.folder(name)
         job = self._job(name)
         state = "running" if job is not None and not job.over else folder.state
-        return {"state": state, "run": self.progress(folder)}
+        return {"kind": folder.kind, "state": state, "run": self.progress(folder)}
 
     def _check_free(self, request: ConstructionRequest) -> None:
         """Before anything is loaded. Raises ``DatasetError``, ``GalleryError``."""

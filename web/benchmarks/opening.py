@@ -1,9 +1,13 @@
-"""A constructed session as a stored session of a person's own, to go on with in the search screen."""
+"""A constructed session, or a query with targets, as a stored session of a person's own, to go on with in the search
+screen."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.sessions import BrowsedSession
+from cir_core.construct.browse.targets import BrowsedQuery
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.errors import CirqueError, DatasetError
 from cir_core.methods.declared import find_method
@@ -25,19 +29,37 @@ def open_session(
     It has no target: a person who tried to find it would be counted as one who searched by themselves. Raises
     ``DatasetError`` if the gallery or one of the images is gone, or a turn cannot be searched.
     """
-    if gallery.gallery is None:
-        raise DatasetError(f"{gallery.problem} So this session cannot be opened.")
-    result, search = one.result, services.search
+    result = one.result
     steps = [(one.gallery_id(turn.selected_image if turn.turn and turn.selected_image
                          else result.reference_image_id),
               (turn.relative_caption or "") if turn.turn else result.original_query) for turn in result.turns]
+    title = shortened(f"{folder.name}: {result.query_id}", _TITLE)
+    return _searched(services, gallery, title, steps, _method(folder, services))
+
+
+def open_query(
+    services: Services, folder: ConstructionFolder, one: BrowsedQuery, gallery: BenchmarkGallery
+) -> str:
+    """The id of the new session, of one turn: the query, searched with the method that searches begin with. It has no
+    target, like :func:`open_session`'s. Raises ``DatasetError``."""
+    record = one.read()
+    title = shortened(f"{folder.name}: {record.query_id}", _TITLE)
+    return _searched(services, gallery, title, [(record.reference, record.text)], None)
+
+
+def _searched(
+    services: Services, gallery: BenchmarkGallery, title: str, steps: Sequence[tuple[str, str]],
+    method: MethodSettings | None,
+) -> str:
+    """``steps``: reference and text of each turn."""
+    if gallery.gallery is None:
+        raise DatasetError(f"{gallery.problem} So this cannot be opened.")
+    search = services.search
     missing = [image_id for image_id, _ in steps if image_id not in gallery.gallery]
     if missing or not steps:
         lacks = quoted(missing[0]) if missing else "the images"
-        raise DatasetError(f"The gallery {quoted(gallery.name)} no longer has {lacks} of this session, so it cannot be "
-                           "opened.")
-    title = shortened(f"{folder.name}: {result.query_id}", _TITLE)
-    session = search.start(gallery.name, method=_method(folder, services), title=title)
+        raise DatasetError(f"The gallery {quoted(gallery.name)} no longer has {lacks}, so this cannot be opened.")
+    session = search.start(gallery.name, method=method, title=title)
     parent: str | None = None
     for number, (image_id, text) in enumerate(steps, start=1):
         try:

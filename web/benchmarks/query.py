@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cir_core.construct.browse.query import SHOWN, SORTS, SessionQuery
+from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery
 from cir_core.construct.filtering.stages import FilterSettings
+from cir_core.construct.targets.settings import THRESHOLD
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from web.http.request_fields import one_of, real, whole
 
@@ -26,5 +28,19 @@ def read_query(query: Mapping[str, str]) -> SessionQuery:
     return SessionQuery(
         read_settings(query), query.get("subset", "")[:_LONGEST_TEXT], one_of(query, "show", SHOWN, "all"),
         query.get("q", "")[:_LONGEST_TEXT], one_of(query, "sort", SORTS, "constructed"),
+        one_of(query, "order", ("up", "down"), "up") == "down",
+        whole(query, "offset", 0, most=10_000_000), whole(query, "limit", PAGE, least=1, most=_MOST_ON_A_PAGE))
+
+
+def read_threshold(query: Mapping[str, str]) -> float:
+    """``threshold``. Raises ``CirqueError``."""
+    return real(query, "threshold", THRESHOLD, least=0, most=1)
+
+
+def read_target_query(query: Mapping[str, str]) -> TargetQuery:
+    """Raises ``CirqueError`` for what is out of range."""
+    return TargetQuery(
+        read_threshold(query), query.get("subset", "")[:_LONGEST_TEXT], one_of(query, "show", TARGETS_SHOWN, "all"),
+        query.get("q", "")[:_LONGEST_TEXT], one_of(query, "sort", TARGET_SORTS, "constructed"),
         one_of(query, "order", ("up", "down"), "up") == "down",
         whole(query, "offset", 0, most=10_000_000), whole(query, "limit", PAGE, least=1, most=_MOST_ON_A_PAGE))

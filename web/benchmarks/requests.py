@@ -94,6 +94,9 @@ def is_connected(services: Services) -> bool:
 
 def resume_problem(folder: ConstructionFolder) -> str:
     """Why the screen cannot go on with ``folder``; "" if it can."""
+    if folder.kind == "targets":
+        return ("Ask the person who runs the server to go on with it from the command line: cirque construct "
+                "multi-target with --resume (docs/construction.md).")
     if folder.run is None:
         return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Ask "
                 "the person who runs the server to resume it from the command line (docs/construction.md).")

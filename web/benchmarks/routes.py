@@ -1,4 +1,5 @@
-"""Endpoints of the benchmarks screen: constructions, their sessions and pictures, downloads, opening a session."""
+"""Endpoints of the benchmarks screen: constructions, their sessions or queries with targets and pictures, downloads,
+opening one in the search screen."""
 
 from __future__ import annotations
 
@@ -11,16 +12,18 @@ from starlette.responses import Response
 
 from annotation.records import AuditEvent
 from cir_core.construct.browse.query import find_sessions
+from cir_core.construct.browse.target_query import find_queries
 from cir_core.errors import CirqueError, DatasetError, UnknownImage
 from cir_core.support.texts import quoted
 from web.benchmarks import session_json as present
-from web.benchmarks.downloads import filtered_files
+from web.benchmarks.downloads import filtered_files, target_files
 from web.benchmarks.gallery import gallery_of
 from web.benchmarks.job_routes import ConstructionRoutes
 from web.benchmarks.jobs import ConstructionJobs
-from web.benchmarks.opening import open_session
-from web.benchmarks.query import read_query, read_settings
+from web.benchmarks.opening import open_query, open_session
+from web.benchmarks.query import read_query, read_settings, read_target_query, read_threshold
 from web.benchmarks.shelf import BenchmarkShelf
+from web.benchmarks.target_json import about_targets, target_page
 from web.http.json_api import Deferred, Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.search.media import picture_answer
@@ -31,7 +34,8 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
     """``/benchmarks/…``, for people who may see results or manage studies. Starting and stopping a construction
     requires the permission to manage, opening a session that to search.
 
-    ``/sessions`` takes ``name`` and the parameters of :func:`web.benchmarks.query.read_query`.
+    ``/sessions`` takes ``name`` and the parameters of :func:`web.benchmarks.query.read_query`, ``/targets`` those of
+    :func:`web.benchmarks.query.read_target_query`.
     """
     running = ConstructionRoutes(services, shelf, jobs)
 
@@ -52,39 +56,58 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
         return found() if shelf.is_near(folder) else Deferred(found)
 
+    def targets(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        folder, wanted = shelf.folder(query.get("name", "")), read_target_query(query)
+
+        def found() -> object:
+            opened, gallery = shelf.targets(folder), gallery_of(services.search, folder)
+            page = find_queries(opened.found.queries, wanted)
+            return {"about": about_targets(opened, gallery, running.progress(folder)),
+                    "page": target_page(page, opened, gallery, visitor)}
+
+        return found() if shelf.is_near(folder) else Deferred(found)
+
     def download(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage", "results")
-        folder, settings = shelf.folder(query.get("name", "")), read_settings(query)
+        folder, settings, threshold = shelf.folder(query.get("name", "")), read_settings(query), read_threshold(query)
 
         def made() -> Response:
-            answer = filtered_files(folder, settings)
-            services.log.note(AuditEvent("benchmark.downloaded", visitor.name, folder.name, details={
-                "epsilon": settings.epsilon, "tau": settings.tau}))
+            if folder.kind == "targets":
+                answer, chosen = target_files(folder, threshold), {"threshold": threshold}
+            else:
+                answer = filtered_files(folder, settings)
+                chosen = {"epsilon": settings.epsilon, "tau": settings.tau}
+            services.log.note(AuditEvent("benchmark.downloaded", visitor.name, folder.name, details=chosen))
             return answer
 
         return Deferred(made)
 
     def open_one(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "search")
-        folder = shelf.folder(_text(sent["name"], "name"))
-        one = shelf.opened(folder).found.find(_text(sent["key"], "key"))
-        if one is None:
-            raise DatasetError(f"The files of {quoted(folder.name)} have changed since this page was loaded, and this "
-                               "session is no longer in them as it was shown. Reload the page and open it again.")
-        return {"session": open_session(services, folder, one, gallery_of(services.search, folder))}
+        folder, key = shelf.folder(_text(sent["name"], "name")), _text(sent["key"], "key")
+        gallery = gallery_of(services.search, folder)
+        if folder.kind == "targets":
+            if (query := shelf.targets(folder).found.find(key)) is not None:
+                return {"session": open_query(services, folder, query, gallery)}
+        elif (one := shelf.opened(folder).found.find(key)) is not None:
+            return {"session": open_session(services, folder, one, gallery)}
+        thing = "query" if folder.kind == "targets" else "session"
+        raise DatasetError(f"The files of {quoted(folder.name)} have changed since this page was loaded, and this "
+                           f"{thing} is no longer in them as it was shown. Reload the page and open it again.")
 
     def _path(name: str, image_id: str, *, thumbnail: bool) -> Path:
         folder = shelf.folder(name)
         gallery = gallery_of(services.search, folder).gallery
         if gallery is None:
             raise UnknownImage("The gallery of this benchmark is gone.")
-        if image_id not in shelf.opened(folder).found.gallery_ids:
-            raise UnknownImage(f"No session of this benchmark shows the image {quoted(image_id)}.")
+        if image_id not in shelf.image_ids(folder):
+            raise UnknownImage(f"This benchmark does not show the image {quoted(image_id)}.")
         return gallery.thumbnail_of(image_id) if thumbnail else gallery.path_of(image_id)
 
     routes = json_routes("/benchmarks", {
         "/all": get_endpoint(everything, slow=True), "/sessions": get_endpoint(sessions, slow=True),
-        "/download": get_endpoint(download, slow=True), **running.gets(),
+        "/targets": get_endpoint(targets, slow=True), "/download": get_endpoint(download, slow=True), **running.gets(),
     }, {"/open": post_endpoint(open_one, ("name", "key"), searches=True), **running.posts()})
 
     @routes.get("/benchmarks/thumb", include_in_schema=False)

@@ -26,7 +26,7 @@ def listed(one: ConstructionFolder, run: Dict | None) -> Dict:
     """A row of the list. ``run``: how far a running or stopped construction is."""
     queries, sessions = _counts(one)
     return {
-        "name": one.name, "state": "running" if run and run["running"] else one.state, "run": run,
+        "name": one.name, "kind": one.kind, "state": "running" if run and run["running"] else one.state, "run": run,
         "problem": public_message(DatasetError(one.problem)),
         "dataset": text_in(one.card, "dataset"), "gallery": one.gallery,
         "model": text_in(one.card, "language_model"), "queries": queries, "sessions": sessions,
@@ -41,7 +41,7 @@ def about(opened: OpenBenchmark, gallery: BenchmarkGallery, run: Dict | None) ->
     subsets = dict.fromkeys(one.subset for one in opened.found.sessions)
     return listed(folder, run) | {
         "sessions": len(opened.found.sessions), "failures": opened.found.failures,
-        "subsets": [name for name in subsets if name], "encoder": text_in(card, "encoders", "search", "spec"),
+        "subsets": [name for name in subsets if name], "encoder": folder.encoder("spec"),
         "notes": list(opened.found.notes), "gallery_problem": gallery.problem,
         "can_open": gallery.gallery is not None, "k": _k(card), "judged": len(opened.scores),
         "dimensions": list(DIMENSIONS), "download_problem": _download_problem(opened),
@@ -113,7 +113,9 @@ def _scores(judged: JudgedSession | None) -> Dict | None:
 
 
 def _counts(one: ConstructionFolder) -> tuple[int | None, int | None]:
-    """Queries and sessions, of the heads of the raw files."""
+    """Queries and sessions, of the heads of the raw files, or of the last run."""
+    if one.kind == "targets":
+        return one.run.total if one.run is not None and one.provenance else None, None
     heads: list[Mapping[str, Any]] = [found for raw in one.raws
                                       if isinstance(found := raw.head.get("data_completeness"), dict)]
     if not heads or len(heads) < len(one.raws):

@@ -10,10 +10,13 @@ from pathlib import Path
 
 from cachetools import LRUCache
 
-from cir_core.construct.browse.folders import ConstructionFolder, list_constructions, open_construction
+from cir_core.construct.browse.folders import ConstructionFolder, Kind, list_constructions, open_construction
 from cir_core.construct.browse.scores import judged_files, read_scores
 from cir_core.construct.browse.sessions import BrowsedSessions, SessionReader
+from cir_core.construct.browse.targets import BrowsedTargets, TargetReader
 from cir_core.construct.judging.scores import JudgedSession
+from cir_core.errors import DatasetError
+from cir_core.support.texts import quoted
 from web.limits.single_flight import LatestVersionCache
 
 FOLDER = "benchmarks"
@@ -29,6 +32,12 @@ class OpenBenchmark:
     scores: Mapping[int, JudgedSession]
 
 
+@dataclass(frozen=True)
+class OpenTargets:
+    folder: ConstructionFolder
+    found: BrowsedTargets
+
+
 class BenchmarkShelf:
     """``root``: the folder of all constructions. Thread-safe."""
 
@@ -36,7 +45,9 @@ class BenchmarkShelf:
         self.root = root
         self._sessions: LatestVersionCache[str, BrowsedSessions] = LatestVersionCache(_IN_MEMORY)
         self._scores: LatestVersionCache[str, Mapping[int, JudgedSession]] = LatestVersionCache(_IN_MEMORY)
+        self._targets: LatestVersionCache[str, BrowsedTargets] = LatestVersionCache(_IN_MEMORY)
         self._readers: LRUCache[str, SessionReader] = LRUCache(_IN_MEMORY)
+        self._target_readers: LRUCache[str, TargetReader] = LRUCache(_IN_MEMORY)
         self._numbers: LRUCache[Hashable, tuple[Hashable, int]] = LRUCache(_NUMBERED)
         self._lock = threading.Lock()
         self._counted = 0
@@ -49,11 +60,29 @@ class BenchmarkShelf:
         return open_construction(self.root, name)
 
     def is_near(self, folder: ConstructionFolder) -> bool:
-        """Whether its sessions are in memory."""
-        return self._sessions.has(folder.name, self._number(folder.name, folder.stamp))
+        """Whether its sessions or queries are in memory."""
+        number = self._number(folder.name, folder.stamp)
+        if folder.kind == "targets":
+            return self._targets.has(folder.name, number)
+        return self._sessions.has(folder.name, number)
+
+    def image_ids(self, folder: ConstructionFolder) -> frozenset[str]:
+        """Of all images that its page shows. Raises ``DatasetError``."""
+        if folder.kind == "targets":
+            return self.targets(folder).found.image_ids
+        return self.opened(folder).found.gallery_ids
+
+    def targets(self, folder: ConstructionFolder) -> OpenTargets:
+        """With its queries. Raises ``DatasetError``."""
+        name = folder.name
+        _check_kind(folder, "targets")
+        number = self._number(name, folder.stamp)
+        found = self._targets.get(name, number, lambda: self._target_reader(name).read(folder))
+        return OpenTargets(folder, found)
 
     def opened(self, folder: ConstructionFolder) -> OpenBenchmark:
         """With its sessions. Raises ``DatasetError``."""
+        _check_kind(folder, "sessions")
         name, stamp = folder.name, folder.stamp
         found = self._sessions.get(name, self._number(name, stamp), lambda: self._reader(name).read(folder))
         files = judged_files(folder.path)
@@ -65,6 +94,10 @@ class BenchmarkShelf:
         with self._lock:
             return self._readers.setdefault(name, SessionReader())
 
+    def _target_reader(self, name: str) -> TargetReader:
+        with self._lock:
+            return self._target_readers.setdefault(name, TargetReader())
+
     def _number(self, of: Hashable, stamp: Hashable) -> int:
         """A larger one each time that ``stamp`` is another."""
         with self._lock:
@@ -73,6 +106,12 @@ class BenchmarkShelf:
                 self._counted = number = self._counted + 1
                 self._numbers[of] = stamp, number
             return number
+
+
+def _check_kind(folder: ConstructionFolder, kind: Kind) -> None:
+    if folder.kind != kind:
+        things = {"sessions": "multi-turn sessions", "targets": "queries with their targets"}
+        raise DatasetError(f"{quoted(folder.name)} holds {things[folder.kind]}, not {things[kind]}. Reload the page.")
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:

@@ -1,7 +1,8 @@
 // What is looked at: a benchmark, its filters, a search, an order. All of it is in the address, so that a link opens the same view.
+import { TARGETS_SHOWN, TARGET_SORTS, LARGEST_THRESHOLD } from "./targets/words.js";
 import { SORTS, STAGES } from "./words.js";
 
-export const USUAL = { epsilon: "30", tau: "0.8", subset: "", show: "all", q: "", sort: "constructed", order: "up" };
+export const USUAL = { epsilon: "30", tau: "0.8", threshold: "0.85", subset: "", show: "all", q: "", sort: "constructed", order: "up" };
 const NAMES = /** @type {(keyof typeof USUAL)[]} */ (Object.keys(USUAL));
 export const PAGE = 20, LARGEST_EPSILON = 1000000, LARGEST_TAU = 2;
 export const SHOWN = ["all", "kept", ...Object.keys(STAGES)];
@@ -10,7 +11,8 @@ export const SHOWN = ["all", "kept", ...Object.keys(STAGES)];
 const CHECKED = {
   epsilon: (text) => /^\d{1,7}$/.test(text) && Number(text) <= LARGEST_EPSILON,
   tau: (text) => text.trim() !== "" && Number(text) >= 0 && Number(text) <= LARGEST_TAU,
-  show: (text) => SHOWN.includes(text), sort: (text) => text in SORTS, order: (text) => ["up", "down"].includes(text),
+  threshold: (text) => text.trim() !== "" && Number(text) >= 0 && Number(text) <= LARGEST_THRESHOLD,
+  show: (text) => SHOWN.includes(text) || text in TARGETS_SHOWN, sort: (text) => text in SORTS || text in TARGET_SORTS, order: (text) => ["up", "down"].includes(text),
 };
 // Whether the server takes this value.
 export const usable = (/** @type {string} */ name, /** @type {string} */ text) => !CHECKED[name] || CHECKED[name](text);
@@ -38,7 +40,22 @@ export function addressOf(view) {
 
 /** What the server is asked for. @param {BenchmarkView} view */
 export function wanted(view) {
-  const query = new URLSearchParams({ name: view.name, epsilon: view.epsilon, tau: view.tau, offset: String((view.page - 1) * PAGE), limit: String(PAGE) });
-  for (const name of NAMES) if (!["epsilon", "tau"].includes(name) && view[name] !== USUAL[name]) query.set(name, view[name]);
+  const query = new URLSearchParams({ name: view.name, epsilon: view.epsilon, tau: view.tau });
+  return withRest(query, view, SHOWN.includes(view.show), view.sort in SORTS);
+}
+
+/** The same of queries with targets. @param {BenchmarkView} view */
+export function wantedTargets(view) {
+  return withRest(new URLSearchParams({ name: view.name, threshold: view.threshold }), view, view.show in TARGETS_SHOWN, view.sort in TARGET_SORTS);
+}
+
+/** Without what is of the other kind of benchmark. @param {URLSearchParams} query @param {BenchmarkView} view @param {boolean} shows @param {boolean} sorts */
+function withRest(query, view, shows, sorts) {
+  query.set("offset", String((view.page - 1) * PAGE));
+  query.set("limit", String(PAGE));
+  for (const name of NAMES) {
+    const fits = name === "show" ? shows : name === "sort" ? sorts : !["epsilon", "tau", "threshold"].includes(name);
+    if (fits && view[name] !== USUAL[name]) query.set(name, view[name]);
+  }
   return query;
 }

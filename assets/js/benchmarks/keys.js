@@ -1,11 +1,10 @@
-// "/" to the search; j and k or the arrows from session to session; Enter opens one in the search screen.
+// "/" to the search; j and k or the arrows from one to the next; Enter opens one in the search screen.
 import { dialogOpen, typing } from "../shared/common.js";
 
-/** @typedef {(session: BenchmarkSession, button: HTMLButtonElement | null) => void} Open */
-
 /**
- * @param {HTMLElement} list @param {HTMLInputElement} search @param {() => Open | null} opener
- * @param {(key: string) => BenchmarkSession | undefined} of
+ * @template One a session, or a query with targets
+ * @param {HTMLElement} list @param {HTMLInputElement} search @param {() => ((one: One, button: null) => void) | null} opener
+ * @param {(key: string) => One | undefined} of
  */
 export function createKeys(list, search, opener, of) {
   const focused = () => /** @type {HTMLElement | null} */ (document.activeElement?.closest(".cq-be-strip") ?? null);
@@ -25,8 +24,8 @@ export function createKeys(list, search, opener, of) {
     else if (event.key === "j" || (event.key === "ArrowDown" && strip)) go(1);
     else if (event.key === "k" || (event.key === "ArrowUp" && strip)) go(-1);
     else if (event.key === "Enter" && strip && strip === document.activeElement) {
-      const open = opener(), session = of(strip.dataset.key ?? "");
-      if (open && session) open(session, null);
+      const open = opener(), one = of(strip.dataset.key ?? "");
+      if (open && one) open(one, null);
     } else return;
     event.preventDefault();
   }

@@ -1,12 +1,13 @@
 // All constructions of this server.
 import { startForm } from "./start.js";
-import { howFar, stateChip } from "./words.js";
+import { THINGS, howFar, stateChip } from "./words.js";
 import { api, at, h, say } from "../shared/common.js";
 import { ago, bar, percent, plural } from "../studies/words.js";
 /** @import { Screen, Shown } from "./main.js" */
 
 const BEAT_MS = 2000;
-const COMMAND = "cirque construct sessions sample --gallery atelier --out CIRQUE_HOME/benchmarks/NAME";
+const SESSIONS = "cirque construct sessions sample --gallery atelier --out CIRQUE_HOME/benchmarks/NAME";
+const TARGETS = "cirque construct multi-target sample --gallery atelier --out CIRQUE_HOME/benchmarks/NAME";
 
 /** @returns {Promise<Shown>} */
 export async function listView(/** @type {Screen} */ screen) {
@@ -38,7 +39,7 @@ export async function listView(/** @type {Screen} */ screen) {
   return {
     element: h("div", {},
       h("header", { class: "cq-sthead" }, h("h1", { text: "Benchmarks" }), h("span", { class: "cq-grow" }), start,
-        h("p", { class: "cq-quiet cq-be-lead", text: "Multi-turn sessions constructed from single-turn queries, as CIRCLED’s: read them, filter them, judge them." })),
+        h("p", { class: "cq-quiet cq-be-lead", text: "Multi-turn sessions constructed from single-turn queries, as CIRCLED’s, and queries with all their targets, as SoFT’s: read them, filter them, judge them." })),
       list, none),
     begin: () => say(plural(list.childElementCount, "benchmark")),
     leave() {
@@ -51,7 +52,9 @@ export async function listView(/** @type {Screen} */ screen) {
 const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none", hidden: true }, h("h2", { text: "No benchmarks yet" }),
   screen.may("manage") ? h("p", { text: "Press “Construct…” to make sessions from the sample, or from the command line:" })
     : h("p", { text: "A researcher can construct one here or from the command line:" }),
-  h("p", {}, h("code", { text: COMMAND })),
+  h("p", {}, h("code", { text: SESSIONS })),
+  h("p", { text: "Queries with all their targets need a language model that sees images:" }),
+  h("p", {}, h("code", { text: TARGETS })),
   h("p", { class: "cq-quiet", text: "Every folder of a construction in the folder benchmarks of CIRQUE_HOME is listed here." }));
 
 function begins(/** @type {{ name: string, run: ConstructionRun }} */ { name, run }) {
@@ -60,14 +63,14 @@ function begins(/** @type {{ name: string, run: ConstructionRun }} */ { name, ru
     run.problem ? h("p", { class: "cq-inline", role: "alert", text: run.problem, dir: "auto" }) : h("p", { class: "cq-quiet", text: `${run.text}…` }));
 }
 
-function row(/** @type {Screen} */ screen, /** @type {Benchmark} */ { name, state, problem, run, dataset, gallery, model, queries, sessions, changed }) {
+function row(/** @type {Screen} */ screen, /** @type {Benchmark} */ { name, kind, state, problem, run, dataset, gallery, model, queries, sessions, changed }) {
   const open = (/** @type {MouseEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     screen.go(name);
   };
   const readable = state !== "unreadable";
-  const facts = [sessions === null ? "" : plural(sessions, "session"), queries === null ? "" : plural(queries, "query", "queries"), dataset, gallery && `gallery ${gallery}`,
+  const facts = [kind === "targets" ? "queries with all their targets" : "", sessions === null ? "" : plural(sessions, "session"), queries === null ? "" : plural(queries, "query", "queries"), dataset, gallery && `gallery ${gallery}`,
     model && `model ${model}`, changed && ago(changed)];
   return h("li", { class: "cq-stcard", "data-name": name },
     h("div", { class: "cq-stname" },
@@ -75,6 +78,6 @@ function row(/** @type {Screen} */ screen, /** @type {Benchmark} */ { name, stat
       stateChip(state)),
     h("p", { class: "cq-quiet num", text: facts.filter(Boolean).join(" · "), dir: "auto" }),
     problem ? h("p", { class: "cq-inline", text: problem, dir: "auto" }) : null,
-    run ? h("div", { class: "cq-stprogress" }, bar(run.done, 0, run.total, howFar(run)), h("b", { class: "num", text: run.total ? `${percent(run.done, run.total)} %` : "" }),
-      h("small", { text: [howFar(run), run.running ? "" : run.resumable ? "can be resumed" : ""].filter(Boolean).join(" · ") })) : null);
+    run ? h("div", { class: "cq-stprogress" }, bar(run.done, 0, run.total, howFar(run, THINGS[kind])), h("b", { class: "num", text: run.total ? `${percent(run.done, run.total)} %` : "" }),
+      h("small", { text: [howFar(run, THINGS[kind]), run.running ? "" : run.resumable ? "can be resumed" : ""].filter(Boolean).join(" · ") })) : null);
 }

@@ -1,16 +1,25 @@
-// The benchmarks screen: all constructions, or the sessions of one. What is looked at is in the address.
+// The benchmarks screen: all constructions, or the sessions or queries of one. What is looked at is in the address.
 import { addressOf, readView } from "./address.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-import { ApiProblem, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
+import { targetsView } from "./targets/view.js";
+import { ApiProblem, api, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
 
-setKeys([["/", "Search"], ["j  ↓", "Next session"], ["k  ↑", "Previous session"], ["Enter", "Open the session in the search screen"], ["?", "These keys"],
+setKeys([["/", "Search"], ["j  ↓", "Next session or query"], ["k  ↑", "Previous one"], ["Enter", "Open it in the search screen"], ["?", "These keys"],
   ["Esc", "Close what is open"]]);
 
 /** What the parts of this screen ask of it. @typedef {{ may(what: string): boolean, go(name: string): void, put(view: BenchmarkView): void, again(): void }} Screen */
 /** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */
 
 const titleOf = (/** @type {string} */ name) => (name ? `${name}: benchmark · cirque` : "Benchmarks · cirque");
+
+/** @returns {Promise<Shown>} */
+async function openView(/** @type {Screen} */ screen) {
+  const view = readView();
+  if (!view.name) return listView(screen);
+  const { kind } = await api("GET", `benchmarks/run?name=${encodeURIComponent(view.name)}`);
+  return kind === "targets" ? targetsView(screen, view) : oneView(screen, view);
+}
 
 /** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "benchmarks", styles: ["study", "studies", "benchmarks"], css: "cq-st cq-be" }, (body, { me }) => {
@@ -28,7 +37,7 @@ export const mount = (element) => openScreen(element, { page: "benchmarks", styl
     again: () => { views.show(); },
   };
   const views = createViews(body, {
-    open: () => (readView().name ? oneView(screen, readView()) : listView(screen)),
+    open: () => openView(screen),
     named() {
       const { name } = readView();
       return { title: titleOf(name), said: name ? `Benchmark ${name}` : "Benchmarks" };

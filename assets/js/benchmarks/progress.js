@@ -8,9 +8,9 @@ const BEAT_MS = 1000, LOAD_EVERY = 10;
 
 /**
  * @param {Screen} screen @param {string} name @param {ConstructionRun} first
- * @param {{ finished(): void, changed(): void, state(now: string): void }} hears ``changed``: there are new sessions
+ * @param {{ finished(): void, changed(): void, state(now: string): void, thing: [string, string] }} hears ``changed``: there are new sessions
  */
-export function createProgress(screen, name, first, { finished, changed, state: told }) {
+export function createProgress(screen, name, first, { finished, changed, state: told, thing }) {
   const bar = h("div", {}), said = h("b", { class: "num" }), detail = h("small", { class: "cq-quiet", dir: "auto" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const stop = h("button", { class: "cq-btn small", type: "button", text: "Stop", onclick: () => { act(stop, "benchmarks/stop", { name }); } });
@@ -37,8 +37,8 @@ export function createProgress(screen, name, first, { finished, changed, state: 
 
   function put(/** @type {ConstructionRun} */ run) {
     const manages = screen.may("manage");
-    bar.replaceChildren(drawn(run.done, 0, run.total, howFar(run)));
-    said.textContent = howFar(run);
+    bar.replaceChildren(drawn(run.done, 0, run.total, howFar(run, thing)));
+    said.textContent = howFar(run, thing);
     detail.textContent = [run.stopping ? "Stopping: sessions under way are finished first" : run.running ? "" : "Stopped. What is finished is kept.", run.why_not,
       run.cost ? `cost ${run.cost.toFixed(2)}` : "", run.calls ? `${run.calls.toLocaleString("en")} requests` : ""].filter(Boolean).join(" · ");
     tellIn(problem, run.problem);
@@ -50,7 +50,7 @@ export function createProgress(screen, name, first, { finished, changed, state: 
       calls.value = run.max_calls === null ? "" : String(run.max_calls);
     }
     asked.hidden = resume.hidden || !limited;
-    if (running && !run.running) say(`Stopped at ${howFar(run)}`);
+    if (running && !run.running) say(`Stopped at ${howFar(run, thing)}`);
     running = run.running;
   }
 

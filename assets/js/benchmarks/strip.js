@@ -5,6 +5,14 @@ import { at, h, icon } from "../shared/common.js";
 import { enlarge } from "../shared/large.js";
 import { chip, count, plural } from "../studies/words.js";
 
+/** One picture; an image that is gone is a box with its id. @param {BenchmarkPicture} image @param {string} name @param {HTMLElement | null} said @param {() => void} open */
+export function createPicture(image, name, said, open) {
+  if (!image.thumb) return h("figure", { class: "cq-be-picture missing" }, h("div", { title: "This image is not in the gallery", text: image.id, dir: "auto" }), said);
+  return h("figure", { class: "cq-be-picture" },
+    h("button", { type: "button", "aria-label": `${name}: enlarge`, onclick: open },
+      h("img", { src: at(image.thumb), alt: "", loading: "lazy", decoding: "async", width: 112, height: 140 })), said);
+}
+
 /** @typedef {{ element: HTMLElement, put(session: BenchmarkSession): void }} Strip */
 
 const rankText = (/** @type {number | null} */ rank) => (rank === null ? "not ranked" : `rank ${count(rank)}`);
@@ -34,11 +42,7 @@ export function createStrip(session, { open, dimensions, k }) {
     targets.map((image, place) => picture(image, `Target: ${image.id}`, place ? "" : targets.length > 1 ? "Targets" : "Target")));
 
   function picture(/** @type {BenchmarkPicture} */ image, /** @type {string} */ name, /** @type {string} */ label) {
-    const said = label ? h("figcaption", { text: label }) : null;
-    if (!image.thumb) return h("figure", { class: "cq-be-picture missing" }, h("div", { title: "This image is not in the gallery", text: image.id, dir: "auto" }), said);
-    return h("figure", { class: "cq-be-picture" },
-      h("button", { type: "button", "aria-label": `${name}: enlarge`, onclick: () => enlarge(shown, shown.findIndex((one) => one.name === name)) },
-        h("img", { src: at(image.thumb), alt: "", loading: "lazy", decoding: "async", width: 112, height: 140 })), said);
+    return createPicture(image, name, label ? h("figcaption", { text: label }) : null, () => enlarge(shown, shown.findIndex((one) => one.name === name)));
   }
 
   const element = h("li", { class: "cq-be-strip", tabindex: "-1", "data-key": session.key, "aria-label": `Session ${id}` },

@@ -15,9 +15,11 @@ export const SORTS = { constructed: "As constructed", turns: "Turns", rank: "Fin
 const STATES = { running: ["Running", "unsure"], stopped: ["Stopped", "warn"], finished: ["Finished", "on"], unreadable: ["Cannot be read", "warn"] };
 export const stateChip = (/** @type {string} */ state) => chip(...(STATES[state] ?? [state, ""]));
 
-/** How far a construction is, in a sentence. @param {ConstructionRun} run */
-export function howFar({ text, done, total, rate, running }) {
-  const far = total ? `${count(done)} of ${plural(total, "session")}` : plural(done, "session");
+/** @type {Record<Benchmark["kind"], [string, string]>} */
+export const THINGS = { sessions: ["session", "sessions"], targets: ["query", "queries"] };
+/** How far a construction is, in a sentence. @param {ConstructionRun} run @param {[string, string]} thing */
+export function howFar({ text, done, total, rate, running }, thing = THINGS.sessions) {
+  const far = total ? `${count(done)} of ${plural(total, ...thing)}` : plural(done, ...thing);
   if (!running) return far;
   if (!done && !rate) return `${text}…`;
   const left = rate && total > done ? `${lasting((total - done) / rate)} left` : "";

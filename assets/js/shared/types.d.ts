@@ -234,7 +234,7 @@ interface ConstructionRun {
   problem: string; budget: number | null; max_calls: number | null; cost: number | null; calls: number;
 }
 interface Benchmark {
-  name: string; state: "running" | "stopped" | "finished" | "unreadable"; problem: string; run: ConstructionRun | null; dataset: string; gallery: string;
+  name: string; kind: "sessions" | "targets"; state: "running" | "stopped" | "finished" | "unreadable"; problem: string; run: ConstructionRun | null; dataset: string; gallery: string;
   model: string; queries: number | null; sessions: number | null; subsets: string[]; changed: string | null;
 }
 interface OpenBenchmark extends Benchmark {
@@ -255,7 +255,24 @@ interface BenchmarkPage {
 }
 /** What of a benchmark is looked at: all of it is in the address. `page` from 1. */
 interface BenchmarkView {
-  name: string; epsilon: string; tau: string; subset: string; show: string; q: string; sort: string; order: string; page: number;
+  name: string; epsilon: string; tau: string; threshold: string; subset: string; show: string; q: string; sort: string; order: string; page: number;
+}
+interface OpenTargets extends Benchmark {
+  queries: number; failures: number; encoder: string; notes: string[]; gallery_problem: string; can_open: boolean; download_problem: string;
+}
+/** Where a candidate came from: `group` is SoFT's name, `confidence` that of this group. */
+interface CandidatePlace { group: string; rank: number; confidence: number | null }
+interface ScoredCandidate { image: BenchmarkPicture; confidence: number; original: boolean; reference: boolean; found: CandidatePlace[] }
+/** `candidates`: the highest confidence first, `more` further ones are not sent; `confidences`: of all, the lowest first. */
+interface TargetedQuery {
+  key: string; number: number; id: string; subset: string; reference: BenchmarkPicture; text: string; sentences: string[]; original: BenchmarkPicture;
+  original_confidence: number | null; candidates: ScoredCandidate[]; more: number; unscored: number; confidences: number[];
+}
+/** `and_more`: the last bar counts all queries with more targets too. */
+interface TargetBar { targets: number; and_more: boolean; queries: number }
+interface TargetPage {
+  total: number; all: number; summary: { kept: number; targets: number; mean: number | null; rewritable: number; without_original: number };
+  histogram: TargetBar[]; queries: TargetedQuery[];
 }
 interface ConstructionEstimate {
   sessions: number; calls: number; seconds: number; cost: number | null; basis: string; notes: string[]; model: string;
@@ -309,7 +326,7 @@ interface Answers {
   };
   "benchmarks/all": { benchmarks: Benchmark[]; starting: { name: string; run: ConstructionRun } | null };
   "benchmarks/sessions": { about: OpenBenchmark; page: BenchmarkPage }; "benchmarks/open": { session: string };
-  "benchmarks/run": { state: Benchmark["state"]; run: ConstructionRun | null }; "benchmarks/choices": ConstructionChoices;
+  "benchmarks/targets": { about: OpenTargets; page: TargetPage }; "benchmarks/run": { kind: Benchmark["kind"]; state: Benchmark["state"]; run: ConstructionRun | null }; "benchmarks/choices": ConstructionChoices;
   "benchmarks/estimate": ConstructionEstimate; "benchmarks/start": { name: string }; "benchmarks/resume": { name: string };
   "benchmarks/stop": { stopping: boolean };
 }

@@ -1,4 +1,5 @@
-"""The constructions in one folder, each in a folder of its own: ``CIRQUE_HOME/benchmarks/NAME``.
+"""The constructions in one folder, each in a folder of its own: ``CIRQUE_HOME/benchmarks/NAME``. Of two kinds:
+multi-turn sessions (CIRCLED), and queries with all their targets (SoFT, stage 1).
 
 Everything is read defensively: a person or another process may write, damage or remove any of it at any time. Symbolic
 links are not followed.
@@ -6,6 +7,7 @@ links are not followed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,24 +16,28 @@ from typing import Any, Literal
 
 from cir_core.construct.sessions.journal import read_card
 from cir_core.construct.sessions.run_record import RunRecord, read_run
+from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import try_lock
 from cir_core.support.texts import quoted
 
 NAME_LIMIT = 80
+_CARD_BYTES = 2**20
 _BYTES = 200    # of a name: file systems take 255
 MOST_BYTES = 2**30
 """Larger constructions are not read: their sessions would fill the memory."""
 _FORBIDDEN = frozenset('/\\:*?"<>|%\0')
 
+Kind = Literal["sessions", "targets"]
 State = Literal["running", "stopped", "finished", "unreadable"]
 
 
 @dataclass(frozen=True)
 class ConstructionFolder:
-    """``card``: the protocol card. ``raws``: its raw files, () before the construction has ended. ``changed``: seconds
-    since 1970. ``problem``: why it cannot be read."""
+    """``card``: the protocol card. ``raws``: the raw files of sessions, ``provenance``: the files of queries with
+    targets; () before the construction has ended. ``changed``: seconds since 1970. ``problem``: why it cannot be
+    read."""
 
     name: str
     path: Path
@@ -41,6 +47,8 @@ class ConstructionFolder:
     raws: Sequence[RawFile] = ()
     changed: float = 0.0
     problem: str = ""
+    kind: Kind = "sessions"
+    provenance: Sequence[Path] = ()
 
     @property
     def journal(self) -> Path:
@@ -50,10 +58,14 @@ class ConstructionFolder:
     def gallery(self) -> str:
         return text_in(self.card, "gallery")
 
+    def encoder(self, part: str) -> str:
+        """``part`` of the encoder that searched: "spec" or "revision"."""
+        return text_in(self.card, "encoders", "search", part) or text_in(self.card, "encoder", part)
+
     @property
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """Changes with the files that sessions are read from."""
-        files = [raw.path for raw in self.raws] or [self.journal]
+        """Changes with the files that sessions or queries are read from."""
+        files = [raw.path for raw in self.raws] or self.provenance or [self.journal]
         return tuple((path.name, *_size_and_time(path)) for path in files)
 
 
@@ -79,10 +91,16 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     folder = folder_of(root, name)
     if folder.is_symlink():
         raise DatasetError(f"{quoted(name)} is a symbolic link, which is not followed. Move the folder itself there.")
-    raws_at, journal = folder / "raw", folder / "journal.jsonl"
+    journal, card_at = folder / "journal.jsonl", folder / "protocol.json"
     try:
-        paths = sorted(path for path in raws_at.glob("*.json") if not path.name.startswith("."))
-        links = [path.name for path in (raws_at, journal, *paths) if path.is_symlink()]
+        raws_at, paths = _files(folder, "raw", "*.json")
+        kind: Kind = "sessions"
+        if not paths:
+            targets_at, found = _files(folder, PROVENANCE, "*.jsonl")
+            if found:
+                raws_at, paths, kind = targets_at, found, "targets"
+        ours = (raws_at, journal, *paths, *((card_at,) if kind == "targets" else ()))
+        links = [path.name for path in ours if path.is_symlink()]
         known = bool(paths) or journal.is_file()
         size = sum(path.stat().st_size for path in (paths or [journal])) if known else 0
         changed = max((path.stat().st_mtime for path in (*paths, journal) if path.exists()), default=0.0)
@@ -94,21 +112,28 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     if not known:
         raise UnknownBenchmark(_unknown(name))
     if size > MOST_BYTES:
-        raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB of sessions; at most {MOST_BYTES >> 30} GB can "
-                           "be shown. Use the command line: cirque construct filter and describe.")
+        raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB; at most {MOST_BYTES >> 30} GB can be shown. Use "
+                           "the command line: cirque construct filter and describe.")
     try:
-        raws = tuple(_head(path, *_size_and_time(path)) for path in paths)
-        card = read_card(journal) or _card_of(raws)
+        raws = tuple(_head(path, *_size_and_time(path)) for path in paths) if kind == "sessions" else ()
+        card = read_card(journal) or _card_of(raws) or (_card_beside(card_at) if kind == "targets" else {})
     except CirqueError as error:
         raise DatasetError(str(error).replace(str(folder), quoted(name))) from error
     except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{quoted(name)} cannot be read; a file may have been removed. Reload the page.") from error
+    if not paths and "sources" in card:
+        raise DatasetError(f"{quoted(name)} holds rewritten texts of cirque construct single-target, which this page "
+                           "does not show. Open the folder of cirque construct multi-target that they were made of.")
+    if not paths and "candidates" in card:
+        kind = "targets"
     run = read_run(folder)
     if is_locked(folder):
         state: State = "running"
     else:
-        state = "finished" if raws and (run is None or run.complete) else "stopped"
-    return ConstructionFolder(name, folder, state, card, run, raws if state == "finished" else (), changed)
+        state = "finished" if paths and (run is None or run.complete or not journal.is_file()) else "stopped"
+    over = state == "finished"
+    return ConstructionFolder(name, folder, state, card, run, raws if over else (), changed, kind=kind,
+                              provenance=tuple(paths) if over and kind == "targets" else ())
 
 
 def folder_of(root: Path, name: str) -> Path:
@@ -155,6 +180,21 @@ def text_in(card: Mapping[str, Any], *keys: str) -> str:
 def _head(path: Path, size: int, time: int) -> RawFile:
     """``size`` and ``time`` tell versions of the file apart."""
     return open_raw(path, to_results=True)
+
+
+def _files(folder: Path, name: str, pattern: str) -> tuple[Path, list[Path]]:
+    """The folder ``name`` in ``folder``, and its files."""
+    inside = folder / name
+    return inside, sorted(path for path in inside.glob(pattern) if not path.name.startswith("."))
+
+
+def _card_beside(path: Path) -> Mapping[str, Any]:
+    """Of files that were copied without their journal."""
+    try:
+        found = json.loads(path.read_bytes()) if path.stat().st_size <= _CARD_BYTES else None
+    except FileNotFoundError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _card_of(raws: Sequence[RawFile]) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,14 @@ SHOWN = ("all", "kept", *STAGES)
 SORTS = ("constructed", "turns", "rank", "regression", "similarity", *DIMENSIONS)
 Judged = Mapping[int, JudgedSession]
 """Scores by the session's number."""
+
+
+class _Numbered(Protocol):
+    @property
+    def number(self) -> int: ...
+
+
+_Thing = TypeVar("_Thing", bound=_Numbered)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ def find_sessions(found: BrowsedSessions, query: SessionQuery, judged: Judged) -
         matching = [one for one in matching if all(term in one.words for term in terms)]
     scored = [judged[one.number] for one in matching if one.number in judged]
     if query.sort != "constructed" or query.descending:
-        matching = _sorted(matching, _key(query.sort, judged), descending=query.descending)
+        matching = in_order(matching, _key(query.sort, judged), descending=query.descending)
     page = matching[query.offset:query.offset + query.limit]
     means = {name: float(np.mean([one.scores[name] for one in scored])) for name in DIMENSIONS} if scored else {}
     return SessionPage(len(matching), len(members), [(one, verdicts[one.number]) for one in page],
@@ -99,8 +108,8 @@ def _key(sort: str, judged: Judged) -> Key:
     return lambda one: judged[one.number].scores[sort] if one.number in judged else None
 
 
-def _sorted(sessions: Sequence[BrowsedSession], key: Key, *, descending: bool) -> list[BrowsedSession]:
-    """Those without a value last, and of equal ones the first first."""
-    valued = [(value, one) for one in sessions if (value := key(one)) is not None]
+def in_order(things: Sequence[_Thing], key: Callable[[_Thing], float | None], *, descending: bool) -> list[_Thing]:
+    """By ``key``; those without a value last, and of equal ones the first first."""
+    valued = [(value, one) for one in things if (value := key(one)) is not None]
     ordered = sorted(valued, key=lambda pair: (-pair[0] if descending else pair[0], pair[1].number))
-    return [one for _, one in ordered] + [one for one in sessions if key(one) is None]
+    return [one for _, one in ordered] + [one for one in things if key(one) is None]

@@ -8,20 +8,19 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from cachetools import LRUCache
 from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder, text_in
+from cir_core.construct.browse.journal import JournalReader
 from cir_core.construct.filtering.files import stored_similarities
 from cir_core.construct.filtering.stages import Dropped, FilterSettings, later_turns, ranks_of, texts_of, why_dropped
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.circled import gallery_id
 from cir_core.datasets.readers.circled_raw import RawResult
 from cir_core.errors import DatasetError
-from cir_core.support.json_lines import read_heading, whole_lines
 
 _FIXED = frozenset(("success", "multi-turn", "text"))
 """Stages that neither ε nor τ changes."""
@@ -183,33 +182,19 @@ def _failed(folder: ConstructionFolder) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-class _Journal:
-    """What is known of a journal, up to ``offset``."""
+class _Journal(JournalReader):
+    """The sessions of a journal, as far as it was read."""
 
     def __init__(self, inode: int = 0) -> None:
-        self.inode, self.offset = inode, 0
-        self.heading: dict[str, Any] | None = None
-        self.last: tuple[int, dict[str, Any] | None] = 0, None      # the last line, and where it begins
+        super().__init__(inode)
         self.found: dict[int, BrowsedSession] = {}
         self.failed: set[int] = set()
-
-    def continues(self, path: Path) -> bool:
-        """Whether ``path`` still begins with what was read."""
-        now = path.stat()
-        if now.st_ino != self.inode or now.st_size < self.offset or read_heading(path) != self.heading:
-            return False
-        start, last = self.last
-        return next((line for _, _, line in whole_lines(path, start=start)), None) == last
 
     def read(self, folder: ConstructionFolder) -> tuple[list[BrowsedSession], int]:
         """All sessions so far, and the number of queries that failed."""
         dataset = text_in(folder.card, "dataset")
-        for start, end, line in whole_lines(folder.journal, start=self.offset):
-            self.offset, self.last = end, (start, line)
-            if self.heading is None:
-                self.heading = line
-            elif isinstance(at := line.get("at"), int):
-                self._add(at, line, dataset)
+        for at, _, line in self.new_lines(folder.journal):
+            self._add(at, line, dataset)
         for number, at in enumerate(sorted(self.found)):
             if self.found[at].number != number:
                 self.found[at] = replace(self.found[at], number=number)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cir_core.construct.sessions.subsets import Subset
@@ -29,7 +29,12 @@ def label_of(subset: Subset) -> str:
     return _UNSAFE.sub("-", subset.pool or subset.name)
 
 
-def multi_targets(records: Sequence[QueryCandidates], threshold: float) -> list[MultiTarget]:
+def selection_of(folder: Path, label: str) -> Path:
+    """The file of targets."""
+    return folder / SELECTION / f"{label}{ENDING}.json"
+
+
+def multi_targets(records: Iterable[QueryCandidates], threshold: float) -> list[MultiTarget]:
     """Queries with at least one target; the others are left out, as in SoFT's files."""
     found = ((one, one.targets(threshold)) for one in records)
     return [MultiTarget(one.reference, one.original_target, one.captions, threshold, targets)
@@ -40,7 +45,7 @@ def write_stage_one(
     folder: Path, label: str, records: Sequence[QueryCandidates], threshold: float, keep: int
 ) -> tuple[Path, ...]:
     """All files of one subset; the file of targets comes first."""
-    selection = folder / SELECTION / f"{label}{ENDING}.json"
+    selection = selection_of(folder, label)
     provenance = folder / PROVENANCE / f"{label}.jsonl"
     paths = [selection, provenance]
     for group in GROUPS:

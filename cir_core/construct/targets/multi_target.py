@@ -1,13 +1,13 @@
 """Stage 1 over a whole data set: a long job that can be killed, resumed and limited.
 
-The folder has the journal (see ``sessions.job``) and, at the end, the files of :mod:`cir_core.construct.targets.files`
-and ``failures.json``.
+The folder has the journal (see ``sessions.job``), ``run.json`` and, at the end, the files of
+:mod:`cir_core.construct.targets.files` and ``failures.json``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from cir_core.construct.pictures import Pictures
 from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
 from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
+from cir_core.construct.sessions.run_record import RunRecord, write_run
 from cir_core.construct.sessions.spending import SessionWatch
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
@@ -155,6 +156,9 @@ def find_targets(
     wanted = about.wanted(limit)
     subset_of = {position: name for name, positions in wanted.items() for position in positions}
     with long_job(folder, about.card, options, "finds targets") as job:
+        record = RunRecord(about.only, limit, len(subset_of), options.workers, options.budget,
+                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()))
+        write_run(folder, record)
         finders = about.finders(job)
 
         def find(position: int, watch: SessionWatch) -> Mapping[str, Any]:
@@ -171,6 +175,7 @@ def find_targets(
             if run.complete:
                 outputs[subset.name] = write_stage_one(folder, label_of(subset), found, threshold, about.settings.keep)
         write_atomically(folder / "failures.json", as_bytes(failures))
+        write_run(folder, replace(record, complete=run.complete))
         return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)
 
 

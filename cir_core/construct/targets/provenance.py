@@ -90,6 +90,11 @@ def from_json(record: Mapping[str, Any]) -> QueryCandidates:
     return _ADAPTER.validate_python(record)
 
 
+def from_line(line: bytes) -> QueryCandidates:
+    """Of a file of provenance. Raises ``ValidationError``."""
+    return _ADAPTER.validate_json(line)
+
+
 def write_provenance(path: Path, records: Iterable[QueryCandidates]) -> None:
     write_atomically(path, (json.dumps(one.as_json(), ensure_ascii=False, allow_nan=False,
                                        separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
@@ -102,7 +107,7 @@ def read_provenance(path: Path) -> Iterator[QueryCandidates]:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    yield _ADAPTER.validate_json(line)
+                    yield from_line(line)
                 except ValidationError as error:
                     raise DatasetError(f"{path}, line {number}: it is no query with candidates "
                                        f"({error.errors()[0]['msg']}). Construct the file again.") from error

@@ -47,7 +47,7 @@ def whole(gallery, tmp_path_factory):
 
 def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and path.name not in ("journal.jsonl", "lock")}
+            if path.is_file() and path.name not in ("journal.jsonl", "lock", "run.json")}
 
 
 def test_three_groups_of_candidates_whose_first_ones_have_confidences(gallery, whole):
@@ -99,7 +99,7 @@ def test_targets_are_those_whose_greatest_confidence_reaches_the_threshold(whole
 def test_every_file_has_soft_s_form_and_name(whole):
     folder = whole[1]
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.json*")} - {
-        "journal.jsonl", "protocol.json", "failures.json"}
+        "journal.jsonl", "protocol.json", "failures.json", "run.json"}
     assert names == {SELECTION, "provenance/cirr.jsonl"} | {
         f"multi_target_candidate/mt_candidates_cirr_by_{group}_6.json" for group in GROUPS} | {
         f"candidate_score/cirr_by_{group}_6_scores.json" for group in GROUPS}

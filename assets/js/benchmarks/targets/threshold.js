@@ -1,0 +1,48 @@
+// The slider for the threshold, what it makes of all queries, and the histogram of their targets.
+import { LARGEST_THRESHOLD } from "./words.js";
+import { USUAL } from "../address.js";
+import { createSlider } from "../filters.js";
+import { decimals } from "../words.js";
+import { h } from "../../shared/elements.js";
+import { count, percent, plural } from "../../studies/words.js";
+
+const HINT = "A candidate with this confidence or more counts as a target.";
+
+/** @param {BenchmarkView} view @param {(changes: Partial<BenchmarkView>) => void} change */
+export function createThreshold(view, change) {
+  const slider = createSlider({ name: "threshold", label: "Threshold of confidence", hint: HINT, value: view.threshold, step: 0.01, any: true,
+    most: LARGEST_THRESHOLD, furthest: 1, change: (threshold) => change({ threshold }) });
+  const reset = h("button", { class: "cq-btn small", type: "button", text: `SoFT’s: ${USUAL.threshold}`, onclick: () => {
+    slider.put(USUAL.threshold);
+    change({ threshold: USUAL.threshold });
+  } });
+  const facts = h("dl", { class: "cq-be-facts" }), bars = h("div", { class: "bars", "aria-hidden": "true" });
+  const figure = h("div", { class: "cq-be-histogram", role: "img" }, bars, h("small", { text: "Targets of a query", "aria-hidden": "true" }));
+  const fact = (/** @type {string} */ name, /** @type {string} */ value, small = "") => h("div", {}, h("dt", { text: name }), h("dd", { class: "num", text: value }, small ? h("small", { text: ` ${small}` }) : null));
+
+  /** A bar stays the same element, so that it moves. @param {TargetBar[]} histogram */
+  function draw(histogram) {
+    const highest = Math.max(1, ...histogram.map(({ queries }) => queries));
+    while (bars.childElementCount > histogram.length) bars.lastElementChild?.remove();
+    while (bars.childElementCount < histogram.length) bars.append(h("div", {}, h("div", {}, h("b", {}), h("i", {})), h("span", {})));
+    histogram.forEach(({ targets, and_more, queries }, place) => {
+      const [number, bar, name] = /** @type {NodeListOf<HTMLElement>} */ (bars.children[place].querySelectorAll("b, i, span"));
+      number.textContent = queries ? count(queries) : "";
+      number.style.bottom = bar.style.height = `${(100 * queries) / highest}%`;
+      name.textContent = `${targets}${and_more ? "+" : ""}`;
+    });
+    figure.setAttribute("aria-label", `Queries by number of targets: ${histogram.filter(({ queries }) => queries)
+      .map(({ targets, and_more, queries }) => `${targets}${and_more ? " and more" : ""}: ${count(queries)}`).join(", ")}`);
+  }
+  return {
+    element: h("div", { class: "cq-be-filters cq-be-threshold" },
+      h("div", { class: "cq-be-sliders", role: "group", "aria-label": "Threshold" }, slider.element, h("div", {}, reset), facts), figure),
+    /** @param {TargetPage} page */
+    put({ all, summary, histogram }) {
+      facts.replaceChildren(fact("Queries with targets", count(summary.kept), `of ${count(all)}, ${percent(summary.kept, all)} %`),
+        fact("Targets of a query, mean", summary.mean === null ? "–" : decimals(summary.mean, 2), `${plural(summary.targets, "target")} in all`),
+        fact("Three targets and more", count(summary.rewritable)), fact("Original target is none", count(summary.without_original)));
+      draw(histogram);
+    },
+  };
+}

@@ -1,0 +1,189 @@
+"""Queries with their scored candidates: of the files of provenance, or of the journal as far as it is.
+
+In memory are the confidences and the words of each query; its candidates stay in the file, and are read for the page
+that shows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import ValidationError
+
+from cir_core.construct.browse.folders import ConstructionFolder
+from cir_core.construct.browse.journal import JournalReader
+from cir_core.construct.targets.provenance import Candidate, QueryCandidates, from_json, from_line
+from cir_core.errors import DatasetError
+from cir_core.support.texts import quoted
+
+_LARGEST_RANK = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class BrowsedQuery:
+    """``number``: its place among the queries that were read, which changes while a construction runs; ``place``: in
+    its file, or of the query in the journal. ``subset`` is "" while it is only in the journal, which has no subsets.
+    ``confidences``: those of the scored candidates, the lowest first; ``original``: that of the data set's own target,
+    None if it has none. ``words``: what a search looks in."""
+
+    number: int
+    place: int
+    subset: str
+    file: Path
+    offset: int
+    digest: str
+    confidences: array[float]
+    original: float | None
+    words: str
+
+    @property
+    def key(self) -> str:
+        """The same for as long as its place and content are."""
+        return f"{self.place}.{self.digest}"
+
+    def targets(self, threshold: float) -> int:
+        """How many candidates have at least that confidence."""
+        return len(self.confidences) - bisect_left(self.confidences, threshold)
+
+    def lowest(self, threshold: float) -> float | None:
+        """The lowest confidence of a target; None without targets."""
+        place = bisect_left(self.confidences, threshold)
+        return self.confidences[place] if place < len(self.confidences) else None
+
+    def loses_original(self, threshold: float) -> bool:
+        """Whether it has targets, but not the data set's own."""
+        return self.targets(threshold) > 0 and (self.original is None or self.original < threshold)
+
+    def read(self) -> QueryCandidates:
+        """With its candidates. Raises ``DatasetError`` if the file has changed."""
+        try:
+            with self.file.open("rb") as file:
+                line = _line_at(file, self.offset)
+            if _digest(self.file, line) == self.digest:
+                return from_line(line) if self.subset else from_json(json.loads(line)["result"])
+        except (OSError, ValueError):   # ValidationError is one
+            pass
+        raise DatasetError("The files of this benchmark have changed since they were read. Reload the page.")
+
+
+@dataclass(frozen=True, eq=False)
+class BrowsedTargets:
+    """``image_ids``: of all references, targets and scored candidates. ``failures``: queries that failed."""
+
+    queries: Sequence[BrowsedQuery]
+    image_ids: frozenset[str]
+    failures: int = 0
+    notes: tuple[str, ...] = ()
+
+    def find(self, key: str) -> BrowsedQuery | None:
+        """The query with this ``key``; None if it is no longer there, or has changed."""
+        return next((one for one in self.queries if one.key == key), None)
+
+
+def scored(record: QueryCandidates) -> list[tuple[Candidate, float]]:
+    """Candidates that have a confidence, the highest first, of equal ones the first found. So the targets at any
+    threshold come first."""
+    known = [(one, one.confidence) for one in record.candidates if one.confidence is not None]
+    return sorted(known, key=lambda pair: -pair[1])
+
+
+class TargetReader:
+    """Reads the queries of one construction; of a journal, only what is new since the last time."""
+
+    def __init__(self) -> None:
+        self._journal = _Journal()
+
+    def read(self, folder: ConstructionFolder) -> BrowsedTargets:
+        """All queries of ``folder``. Lines that are no queries are left out, with a note. Raises ``DatasetError`` for a
+        file that cannot be read at all."""
+        try:
+            if folder.provenance:
+                self._journal = _Journal()      # done with
+                return _from_files(folder.provenance)
+            if not self._journal.continues(folder.journal):
+                self._journal = _Journal(folder.journal.stat().st_ino)
+            return self._journal.read(folder.journal)
+        except OSError as error:
+            raise DatasetError(f"The files of {quoted(folder.name)} cannot be read: {error.strerror}. Reload the "
+                               "page.") from error
+
+
+def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
+    queries, images, faults = list[BrowsedQuery](), set[str](), 0
+    for path in paths:
+        offset = 0
+        with path.open("rb") as file:
+            for place, line in enumerate(file):
+                try:
+                    found = _browsed(from_line(line), len(queries), place, path.stem, path, offset, line, images)
+                except ValidationError:
+                    found = None
+                if found is None:
+                    faults += 1
+                else:
+                    queries.append(found)
+                offset += len(line)
+    notes = (f"{faults:,} lines are no queries with candidates and are left out. Construct the files again.",)
+    return BrowsedTargets(queries, frozenset(images), 0, notes if faults else ())
+
+
+class _Journal(JournalReader):
+    """The queries of a journal, as far as it was read."""
+
+    def __init__(self, inode: int = 0) -> None:
+        super().__init__(inode)
+        self._found: dict[int, BrowsedQuery] = {}
+        self._failed: set[int] = set()
+        self._images: set[str] = set()
+
+    def read(self, path: Path) -> BrowsedTargets:
+        with path.open("rb") as file:
+            for at, offset, line in self.new_lines(path):
+                try:
+                    record = from_json(line["result"])
+                except (KeyError, ValidationError):
+                    self._failed.add(at)
+                    continue
+                found = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
+                if found is None:
+                    self._failed.add(at)
+                else:
+                    self._failed.discard(at)
+                    self._found[at] = found
+        queries = [replace(self._found[at], number=number) for number, at in enumerate(sorted(self._found))]
+        return BrowsedTargets(queries, frozenset(self._images), len(self._failed))
+
+
+def _browsed(
+    record: QueryCandidates, number: int, place: int, subset: str, path: Path, offset: int, line: bytes,
+    images: set[str],
+) -> BrowsedQuery | None:
+    """``record``, which is in ``line``; its images are added to ``images``. None if its numbers cannot be."""
+    found = scored(record)
+    if not all(0 <= confidence <= 1 for _, confidence in found) or not all(
+            math.isfinite(at.similarity) and 1 <= at.rank <= _LARGEST_RANK for one, _ in found for at in one.found):
+        return None
+    ids = [one.image for one, _ in found]
+    images.update(ids, (record.reference, record.original_target))
+    words = (record.text, *record.captions, *record.sentences, record.query_id, record.reference,
+             record.original_target, *ids)
+    return BrowsedQuery(number, place, subset, path, offset, _digest(path, line),
+                        array("d", [confidence for _, confidence in reversed(found)]), record.original_confidence,
+                        "\n".join(words).casefold())
+
+
+def _line_at(file: BinaryIO, offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()
+
+
+def _digest(path: Path, line: bytes) -> str:
+    return hashlib.sha256(path.name.encode() + b"\0" + line).hexdigest()[:16]

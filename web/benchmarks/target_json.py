@@ -1,0 +1,72 @@
+"""Queries with their targets as JSON for the benchmarks screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cir_core.construct.browse.target_query import TargetPage, TargetSummary
+from cir_core.construct.browse.targets import BrowsedQuery, scored
+from web.benchmarks.gallery import BenchmarkGallery
+from web.benchmarks.session_json import listed
+from web.benchmarks.shelf import OpenTargets
+from web.http.visitor import Visitor
+
+Dict = dict[str, Any]
+_MOST_PICTURES = 100        # candidates of a query, the highest confidences first
+_BARS = 31                  # of the histogram; the last one counts all further ones
+
+
+def about_targets(opened: OpenTargets, gallery: BenchmarkGallery, run: Dict | None) -> Dict:
+    """What the head of the page says."""
+    folder, found = opened.folder, opened.found
+    subsets = dict.fromkeys(one.subset for one in found.queries)
+    return listed(folder, run) | {
+        "queries": len(found.queries), "failures": found.failures, "subsets": [name for name in subsets if name],
+        "encoder": folder.encoder("spec"), "notes": list(found.notes),
+        "gallery_problem": gallery.problem, "can_open": gallery.gallery is not None,
+        "download_problem": "" if folder.provenance else "The files are written when all queries are done.",
+    }
+
+
+def target_page(found: TargetPage, opened: OpenTargets, gallery: BenchmarkGallery, visitor: Visitor) -> Dict:
+    """Raises ``DatasetError`` if the files have changed in the meantime."""
+    return {
+        "total": found.total, "all": found.summary.queries, "summary": _summary(found.summary),
+        "histogram": _histogram(found.summary, found.most),
+        "queries": [_query(one, opened, gallery, visitor) for one in found.shown],
+    }
+
+
+def _summary(one: TargetSummary) -> Dict:
+    return {"kept": one.kept, "targets": one.targets, "mean": one.mean, "rewritable": one.rewritable,
+            "without_original": one.without_original}
+
+
+def _histogram(one: TargetSummary, most: int) -> list[Dict]:
+    """A bar for each number of targets that some threshold can give."""
+    last = min(most, _BARS - 1)
+    bars = [{"targets": number, "and_more": number == last < most, "queries": one.by_targets.get(number, 0)}
+            for number in range(last + 1)]
+    bars[-1]["queries"] = sum(count for number, count in one.by_targets.items() if number >= last)
+    return bars
+
+
+def _query(one: BrowsedQuery, opened: OpenTargets, gallery: BenchmarkGallery, visitor: Visitor) -> Dict:
+    record = one.read()
+    found = scored(record)
+
+    def picture(image_id: str) -> Dict:
+        return gallery.picture(opened.folder.name, image_id, visitor)
+
+    candidates = [{
+        "image": picture(candidate.image), "confidence": confidence,
+        "original": candidate.image == record.original_target, "reference": candidate.image == record.reference,
+        "found": [{"group": at.group, "rank": at.rank, "confidence": at.confidence} for at in candidate.found],
+    } for candidate, confidence in found[:_MOST_PICTURES]]
+    return {
+        "key": one.key, "number": one.number, "id": record.query_id, "subset": one.subset,
+        "reference": picture(record.reference), "text": record.text, "sentences": list(record.sentences),
+        "original": picture(record.original_target), "original_confidence": one.original, "candidates": candidates,
+        "more": max(0, len(found) - _MOST_PICTURES), "unscored": len(record.candidates) - len(found),
+        "confidences": list(one.confidences),
+    }
