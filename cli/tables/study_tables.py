@@ -93,9 +93,9 @@ def print_study(
                      "targets": ("query", "queries")}.get(study.kind, ("item", "items"))
     out.print(f"{study.name}: {counted(counts['items'], asked, plural)}, {study.protocol}, {state}", soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
-    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, asked, plural)} for everyone, seed "
-              f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
-              soft_wrap=True)
+    block = counted(plan.agreement_items, asked, plural)
+    out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
+              else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
     heads: tuple[str, ...] = ("seat", "person", "done", "unsure", "median", "last seen", "")
     if study.kind in ("sessions", "targets"):
         heads = ("seat", "person", "done", "median", "last seen", "")

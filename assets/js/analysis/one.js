@@ -26,7 +26,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
   const filters = createFilters({ kind: study.kind, view: () => view, change });
-  const scores = study.kind !== "validity" ? scoresPart({ screen, study: study.id, kind, changed: () => reports.load() }) : null;
+  const scores = study.kind === "preference" || study.kind === "sessions" ? scoresPart({ screen, study: study.id, kind, changed: () => reports.load() }) : null;
   const plan = planPart({ view: () => view, change, shown: () => sections.goTo("precision") });
   const progress = h("p", { class: "cq-an-progress", role: "status" });
   const notes = h("ul", { class: "cq-an-notes", role: "list" }), trouble = h("p", { class: "cq-an-trouble", role: "status", hidden: true });
