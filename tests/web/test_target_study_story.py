@@ -114,6 +114,11 @@ def test_marking_with_the_keyboard_alone(meet: Meet, server: Server) -> None:
     assert [re.search(r"([0-9a-f]{24})-s\.webp", source)[1] for source in sources] == item.shown["candidates"]  # type: ignore[index]
     page.wait_for_function("[...document.querySelectorAll('.tg-desk img')].every((one) => one.naturalWidth > 0)")
 
+    boxes = [(tile(page, place).bounding_box(), tile(page, place).get_by_role("radiogroup").bounding_box())
+             for place in range(count)]
+    assert all(one and part and part["height"] >= 30 and part["y"] + part["height"] <= one["y"] + one["height"] + 1
+               for one, part in boxes), "the marks are below the image, not cut off"
+
     dan.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("yes, no, unsure; then the next one")
     dan.press("Escape", "d")
@@ -211,7 +216,7 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
         assert box and min(box["width"], box["height"]) >= 40, place
         button.click()
     reference = page.locator(".tg-reference .st-frame").bounding_box()
-    assert reference and reference["y"] >= 0, "the reference stays in sight"
+    assert reference and 50 <= reference["y"] < 200, "the reference stays in sight, below the bar"
     with page.expect_response(re.compile("study/save")):
         page.get_by_role("button", name="Save and continue").click()
     query(page, 2)

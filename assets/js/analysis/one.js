@@ -33,7 +33,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const leftOut = h("p", { class: "cq-an-trouble cq-an-ignored", role: "status", text: ignored.join("\n"), dir: "auto", hidden: !ignored.length });
   const skeleton = h("div", { class: "cq-an-skeleton", "aria-hidden": "true" }, Array.from({ length: 6 }, () => h("i", { class: "cq-shimmer" })));
   const wrong = h("div", {});
-  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, plan.element);
+  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, kind === "targets" ? null : plan.element);
   const body = h("div", { class: "cq-an-body" }, main, sections.nav);
   const report = [filters.element, ...(scores ? [scores.element] : []), leftOut, progress, trouble, body];
   const element = h("div", {}, head.element, study.you_judge ? covered() : report);

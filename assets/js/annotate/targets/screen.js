@@ -25,7 +25,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     h("div", { class: "tg-head" }, figure, h("div", { class: "tg-words" }, where.element, title)), grid.element);
   const element = h("div", { class: "st-desk tg-desk" }, stage,
     h("aside", { class: "st-side", "aria-label": "Answer" },
-      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Which images answer the query?" }),
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Your marks" }),
         h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
       h("div", { class: "st-scroll" }, panel.element), foot.element));
 
