@@ -128,8 +128,8 @@ def results(
         store = stores.studies
         study = store.study(name)
         if study.kind == "preference":
-            raise StudyError(f"{study.name} is a {study.kind} study. This is for the other kinds; how "
-                             "people answered is there: cirque study quality")
+            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity, session and "
+                             "target studies; how people answered is there: cirque study quality")
         if as_json:
             files, _ = (session_files(store, study, "results") if study.kind == "sessions"
                         else target_files(store, study, "results") if study.kind == "targets"
