@@ -108,3 +108,20 @@ def test_the_tests_that_the_threat_list_names_exist():
              for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)}
     assert len(threats) > 15 and all(re.findall(r"`(test_\w+)`", row[4]) for row in threats)
     assert set(re.findall(r"`(test_\w+)`", page)) <= known
+
+
+def test_what_the_table_of_the_papers_names_exists():
+    rows = [row.strip("|").split("|") for row in (ROOT / "docs/papers.md").read_text("utf-8").splitlines()
+            if row.startswith("| ")]
+    inside = re.compile(r"`((?:annotation|assets|cir_core|cli|web)/[\w/.-]+)`")
+    named = {path for row in rows for path in inside.findall("|".join(row))}
+    for row in rows:
+        folder = Path()
+        for path in re.findall(r"(?:\.\./)?[\w/]+\.py", row[-1]):
+            if path.startswith("../"):
+                folder, path = folder.parent / path[3:].rpartition("/")[0], path.rpartition("/")[2]
+            elif "/" in path:
+                folder, path = Path("tests") / path.rpartition("/")[0], path.rpartition("/")[2]
+            named.add(str(folder / path))
+    assert len(named) > 60
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []

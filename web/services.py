@@ -55,6 +55,7 @@ def open_services(settings: Settings) -> Services:
     """Open the store and the gallery pool. Models are loaded on first use."""
     from annotation.preference.answers import Preference
     from annotation.sessions.answers import Sessions
+    from annotation.targets.answers import Targets
     from annotation.validity.answers import Validity
     from cir_core.encoders import load_encoder
     from cir_core.images.uploads import UploadFolder
@@ -82,7 +83,8 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, stores.comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
-        StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
+        StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions(),
+                                      "targets": Targets()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies),
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,

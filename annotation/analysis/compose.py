@@ -20,17 +20,21 @@ from annotation.analysis.records import (
     Selection,
     SessionReport,
     StudyAnswers,
+    TargetReport,
     ValidityReport,
 )
 from annotation.analysis.sessions.report import session_precision, session_report
 from annotation.analysis.sessions.report_json import session_json
 from annotation.analysis.sessions.report_sections import session_sections
+from annotation.analysis.targets.report import target_report
+from annotation.analysis.targets.report_json import target_json
+from annotation.analysis.targets.report_sections import target_sections
 from annotation.analysis.validity.report import validity_report
 from annotation.analysis.validity.report_json import validity_json
 from annotation.analysis.validity.report_sections import validity_sections
 from annotation.preference.exclusion import Rules
 
-Report = ValidityReport | PreferenceReport | SessionReport
+Report = ValidityReport | PreferenceReport | SessionReport | TargetReport
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ def compose(
     Args:
         rules, ks: for :func:`~annotation.analysis.preference.report.preference_report`; otherwise ignored.
         scores: of metrics in a preference study, of language models in a session study; otherwise ignored.
-        width: of the 95 % interval to plan for, upper minus lower; None: no plan. Without draws there is no plan
-            either.
+        width: of the 95 % interval to plan for, upper minus lower; None: no plan. Without draws, and for a target
+            study, there is no plan either.
 
     Raises ``StudyError`` for an invalid selection or option.
     """
@@ -68,6 +72,8 @@ def compose(
         report = session_report(answers, selection, options, scores=scores)
         if planned is not None:
             plan = session_precision(answers, planned, options, selection)
+    elif answers.study.kind == "targets":
+        report = target_report(answers, selection, options)
     else:
         report = preference_report(answers, selection, options, rules=rules, scores=scores, ks=ks)
         if planned is not None:
@@ -82,6 +88,8 @@ def whole_report(report: Report, plan: Sequence[Precision] = ()) -> WholeReport:
         sections, fixed = validity_sections(report, plan), validity_json(report)
     elif isinstance(report, SessionReport):
         sections, fixed = session_sections(report, plan), session_json(report)
+    elif isinstance(report, TargetReport):
+        sections, fixed = target_sections(report), target_json(report)
     else:
         sections, fixed = preference_sections(report, plan), preference_json(report)
     return WholeReport(report, tuple(sections), {**fixed, "plan": [asdict(one) for one in plan]})

@@ -162,9 +162,10 @@ def _counts(counts: Sequence[int], between: str) -> list[str]:
 
 def lines(
     key: str, title: str, alt: str, series: Mapping[str, Sequence[tuple[float, float]]], *, across: str, axis: str,
-    at: float | None = None,
+    at: float | None = None, log: bool = True, upright: float | None = None,
 ) -> Figure:
-    """Lines of (x, y) with x on a logarithmic scale. ``at``: the y that is wished for."""
+    """Lines of (x, y). ``at``: the y that is wished for; ``upright``: an x that is marked. ``log``: whether x is on a
+    logarithmic scale."""
     data: list[dict[str, Any]] = [{
         "type": "scatter", "mode": "lines+markers", "name": plain(name), "x": [x for x, _ in points],
         "y": [y for _, y in points], "line": {"color": OKABE_ITO[number % len(OKABE_ITO)]},
@@ -172,9 +173,12 @@ def lines(
     } for number, (name, points) in enumerate(series.items())]
     shapes = [] if at is None else [{"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": at, "y1": at,
                                      "layer": "below", "line": {"color": GRID_LINE, "width": 1, "dash": "dot"}}]
+    if upright is not None:
+        shapes.append({"type": "line", "xref": "x", "yref": "paper", "x0": upright, "x1": upright, "y0": 0, "y1": 1,
+                       "layer": "below", "line": {"color": GRID_LINE, "width": 1, "dash": "dot"}})
+    scale = {"type": "log", "tickmode": "array", "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100]} if log else {}
     return Figure(key, title, alt, {"data": data, "layout": {
-        "height": 320, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes,
-        "xaxis": axis_of(across) | {"type": "log", "tickmode": "array", "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100]},
+        "height": 320, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes, "xaxis": axis_of(across) | scale,
         "yaxis": axis_of(axis) | {"rangemode": "tozero"}, "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
     }})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -15,10 +15,9 @@ from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.tables.study_tables import print_pairs
+from cli.tables.study_tables import answers_plan, print_answers_plan, print_pairs
 
 if TYPE_CHECKING:
-    from annotation.studies.planner import Forecast
     from cir_core.construct.judging.sample import Source
     from cir_core.construct.judging.tasks import Galleries
 
@@ -75,8 +74,8 @@ def create_study(
         if not as_json:
             print_notes(notes)
             print_pairs("sessions", "", [(origin, f"{count:,}") for origin, count in by_origin.items()])
-            _print_plan(forecast)
-        result = {"sessions": dict(by_origin), "plan": _plan_json(forecast), "notes": list(notes)}
+            print_answers_plan(forecast, "session")
+        result = {"sessions": dict(by_origin), "plan": answers_plan(forecast), "notes": list(notes)}
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_session_study(
@@ -93,21 +92,3 @@ def create_study(
         out.print(f"Created {created.study.name}: {counted(counts['items'], 'session')}, "
                   f"{counted(counts['pictures'], 'image file')}. To rate them: cirque serve, then the page Annotate "
                   f"(/annotate?study={quote(created.study.name)}).", soft_wrap=True)
-
-
-def _plan_json(plan: Forecast) -> dict[str, Any]:
-    """Without what the planner assumes of validity studies."""
-    found = asdict(plan)
-    return {name: found[name] for name in ("people", "items", "overlap", "agreement_items", "judgements",
-                                           "items_per_person", "hours_per_person", "hours_total", "doubly_judged",
-                                           "seconds_per_item")}
-
-
-def _print_plan(plan: Forecast) -> None:
-    print_pairs("plan", "", [
-        ("people", f"{plan.people:,}"), ("sessions", f"{plan.items:,}"), ("people per session", f"{plan.overlap:,}"),
-        ("sessions for everyone (agreement)", f"{plan.agreement_items:,}"), ("answers", f"{plan.judgements:,}"),
-        ("sessions per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
-        ("hours in total", f"{plan.hours_total:.1f}"), ("sessions rated twice or more", f"{plan.doubly_judged:,}"),
-    ])
-    out.print(f"Assumed: {plan.seconds_per_item:g} seconds per session.")

@@ -138,6 +138,28 @@ def sessions(
     _give(name, whole, as_json, to, force)
 
 
+@app.command("targets")
+def targets(
+    name: Name,
+    as_json: AsJson = False,
+    to: Out = None,
+    force: Force = False,
+    dataset: Datasets = None,
+    person: People = None,
+    block: Block = False,
+    draws: Draws = 1000,
+    seed: Seed = None,
+    undefined: Undefined = "null",
+    hide_names: HideNames = False,
+) -> None:
+    """Marks of a target study: agreement of people, and the threshold on the confidence that agrees best with them."""
+    from annotation.analysis.records import Options
+
+    whole = _report(name, "targets", Options(draws, _seed(seed), undefined, "items", hide_names),
+                    _Choice(dataset, None, person, block), None, None)
+    _give(name, whole, as_json, to, force)
+
+
 @dataclass(frozen=True)
 class _Choice:
     """The selection of answers, as given on the command line."""

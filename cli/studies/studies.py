@@ -13,10 +13,10 @@ import typer
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.studies import preference, preference_files, study_files, study_upkeep
+from cli.studies import preference, preference_files, study_files, study_upkeep, targets
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
-app = typer.Typer(help="Studies: people judge queries, which of two result sets is better, or sessions.",
+app = typer.Typer(help="Studies: people judge queries, their candidates, result sets, or sessions.",
                   no_args_is_help=True)
 create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
@@ -24,6 +24,7 @@ app.add_typer(study_files.import_app, name="import")
 app.command()(study_files.export)
 app.command()(study_files.results)
 create_app.command("preference")(preference.create_preference)
+create_app.command("targets")(targets.create_targets)
 study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
 app.command()(preference_files.quality)
 app.command()(study_upkeep.rename)

@@ -27,6 +27,7 @@ class Form(StrEnum):
     results = "results"
     hp_fashioniq = "hp-fashioniq"
     preferences = "preferences"
+    soft = "soft"
 
 
 @import_app.command("circus")
@@ -64,7 +65,7 @@ def import_circus(
 def export(
     form: Annotated[Form, typer.Argument(metavar="FORM", help=(
         "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
-        "preferences; of a session study also results."))],
+        "preferences; of a session study also results; of a target study also results or soft (corrected targets)."))],
     name: Name,
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
@@ -72,11 +73,12 @@ def export(
         "--all", help="For a preference study, include what its rules exclude.")] = False,
 ) -> None:
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
-    HP-FashionIQ."""
+    HP-FashionIQ and SoFT."""
     from annotation.preference.review import preference_files
     from annotation.records import LOCAL, AuditEvent
     from annotation.sessions.exports import session_files
     from annotation.tables.files import as_zip
+    from annotation.targets.exports import target_files
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
 
@@ -86,6 +88,8 @@ def export(
             files, notes = preference_files(stores.studies, study, form, everything=everything)
         elif study.kind == "sessions":
             files, notes = session_files(stores.studies, study, form)
+        elif study.kind == "targets":
+            files, notes = target_files(stores.studies, study, form)
         else:
             files, notes = study_files(stores.studies, study, form, rule)
         stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
@@ -108,29 +112,35 @@ def results(
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
-    study the mean ratings by source."""
+    study the mean ratings by source, of a target study the images that people say yes to."""
     from annotation.sessions.exports import session_files
     from annotation.sessions.questions import questions_of
     from annotation.sessions.results import rating_rows
+    from annotation.targets.exports import target_files
+    from annotation.targets.results import target_rows, threshold_of
     from annotation.validity.exports.study_files import study_files
     from annotation.validity.labels import final_labels
     from annotation.validity.rubric import load_rubric
     from annotation.validity.subset import count_subset
-    from cli.tables.study_tables import print_ratings, print_results
+    from cli.tables.study_tables import print_ratings, print_results, print_targets
 
     with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
         if study.kind == "preference":
-            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity and session studies; how "
-                             "people answered is there: cirque study quality")
+            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity, session and "
+                             "target studies; how people answered is there: cirque study quality")
         if as_json:
             files, _ = (session_files(store, study, "results") if study.kind == "sessions"
+                        else target_files(store, study, "results") if study.kind == "targets"
                         else study_files(store, study, "results", rule))
             typer.echo(files["results.json"].decode(), nl=False)
         elif study.kind == "sessions":
             print_ratings(questions_of(study.protocol), rating_rows(
                 study, store.items(study.study_id), store.judgements(study.study_id)))
+        elif study.kind == "targets":
+            print_targets(target_rows(study, store.items(study.study_id), store.judgements(study.study_id)),
+                          threshold_of(study))
         else:
             items = store.items(study.study_id)
             rubric = load_rubric(study.protocol)

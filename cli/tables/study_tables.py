@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from annotation.sessions.results import RatingRow
     from annotation.studies.overview import SeatProgress
     from annotation.studies.planner import Forecast
+    from annotation.targets.results import TargetRow
     from annotation.validity.rubric import Rubric
     from annotation.validity.subset import Subset
 
@@ -40,6 +42,26 @@ def print_plan(plan: Forecast) -> None:
         out.print(plan.kappa_reason)
 
 
+def answers_plan(plan: Forecast) -> dict[str, Any]:
+    """A forecast without what the planner assumes of validity studies."""
+    found = asdict(plan)
+    return {name: found[name] for name in ("people", "items", "overlap", "agreement_items", "judgements",
+                                           "items_per_person", "hours_per_person", "hours_total", "doubly_judged",
+                                           "seconds_per_item")}
+
+
+def print_answers_plan(plan: Forecast, one: str, many: str = "") -> None:
+    """Print :func:`answers_plan`. ``one``, ``many``: what an item is called."""
+    many = many or f"{one}s"
+    print_pairs("plan", "", [
+        ("people", f"{plan.people:,}"), (many, f"{plan.items:,}"), (f"people per {one}", f"{plan.overlap:,}"),
+        (f"{many} for everyone (agreement)", f"{plan.agreement_items:,}"), ("answers", f"{plan.judgements:,}"),
+        (f"{many} per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}"), (f"{many} with two answers or more", f"{plan.doubly_judged:,}"),
+    ])
+    out.print(f"Assumed: {plan.seconds_per_item:g} seconds per {one}.")
+
+
 def print_strata(counts: Mapping[str, int]) -> None:
     print_pairs("queries", "", [(name, f"{count:,}") for name, count in counts.items()])
 
@@ -57,7 +79,8 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
               "No study yet. Create one.\n"
               "  Are queries valid? cirque study create validity NAME --from-audit DIR\n"
               "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B\n"
-              "  Are sessions good? cirque construct judge SESSIONS --gallery GALLERY --judge people --name NAME",
+              "  Are sessions good? cirque construct judge SESSIONS --gallery GALLERY --judge people --name NAME\n"
+              "  Which images answer a query? cirque study create targets NAME DIR --gallery GALLERY",
               soft_wrap=not table.row_count)
 
 
@@ -66,14 +89,15 @@ def print_study(
 ) -> None:
     """``survey``: of preference studies."""
     plan, state = study.plan, "open" if study.accepting else "closed"
-    asked = {"preference": "question", "sessions": "session"}.get(study.kind, "item")
-    out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
+    asked, plural = {"preference": ("question", "questions"), "sessions": ("session", "sessions"),
+                     "targets": ("query", "queries")}.get(study.kind, ("item", "items"))
+    out.print(f"{study.name}: {counted(counts['items'], asked, plural)}, {study.protocol}, {state}", soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
-    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, asked)} for everyone, seed "
-              f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
-              soft_wrap=True)
+    block = counted(plan.agreement_items, asked, plural)
+    out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
+              else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
     heads: tuple[str, ...] = ("seat", "person", "done", "unsure", "median", "last seen", "")
-    if study.kind == "sessions":
+    if study.kind in ("sessions", "targets"):
         heads = ("seat", "person", "done", "median", "last seen", "")
     elif survey is not None:
         heads = ("seat", "person", "done", "median", "last seen", "", "finished, code")
@@ -133,6 +157,20 @@ def print_ratings(questions: Sequence[Question], rows: Sequence[RatingRow]) -> N
         (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
          *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows))
     out.print("Means from 1 to 5, every session counting the same. New: little repetition.")
+
+
+def print_targets(rows: Sequence[TargetRow], threshold: float) -> None:
+    """Print the counts of a target study by data set."""
+    def part(count: int, of: int) -> str:
+        return f"{count:,} of {of:,}"
+
+    print_rows(("data set", "marked", "answers", "yes", "no", "undecided", "confirmed", "missed", "original"), (
+        (row.dataset or "all", part(row.marked, row.queries), f"{row.answers:,}", f"{row.yes:,}", f"{row.no:,}",
+         f"{row.undecided:,}", part(row.confirmed, row.by_model), f"{row.missed:,}",
+         part(row.original_yes, row.original)) for row in rows))
+    out.print(f"Images by the majority of yes and no. Confirmed: of the images with a confidence of {threshold:g} or "
+              "more those with a yes; missed: a yes, and a lower confidence or none; original: the data set's own "
+              "targets with a yes.", soft_wrap=True)
 
 
 def print_pairs(name: str, figure: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -32,7 +32,7 @@ def workspace(found: Workspace) -> Json:
 
 def _parts(found: Workspace) -> Json:
     study_id, images = found.study.study_id, found.images
-    present, addresses_of = (session, _session_addresses) if found.study.kind == "sessions" else (item, _addresses)
+    present, addresses_of = _PRESENTED.get(found.study.kind, (item, _addresses))
     return {
         "item": None if found.item is None else present(found.item, found.position, images),
         "answer": None if found.judgement is None else found.judgement.answer,
@@ -75,6 +75,16 @@ def session(found: Item, position: int | None, images: Images) -> Json:
     }
 
 
+def target_query(found: Item, position: int | None, images: Images) -> Json:
+    """A query and its candidates, in the order of the item."""
+    shown, study_id = found.shown, found.study_id
+    return {
+        "id": found.item_id, "position": position, "text": shown["text"],
+        "reference": picture(study_id, shown["reference"], images),
+        "candidates": [picture(study_id, token, images) for token in shown["candidates"]],
+    }
+
+
 def saved(found: Saved) -> Json:
     return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
             "unsure": bool(found.judgement.answer.get("unsure"))}
@@ -96,3 +106,12 @@ def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
 def _session_addresses(study_id: str, found: Item, images: Images) -> list[str]:
     shown = found.shown
     return addresses(study_id, [*((turn["image"], "l") for turn in shown["turns"]), (shown["target"], "l")], images)
+
+
+def _target_addresses(study_id: str, found: Item, images: Images) -> list[str]:
+    """The reference large, the candidates small."""
+    shown = found.shown
+    return addresses(study_id, [(shown["reference"], "l"), *((token, "s") for token in shown["candidates"])], images)
+
+
+_PRESENTED = {"sessions": (session, _session_addresses), "targets": (target_query, _target_addresses)}

@@ -41,8 +41,8 @@ def wire_study_calls(services: Services) -> None:
         return await _run(save, name, study)
 
     async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
-        """Get the next item to judge in a validity or session study, or one of one's own items again. The first call
-        joins the study.
+        """Get the next item to judge in a validity, session or target study, or one of one's own items again. The
+        first call joins the study.
 
         Args:
             study: The study's name or id.
@@ -67,7 +67,8 @@ def wire_study_calls(services: Services) -> None:
                 such as "INVALID_TEXT_QUERY"; none where validated is true), reasons (such as "1a"), note (text),
                 alternatives (tokens of panel pictures that fit just as well) and unsure (true leaves the item to
                 an adjudicator). In a session study an object of ratings (1 to 5 for naturalness, coherence, progress,
-                redundancy and overall) and reason (text).
+                redundancy and overall) and reason (text). In a target study an object of marks ("yes", "no" or
+                "unsure" for each candidate, by the token of its picture) and note (text).
             token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A call that
                 is repeated with the same token is saved once.
             seconds: How long one looked at the item, in seconds (default 0, not measured).

@@ -11,6 +11,7 @@ from annotation.records import Study
 from annotation.sessions.exports import session_files
 from annotation.studies.store import StudyStore
 from annotation.tables.files import as_zip
+from annotation.targets.exports import target_files
 from annotation.validity.exports.study_files import study_files
 from annotation.validity.labels import LabelRule
 from web.http.file_names import disposition, file_stem
@@ -47,6 +48,13 @@ def download_sessions(store: StudyStore, study: Study, form: str, table: str) ->
     table."""
     files, notes = session_files(store, study, form, tables=(table,))
     return _packed(files, notes, study, form, together=False)
+
+
+def download_targets(store: StudyStore, study: Study, form: str, table: str) -> Response:
+    """A target study in one of :data:`annotation.targets.exports.FORMS`; corrected targets come as a zip, with notes on
+    what they lack. Raises ``StudyError`` for another form or table, and if there are no targets."""
+    files, notes = target_files(store, study, form, tables=(table,))
+    return _packed(files, notes, study, form, together=form == "soft")
 
 
 def _packed(files: Mapping[str, bytes], notes: Sequence[str], study: Study, form: str, *, together: bool) -> Response:

@@ -16,6 +16,7 @@ from annotation.studies.lifecycle import release as release_work
 from annotation.studies.lifecycle import set_accepting
 from annotation.studies.overview import seat_progress
 from annotation.studies.planner import plan_study
+from annotation.targets.results import target_rows
 from annotation.validity.labels import LabelRule, final_labels, queue
 from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import count_subset
@@ -26,7 +27,7 @@ from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
-from web.studies.downloads import download, download_preferences, download_sessions
+from web.studies.downloads import download, download_preferences, download_sessions, download_targets
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 _MOST = 9_999_999
@@ -73,12 +74,21 @@ def studies_routes(services: Services) -> APIRouter:
         return present.ratings(study, rating_rows(study, store.items(study.study_id),
                                                   store.judgements(study.study_id)))
 
+    def targets(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        if study.kind != "targets":
+            raise StudyError(f"{study.name} is a {study.kind} study: it has no marks of candidates.")
+        return present.targets(study, target_rows(study, store.items(study.study_id),
+                                                  store.judgements(study.study_id)))
+
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
         if study.kind == "preference":
             made = download_preferences(store, study, form)
         elif study.kind == "sessions":
             made = download_sessions(store, study, form, table)
+        elif study.kind == "targets":
+            made = download_targets(store, study, form, table)
         else:
             made = download(store, study, form, table, rule_of(query))
         store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
@@ -115,8 +125,8 @@ def studies_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         return store.study(input_limits.checked_study(sent["study"]))
 
-    slow = {"/all": everything, "/one": one, "/results": results, "/ratings": ratings, "/export": export,
-            "/plan": plan}
+    slow = {"/all": everything, "/one": one, "/results": results, "/ratings": ratings, "/targets": targets,
+            "/export": export, "/plan": plan}
     gets = {path: get_endpoint(work, slow=True) for path, work in slow.items()} | {"/counts": get_endpoint(counts)}
     return json_routes("/studies", gets, {"/close": accept(False), "/open": accept(True),
                                           "/release": post_endpoint(release, ("study", "annotator"))})
@@ -131,6 +141,6 @@ def rule_of(query: Mapping[str, str]) -> LabelRule:
 
 def _validity(study: Study) -> Study:
     if study.kind != "validity":
-        instead = "ratings" if study.kind == "sessions" else "methods"
+        instead = {"sessions": "ratings", "targets": "targets"}.get(study.kind, "methods")
         raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its {instead} instead.")
     return study

@@ -12,6 +12,7 @@ from annotation.records import Study
 from annotation.sessions.questions import questions_of
 from annotation.sessions.results import RatingRow
 from annotation.studies.overview import SeatProgress
+from annotation.targets.results import TargetRow, threshold_of
 from annotation.validity.labels import Case
 from annotation.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric
 from annotation.validity.subset import Subset, SubsetRow
@@ -45,6 +46,9 @@ def _source(found: Study) -> list[list[str]]:
         rows = [["Sources", ", ".join(names)], ["Sample", f"{sample:,} sessions of each subset" if sample else ""],
                 ["Galleries", ", ".join(dict.fromkeys(text.split()[0] for text in galleries))]]
         return [row for row in rows if row[1]]
+    if found.kind == "targets":
+        return [["Files", ", ".join(found.source.get("files", ()))], ["Gallery", found.source["gallery"]],
+                ["Threshold", f"{found.source['threshold']:g}"]]
     return [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)]
 
 
@@ -79,6 +83,11 @@ def ratings(found: Study, rows: Sequence[RatingRow]) -> Json:
     """Means of a session study by source and subset."""
     return {"questions": [{"key": one.key, "name": one.title, "text": one.text}
                           for one in questions_of(found.protocol)], "rows": [asdict(row) for row in rows]}
+
+
+def targets(found: Study, rows: Sequence[TargetRow]) -> Json:
+    """Counts of a target study by data set."""
+    return {"threshold": threshold_of(found), "rows": [asdict(row) for row in rows]}
 
 
 def queue(cases: Sequence[Case]) -> Json:

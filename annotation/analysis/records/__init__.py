@@ -24,6 +24,13 @@ from annotation.analysis.records.sessions import QuestionRatings as QuestionRati
 from annotation.analysis.records.sessions import SessionGroup as SessionGroup
 from annotation.analysis.records.sessions import SessionJudge as SessionJudge
 from annotation.analysis.records.sessions import SessionReport as SessionReport
+from annotation.analysis.records.targets import MarkAgreement as MarkAgreement
+from annotation.analysis.records.targets import ModelAgreement as ModelAgreement
+from annotation.analysis.records.targets import PairMarks as PairMarks
+from annotation.analysis.records.targets import PersonMarks as PersonMarks
+from annotation.analysis.records.targets import TargetReport as TargetReport
+from annotation.analysis.records.targets import ThresholdChoice as ThresholdChoice
+from annotation.analysis.records.targets import ThresholdPoint as ThresholdPoint
 from annotation.analysis.records.validity import Disputed as Disputed
 from annotation.analysis.records.validity import PairAgreement as PairAgreement
 from annotation.analysis.records.validity import PairSummary as PairSummary

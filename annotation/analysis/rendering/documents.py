@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from annotation.analysis.compose import Report, WholeReport
-from annotation.analysis.records import Headline, Section, SessionReport, ValidityReport
+from annotation.analysis.records import Headline, Section, SessionReport, TargetReport, ValidityReport
 from annotation.analysis.rendering.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
 from annotation.analysis.rendering.report_parts import selected
 from cir_core.reports.cells import shown, shown_interval
@@ -60,6 +60,8 @@ def report_files(whole: WholeReport) -> Mapping[str, bytes]:
 def _title(report: Report) -> str:
     if isinstance(report, SessionReport):
         return "Session report"
+    if isinstance(report, TargetReport):
+        return "Target report"
     return "Agreement report" if isinstance(report, ValidityReport) else "Preference report"
 
 

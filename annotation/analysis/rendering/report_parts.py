@@ -19,6 +19,7 @@ from annotation.analysis.records import (
     Section,
     Selection,
     SessionReport,
+    TargetReport,
     ValidityReport,
 )
 from annotation.preference.quality import Proportion
@@ -68,7 +69,7 @@ def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headl
     return Headline(label, Estimate(value, of), "count", unit, note)
 
 
-def notes_table(report: ValidityReport | PreferenceReport | SessionReport) -> tuple[ReportTable, ...]:
+def notes_table(report: ValidityReport | PreferenceReport | SessionReport | TargetReport) -> tuple[ReportTable, ...]:
     """What a reader must know first; nothing where there is nothing to say."""
     chosen = selected(report)
     first = (f"This report covers part of the study: {chosen}.",) if chosen else ()
@@ -151,7 +152,7 @@ def _some(names: Sequence[str], most: int | None) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
-def selected(report: ValidityReport | PreferenceReport | SessionReport) -> str:
+def selected(report: ValidityReport | PreferenceReport | SessionReport | TargetReport) -> str:
     """ "data set cirr; people ann (12 of 252 answers)"; "" where nothing was selected. Answers that rules leave out
     are among those that are left, and so are unsure ones."""
     about = report.about
@@ -160,7 +161,7 @@ def selected(report: ValidityReport | PreferenceReport | SessionReport) -> str:
     if isinstance(report, ValidityReport):
         left = report.judgements + report.unlabelled
     else:
-        left = report.answers if isinstance(report, SessionReport) else report.n_answers
+        left = report.answers if isinstance(report, SessionReport | TargetReport) else report.n_answers
     return (f"{selection_sentence(about, report.raters, _NAMED)} ({left:,} of "
             f"{number_of(about.answered, 'answer')})")
 

@@ -24,6 +24,7 @@ _SCALES: dict[str, tuple[Scale, str]] = {
     "validity": ("nominal", "Verdicts and flags have no order"),
     "preference": ("ordinal", "Ratings from 1 to 5 have an order"),
     "sessions": ("ordinal", "Ratings from 1 to 5 have an order"),
+    "targets": ("nominal", "Yes and no have no order"),
 }
 
 

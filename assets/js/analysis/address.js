@@ -75,7 +75,7 @@ export function wanted(/** @type {View} */ view, /** @type {{ id: string, kind: 
   const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",
     select: JSON.stringify({ datasets, categories, people, block_only: block }) });
   if (view.seed) query.set("seed", view.seed);
-  if (kind !== "sessions" && view.resample !== USUAL.resample) query.set("resample", view.resample);
+  if (kind !== "sessions" && kind !== "targets" && view.resample !== USUAL.resample) query.set("resample", view.resample);
   if (kind !== "preference" && view.undefined !== USUAL.undefined) query.set("undefined", view.undefined);
   if (kind === "preference") {
     query.set("k", view.k);

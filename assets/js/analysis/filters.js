@@ -12,7 +12,7 @@ const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200
 const NO_RULE = "none";
 
 export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
-  const sessions = kind === "sessions", unit = { preference: "questions", sessions: "sessions", validity: "items" }[kind];
+  const sessions = kind === "sessions", unit = { preference: "questions", sessions: "sessions", targets: "queries", validity: "items" }[kind];
   const datasets = chipRow({ label: sessions ? "Subset" : "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
   const categories = chipRow({ label: sessions ? "Source" : "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
   const people = chipRow({ label: "People", unit: "answers", chosen: () => view().people, change: (values) => change({ people: values }) });

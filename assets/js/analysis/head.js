@@ -6,7 +6,7 @@ import { ago, chip, count, plural } from "../studies/words.js";
 
 const FORMS = [["html", "HTML report", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "JSON", "JSON"],
   ["zip", "Everything, with tables and figures", "ZIP"]];
-const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions" };
+const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions", targets: "Targets" };
 const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
 

@@ -4,7 +4,7 @@ import { api, at, h } from "../shared/common.js";
 import { sampleStudy } from "../studies/sample-study.js";
 import { bar, chip, count, percent, plural } from "../studies/words.js";
 
-const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"], sessions: ["Sessions", "session"] };
+const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"], sessions: ["Sessions", "session"], targets: ["Targets", "query"] };
 const BEAT_MS = 15000;
 
 export async function listView(/** @type {Screen} */ screen) {

@@ -26,14 +26,14 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
   const filters = createFilters({ kind: study.kind, view: () => view, change });
-  const scores = study.kind !== "validity" ? scoresPart({ screen, study: study.id, kind, changed: () => reports.load() }) : null;
+  const scores = study.kind === "preference" || study.kind === "sessions" ? scoresPart({ screen, study: study.id, kind, changed: () => reports.load() }) : null;
   const plan = planPart({ view: () => view, change, shown: () => sections.goTo("precision") });
   const progress = h("p", { class: "cq-an-progress", role: "status" });
   const notes = h("ul", { class: "cq-an-notes", role: "list" }), trouble = h("p", { class: "cq-an-trouble", role: "status", hidden: true });
   const leftOut = h("p", { class: "cq-an-trouble cq-an-ignored", role: "status", text: ignored.join("\n"), dir: "auto", hidden: !ignored.length });
   const skeleton = h("div", { class: "cq-an-skeleton", "aria-hidden": "true" }, Array.from({ length: 6 }, () => h("i", { class: "cq-shimmer" })));
   const wrong = h("div", {});
-  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, plan.element);
+  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, kind === "targets" ? null : plan.element);
   const body = h("div", { class: "cq-an-body" }, main, sections.nav);
   const report = [filters.element, ...(scores ? [scores.element] : []), leftOut, progress, trouble, body];
   const element = h("div", {}, head.element, study.you_judge ? covered() : report);

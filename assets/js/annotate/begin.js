@@ -2,6 +2,7 @@
 // was, for a reload.
 import { KINDS } from "./kinds.js";
 import { ApiProblem, api, h, kbd, messageOf, tellIn } from "../shared/common.js";
+import { several } from "../studies/words.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
@@ -40,7 +41,7 @@ export async function beginScreen({ study: { name, kind }, progress: { total } }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: page.intro }),
-    h("p", {}, total ? `About ${total.toLocaleString("en")} ${one}${total === 1 ? "" : "s"} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
+    h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : several(one)} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
   return { element, page, focus: () => begin.focus({ preventScroll: true }) };

@@ -1,5 +1,6 @@
 // What stands there when nothing is left to answer.
 import { h } from "../shared/common.js";
+import { several } from "../studies/words.js";
 
 const MOST_NAMED = 12;
 
@@ -15,7 +16,7 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
   /** @type {(string | number)[][]} */
-  const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : [],
+  const figures = [[done, `${done === 1 ? one : several(one)} answered`], unsure ? [unsure, "left to an adjudicator"] : [],
     pace === null ? [] : [`${Math.round(pace)} s`, "each, about"]].filter(({ length }) => length);
   const take = h("button", { class: "cq-btn primary", type: "button", text: "Get more", onclick: async () => {
     take.disabled = true;
@@ -26,7 +27,7 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
       ? `All your items are answered and saved. You can still ${study.accepting ? change : "look at your answers"}.`
-      : `All ${one}s of this study are assigned to others. Ask for more below, or come back later.` }),
+      : `All ${several(one)} of this study are assigned to others. Ask for more below, or come back later.` }),
     total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
     unsaved(changed, go),
     below,

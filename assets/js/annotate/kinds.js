@@ -5,4 +5,5 @@ import { style } from "../shared/common.js";
 export const KINDS = {
   validity: { one: "item", load: () => import("./validity/screen.js") },
   sessions: { one: "session", load: () => style("sessions").then(() => import("./sessions/screen.js")) },
+  targets: { one: "query", load: () => style("targets").then(() => import("./targets/screen.js")) },
 };

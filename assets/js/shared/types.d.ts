@@ -40,7 +40,7 @@ interface Acts { acts: Act[]; more: boolean; groups: string[]; kinds: string[] }
 
 // --- a person at work in a study ---------------------------------------------------------------
 
-type Kind = "validity" | "preference" | "sessions";
+type Kind = "validity" | "preference" | "sessions" | "targets";
 interface MissingPicture { token: string; missing: true; small?: undefined; large?: undefined; width?: undefined; height?: undefined }
 interface ShownPicture { token: string; missing?: undefined; small: string; large: string; width: number; height: number }
 type Picture = ShownPicture | MissingPicture;
@@ -83,6 +83,11 @@ interface SessionPage { intro: string; questions: SessionQuestion[]; points: num
 /** An answer about a session. null: not said yet. */
 interface SessionRatings { ratings: Record<string, number | null>; reason: string }
 
+/** What a person reads in a target study. */
+interface TargetPage { intro: string; marks: string[]; guide: { title: string; text: string }[]; note_limit: number }
+/** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
+interface TargetMarks { marks: Record<string, string>; note: string }
+
 interface DeskStudy { id: string; name: string; kind: Kind; protocol: string; accepting: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
@@ -92,6 +97,8 @@ interface Question {
 }
 /** A session: what was said about which image, turn by turn, and the image it was about. */
 interface SessionItem { id: string; position: number; turns: { image: Picture; text: string }[]; target: Picture }
+/** A query, and the candidates that may answer it. */
+interface TargetItem { id: string; position: number; text: string; reference: Picture; candidates: Picture[] }
 /** `asked`: when the server was asked, in the page's milliseconds. */
 interface DeskOf<I, A> {
   study: DeskStudy; joined: boolean; progress: Progress; item: I | null; answer: A | null; revision: number; seconds: number;
@@ -100,6 +107,7 @@ interface DeskOf<I, A> {
 type ValidityDesk = DeskOf<Item, Validity>;
 type SurveyDesk = DeskOf<Question, Preference>;
 type SessionDesk = DeskOf<SessionItem, SessionRatings>;
+type TargetDesk = DeskOf<TargetItem, TargetMarks>;
 /** Where it does not matter which kind of study it is of. */
 type Desk = DeskOf<{ id: string; position: number }, object>;
 /** What the screen of a kind of study asks of the page. `here`: whether an item is shown; `leaving`: whether keys come too soon for what is shown next. */
@@ -160,6 +168,13 @@ interface Results { rule: string; rows: SubsetRow[]; total: SubsetRow; categorie
 interface SessionMeans {
   questions: { key: string; name: string; text: string }[];
   rows: { source: string; subset: string | null; sessions: number; rated: number; ratings: number; means: Record<string, number | null> }[];
+}
+interface TargetCounts {
+  threshold: number;
+  rows: {
+    dataset: string | null; queries: number; marked: number; answers: number; yes: number; no: number; undecided: number; by_model: number; confirmed: number;
+    missed: number; original: number; original_yes: number;
+  }[];
 }
 interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
 interface PersonQuality {
@@ -309,12 +324,12 @@ interface Answers {
   "me": Me; "sign-out": unknown;
   "people/all": People; "log/acts": Acts;
   "study/mine": { studies: { name: string; kind: Kind; accepting: boolean; joined: boolean; done: number; total: number }[] };
-  "study/rubric": Rubric | Survey | SessionPage; "study/at": ValidityDesk | SurveyDesk | SessionDesk; "study/join": ValidityDesk | SurveyDesk | SessionDesk; "study/overview": { places: Place[] };
-  "study/save": { saved: Saved; desk: ValidityDesk | SurveyDesk | SessionDesk }; "study/gate": { passed: boolean; desk: SurveyDesk }; "study/draft": { kept: boolean };
-  "study/more": { added: number; desk: ValidityDesk | SurveyDesk | SessionDesk };
+  "study/rubric": Rubric | Survey | SessionPage | TargetPage; "study/at": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/join": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/overview": { places: Place[] };
+  "study/save": { saved: Saved; desk: ValidityDesk | SurveyDesk | SessionDesk | TargetDesk }; "study/gate": { passed: boolean; desk: SurveyDesk }; "study/draft": { kept: boolean };
+  "study/more": { added: number; desk: ValidityDesk | SurveyDesk | SessionDesk | TargetDesk };
   "adjudicate/studies": { studies: { name: string; accepting: boolean; done: number; decisions: number }[] }; "adjudicate/queue": { cases: Case[] };
   "adjudicate/case": OpenCase; "adjudicate/decide": { decision: Decision; overtook: boolean };
-  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans;
+  "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };

@@ -5,7 +5,7 @@ import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";
 import { ITEMS, bar, chip, count, day, percent, plural } from "./words.js";
 
-const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions" };
+const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions", targets: "Targets" };
 
 export async function listView(/** @type {Screen} */ screen) {
   const { studies } = await api("GET", "studies/all");

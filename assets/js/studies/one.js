@@ -6,7 +6,8 @@ import { peopleTable } from "./people.js";
 import { ratingsPart } from "./ratings.js";
 import { resultsPart } from "./results.js";
 import { surveyPart } from "./survey.js";
-import { ITEMS, bar, chip, count, day, percent, plural } from "./words.js";
+import { targetsPart } from "./targets.js";
+import { ITEMS, bar, chip, count, day, percent, plural, several } from "./words.js";
 
 const AFRESH_MS = 60000; // people and results are read again at most this often
 
@@ -23,6 +24,10 @@ const EXPORTS = { validity: [
   ["csv", "judgements", "Ratings", "CSV"], ["csv", "items", "Sessions with their mean ratings", "CSV"],
   ["parquet", "judgements", "Ratings", "Parquet"], ["parquet", "items", "Sessions with their mean ratings", "Parquet"],
   ["results", "", "Means by source, and of every session", "JSON"],
+], targets: [
+  ["soft", "", "Corrected targets, SoFT’s form", "zip"], ["csv", "judgements", "Marks", "CSV"], ["csv", "images", "Images with what people say", "CSV"],
+  ["parquet", "judgements", "Marks", "Parquet"], ["parquet", "images", "Images with what people say", "Parquet"],
+  ["results", "", "Counts, and the marks of every image", "JSON"],
 ] };
 
 export async function oneView(/** @type {Screen} */ screen, /** @type {string} */ name) {
@@ -34,8 +39,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const menu = downloads(query, rule, EXPORTS[known.study.kind]);
   // What judges should not know of a study is kept from them until they ask for it all the same.
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
-  const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret)
-    : asks === "session" ? ratingsPart(query, secret) : resultsPart(screen, query, rule, secret);
+  const results = { preference: () => surveyPart(screen, query, known.study.name, secret), sessions: () => ratingsPart(query, secret),
+    targets: () => targetsPart(query, secret), validity: () => resultsPart(screen, query, rule, secret) }[known.study.kind]();
 
   const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
@@ -81,7 +86,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     tiles.replaceChildren(
       h("div", { class: "wide" }, h("b", { class: "num", text: `${percent(done, assignments)} %` }),
         h("span", { text: `${count(done)} of ${plural(assignments, "answer")}` }), bar(done, unsure, assignments, `${percent(done, assignments)} % answered`)),
-      tile(count(counts.items), `${asks}${counts.items === 1 ? "" : "s"}`),
+      tile(count(counts.items), counts.items === 1 ? asks : several(asks)),
       tile(count(counts.people), counts.people === 1 ? "person" : "people"),
       ...(asks === "item" ? [tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers"), tile(count(counts.decisions), "adjudicated")] : []));
   }
@@ -126,8 +131,8 @@ function planPart(/** @type {Study} */ study, /** @type {boolean} */ secret) {
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
   const { plan } = study;
-  const of = study.kind === "preference" ? ofSurvey(study) : [[study.kind === "sessions" ? "Questions" : "Rubric", study.protocol], ["People planned for", count(plan.seats)],
-    [`People per ${ITEMS[study.kind]}`, count(plan.overlap)], [`Agreement ${ITEMS[study.kind]}s`, count(plan.agreement_items)]];
+  const of = study.kind === "preference" ? ofSurvey(study) : [[{ sessions: "Questions", targets: "Marks" }[/** @type {string} */ (study.kind)] ?? "Rubric", study.protocol], ["People planned for", count(plan.seats)],
+    [`People per ${ITEMS[study.kind]}`, count(plan.overlap)], [`Agreement ${several(ITEMS[study.kind])}`, count(plan.agreement_items)]];
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
     of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Inactive after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),

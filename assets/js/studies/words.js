@@ -2,11 +2,13 @@
 import { h } from "../shared/elements.js";
 
 /** What an item is called. @type {Record<Kind, string>} */
-export const ITEMS = { validity: "item", preference: "question", sessions: "session" };
+export const ITEMS = { validity: "item", preference: "question", sessions: "session", targets: "query" };
 
 export const count = (/** @type {number | string | null} */ number) => Number(number).toLocaleString("en");
+/** "queries" of "query". @type {(one: string) => string} */
+export const several = (one) => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);
 /** @type {(number: number, one: string, many?: string) => string} */
-export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+export const plural = (number, one, many = several(one)) => `${count(number)} ${number === 1 ? one : many}`;
 // 100 only when all is done
 /** @type {(part: number, whole: number) => number} */
 export const percent = (part, whole) => (!whole ? 0 : part >= whole ? 100 : Math.min(99, Math.round((100 * part) / whole)));

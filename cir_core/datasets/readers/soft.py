@@ -97,7 +97,12 @@ def numbered_multi_target(path: Path, faults: ValidationIssues = RAISE) -> list[
 
 
 def write_multi_target(path: Path, records: Iterable[MultiTarget]) -> None:
-    _write(path, 2, [{
+    write_atomically(path, multi_target_bytes(records))
+
+
+def multi_target_bytes(records: Iterable[MultiTarget]) -> bytes:
+    """The file's content."""
+    return _bytes(2, [{
         "reference_image_name": record.reference_id, "threshold": record.threshold,
         "target_image_name": record.original_target_id, "relative_captions": _released(record.captions),
         "confidence_scores": dict(record.scores),
@@ -214,4 +219,8 @@ def _released(captions: tuple[str, ...]) -> str | list[str]:
 
 
 def _write(path: Path, indent: int, records: list[dict[str, Any]]) -> None:
-    write_atomically(path, json.dumps(records, indent=indent, allow_nan=False).encode())
+    write_atomically(path, _bytes(indent, records))
+
+
+def _bytes(indent: int, records: list[dict[str, Any]]) -> bytes:
+    return json.dumps(records, indent=indent, allow_nan=False).encode()

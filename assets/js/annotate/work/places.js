@@ -2,6 +2,7 @@
 import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
+import { several } from "../../studies/words.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 
@@ -61,8 +62,8 @@ async function map(sorted, now, one) {
     "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
     onclick: () => map.close(place.item) }));
   const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
-  const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
-    h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
+  const map = dialog({ class: "cq-small st-map", "aria-label": `All ${several(one)}` },
+    h("header", {}, h("h2", { text: `All ${several(one)}` }), closer()),
     h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
       h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
     changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),

@@ -1,0 +1,126 @@
+"""What people say of a query's candidates together, and counts by data set: an overview, without intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotation.records import Item, Judgement, Study
+from annotation.studies.overview import study_json
+
+
+@dataclass(frozen=True)
+class MarkedImage:
+    """A candidate of a query with its marks. ``confidence``: of the language model; None where it was not asked.
+    ``found``: places where stage 1 found it, as in the study's hidden part."""
+
+    item: Item
+    token: str
+    image: str
+    confidence: float | None
+    original: bool                 # the data set's own target
+    found: tuple[Mapping[str, Any], ...]
+    marks: Mapping[str, int]       # people by mark
+
+    @property
+    def verdict(self) -> bool | None:
+        """Whether more people say yes than no; None for a tie, or if nobody said either."""
+        yes, no = self.marks["yes"], self.marks["no"]
+        return None if yes == no else yes > no
+
+    @property
+    def share(self) -> float | None:
+        """Of those who said yes or no, the share who said yes."""
+        yes, no = self.marks["yes"], self.marks["no"]
+        return yes / (yes + no) if yes + no else None
+
+
+@dataclass(frozen=True)
+class TargetRow:
+    """Of a data set, or of all of them (``dataset`` None). Images are counted by verdict, over the queries that
+    somebody marked; ``by_model``: decided images with at least the threshold, of which people say yes to
+    ``confirmed``; ``missed``: people say yes, and the model's confidence is below. ``original``: own targets with a
+    verdict, ``original_yes`` of them a yes."""
+
+    dataset: str | None
+    queries: int
+    marked: int
+    answers: int
+    images: int
+    yes: int
+    no: int
+    undecided: int
+    by_model: int
+    confirmed: int
+    missed: int
+    original: int
+    original_yes: int
+    without: int                   # marked queries to none of whose images people say yes
+
+
+def marked_images(items: Iterable[Item], judgements: Iterable[Judgement]) -> list[MarkedImage]:
+    """Every candidate of every item, in the order in which it is shown. ``judgements``: current ones."""
+    given = by_item(judgements)
+    found = []
+    for item in items:
+        answers = [one.answer["marks"] for one in given.get(item.item_id, ())]
+        for token, each in zip(item.shown["candidates"], item.hidden["candidates"], strict=True):
+            said = Counter(marks[token] for marks in answers)
+            found.append(MarkedImage(
+                item, token, each["image"], each["confidence"], each["image"] == item.hidden["original_target"],
+                tuple(each["found"]), {mark: said[mark] for mark in ("yes", "no", "unsure")}))
+    return found
+
+
+def by_item(judgements: Iterable[Judgement]) -> Mapping[str, list[Judgement]]:
+    """Judgements by item id, in the given order."""
+    found: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        found.setdefault(one.item_id, []).append(one)
+    return found
+
+
+def threshold_of(study: Study) -> float:
+    """From which confidence on stage 1 counted a candidate as a target."""
+    return float(study.source["threshold"])
+
+
+def target_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgement]) -> list[TargetRow]:
+    """A row for each data set, and one of all if there are several."""
+    given, threshold = by_item(judgements), threshold_of(study)
+    names = sorted({item.hidden["dataset"] for item in items})
+    rows = [_row(name, [item for item in items if item.hidden["dataset"] == name], given, threshold) for name in names]
+    return [*rows, *([_row(None, items, given, threshold)] if len(names) > 1 else [])]
+
+
+def results_json(
+    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement]
+) -> dict[str, Any]:
+    """The rows, and of each query its images with their marks. ``counts`` as of the store."""
+    queries: dict[str, dict[str, Any]] = {item.key: {
+        "dataset": item.hidden["dataset"], "query_id": item.hidden["query_id"], "text": item.shown["text"],
+        "reference": item.hidden["reference"], "original_target": item.hidden["original_target"], "images": []}
+        for item in items}
+    for one in marked_images(items, judgements):
+        queries[one.item.key]["images"].append({
+            "image": one.image, "confidence": one.confidence, "target": one.verdict, "marks": dict(one.marks),
+            "found": [dict(place) for place in one.found]})
+    return {**study_json(study, counts), "source": dict(study.source),
+            "rows": [asdict(row) for row in target_rows(study, items, judgements)], "queries": queries}
+
+
+def _row(dataset: str | None, items: Sequence[Item], given: Mapping[str, Sequence[Judgement]],
+         threshold: float) -> TargetRow:
+    there = [item for item in items if item.item_id in given]
+    images = marked_images(there, [one for item in there for one in given[item.item_id]])
+    verdicts = Counter(one.verdict for one in images)
+    targets = {one.item.item_id for one in images if one.verdict}
+    model = [one for one in images if one.verdict is not None and (one.confidence or 0) >= threshold]
+    own = [one.verdict for one in images if one.original and one.verdict is not None]
+    confirmed = sum(one.verdict is True for one in model)
+    return TargetRow(
+        dataset, len(items), len(there), sum(len(given[item.item_id]) for item in there), len(images), verdicts[True],
+        verdicts[False], verdicts[None], len(model), confirmed, verdicts[True] - confirmed, len(own), sum(own),
+        len(there) - len(targets))

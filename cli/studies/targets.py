@@ -1,0 +1,75 @@
+"""``cirque study create targets``: people check which candidates answer a query."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import open_stores, out, print_notes, progress_bar
+from cli.tables.study_tables import answers_plan, print_answers_plan, print_strata
+
+
+def create_targets(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `cirque construct multi-target` wrote.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
+    subset: Annotated[list[str] | None, typer.Option(
+        help="Only this file of the folder, such as shirt; repeatable.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Number of queries (default: all).")] = None,
+    people: Annotated[int, typer.Option(min=1, max=1000, help="People it is planned for; more may join.")] = 1,
+    overlap: Annotated[int, typer.Option(min=1, max=1000, help="People who mark each query.")] = 1,
+    agreement_items: Annotated[int, typer.Option(min=0, help="Queries for everyone, to measure agreement.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
+    seconds_per_item: Annotated[float, typer.Option(help="Seconds that a query takes, for the forecast.")] = 90.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+) -> None:
+    """Create a target study: which of the candidates that SoFT's stage 1 found answer each query?"""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.records import StudyPlan
+    from annotation.sources.targets import read_target_queries, sample_targets
+    from annotation.studies.creation import check_name
+    from annotation.studies.overview import study_json
+    from annotation.studies.planner import plan_study
+    from annotation.targets.create import create_target_study
+    from cir_core.gallery.gallery import open_gallery
+
+    settings = get_settings()
+    found = read_target_queries(folder, subset or ())
+    plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
+    queries = sample_targets(found, sample, plan.seed)
+    with open_stores() as stores:
+        check_name(stores.studies, name)
+        images = open_gallery(gallery, home=settings.home)
+        forecast = plan_study(people, len(queries), overlap, agreement_items, seconds_per_item=seconds_per_item)
+        strata = dict(Counter(one.label for one in queries))
+        if not as_json:
+            print_strata(strata)
+            print_answers_plan(forecast, "query", "queries")
+        result = {"queries": strata, "candidates": sum(len(one.shown) for one in queries),
+                  "plan": answers_plan(forecast), "notes": []}
+        if not dry_run:
+            with progress_bar("Copying images") as bar:
+                created = create_target_study(
+                    stores.studies, settings.home, name, queries, images, plan, threshold=found.threshold,
+                    created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
+                    max_megapixels=settings.max_image_megapixels, progress=bar)
+            result = {**study_json(created.study, created.counts), **result, "notes": list(created.notes)}
+    if as_json:
+        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    elif dry_run:
+        out.print("Nothing was created: omit --dry-run to create the study.")
+    else:
+        print_notes(created.notes)
+        counts = created.counts
+        out.print(f"Created {created.study.name}: {counted(counts['items'], 'query', 'queries')}, "
+                  f"{counted(counts['candidates'], 'candidate')}, {counted(counts['pictures'], 'image file')}. To mark "
+                  f"them: cirque serve, then the page Annotate (/annotate?study={quote(created.study.name)}).",
+                  soft_wrap=True)

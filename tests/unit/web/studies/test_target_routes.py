@@ -1,0 +1,109 @@
+"""Target studies over HTTP: marking as an annotator, counts and files for those who may see them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from annotation.records import Role, Study
+from annotation.studies.service import StudyService
+from annotation.targets.answers import Targets
+from cir_core.gallery.gallery import Gallery
+from storage.studies.store import SqlStudyStore
+from tests.fakes.colours import colour_gallery
+from tests.fakes.databases import engine_of
+from tests.fakes.signed_in import SignedIn
+from tests.fakes.studies import make_study
+from tests.fakes.target_studies import all_marked, make_target_study
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.annotate import study_routes
+from web.studies.manage import studies_routes
+
+Open = Callable[..., TestClient]
+HERE = "?study=Which fit"
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    return colour_gallery(tmp_path_factory.mktemp("colours"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqlStudyStore:
+    return SqlStudyStore(engine_of(tmp_path))
+
+
+@pytest.fixture
+def study(store: SqlStudyStore, tmp_path: Path, gallery: Gallery) -> Study:
+    return make_target_study(store, tmp_path, gallery, count=2, seats=1)
+
+
+@pytest.fixture
+def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
+    services: Any = SimpleNamespace(
+        studies=StudyService(store, {"targets": Targets()}), study_store=store, study_members=StudyMembers(store),
+        settings=SimpleNamespace(home=tmp_path), meter=Meter())
+
+    def open_as(role: Role, name: str) -> TestClient:
+        app = FastAPI()
+        for routes in (study_routes, studies_routes):
+            app.include_router(routes(services))
+        app.add_middleware(SignedIn, role=role)
+        return TestClient(app, headers={"x-test-name": name})
+
+    return open_as
+
+
+def tokens(desk: dict[str, Any]) -> list[str]:
+    return [one["token"] for one in desk["item"]["candidates"]]
+
+
+def test_an_annotator_marks_and_others_see_what_came_of_it(study: Study, visit: Open) -> None:
+    ada = visit("annotator", "Ada")
+    assert ada.get(f"/study/rubric{HERE}").json()["marks"] == ["yes", "no", "unsure"]
+    desk = ada.post("/study/join", json={"study": study.name}).json()
+    shown = desk["item"]["candidates"]
+    assert desk["ahead"][0]["images"][0].endswith("-l.webp") and desk["ahead"][0]["images"][1].endswith("-s.webp")
+    assert ada.get("/" + shown[0]["small"]).headers["content-type"] == "image/webp"
+    assert visit("annotator", "Eve").get("/" + shown[0]["small"]).status_code == 404
+    lacking = ada.post("/study/save", json={"study": study.name, "item": desk["item"]["id"], "token": "token-lack",
+                                            "answer": all_marked(tokens(desk)[1:])})
+    assert lacking.status_code >= 400 and "1 image has no mark yet" in lacking.json()["problem"]
+    for number in range(4):
+        sent = {"study": study.name, "item": desk["item"]["id"], "token": f"token-{number:03}", "seconds": 9,
+                "answer": all_marked(tokens(desk), ["yes", "no", "yes", "unsure"][number])}
+        told = ada.post("/study/save", json=sent).json()
+        assert told["saved"] == {"revision": 1, "repeated": False, "overtook": False, "unsure": False}
+        desk = told["desk"]
+    assert desk["item"] is None
+    assert ada.get(f"/studies/targets{HERE}").status_code == 403
+
+    boss = visit("researcher", "Boss")
+    about = boss.get(f"/studies/one{HERE}").json()["study"]
+    assert about["source"] == [["Files", "dress, shirt"], ["Gallery", "colours"], ["Threshold", "0.85"]]
+    found = boss.get(f"/studies/targets{HERE}").json()
+    assert found["threshold"] == 0.85 and [row["dataset"] for row in found["rows"]] == ["dress", "shirt", None]
+    assert found["rows"][-1]["marked"] == found["rows"][-1]["queries"] == 4
+    got = boss.get(f"/studies/export{HERE}&form=soft")
+    assert got.headers["content-type"] == "application/zip"
+    names = zipfile.ZipFile(io.BytesIO(got.content)).namelist()
+    assert "NOTES.txt" in names and any(name.endswith("_multi_target_selection.json") for name in names)
+    assert boss.get(f"/studies/export{HERE}&form=csv&table=images").text.count("\n") > 4
+    for path, says in ((f"/studies/export{HERE}&form=circus", "exported as csv, parquet, results, soft"),
+                       (f"/studies/results{HERE}", "See its targets instead"),
+                       (f"/studies/ratings{HERE}", "no ratings of sessions")):
+        assert says in boss.get(path).json()["problem"]
+
+
+def test_other_kinds_have_no_marks(store: SqlStudyStore, visit: Open, tmp_path: Path) -> None:
+    make_study(store, tmp_path, name="Valid")
+    assert "no marks of candidates" in visit("researcher", "Boss").get("/studies/targets?study=Valid").json()["problem"]
