@@ -57,7 +57,8 @@ def two_way(key, label, kappa=0.5):
 
 def validity_report(**changes):
     signature = Signatures(
-        ("VALIDATED", "A+B"), (15, 5), Estimate(0.3, 16, 0.1, 0.5), Estimate(0.625, 16, 0.4, 0.8), Estimate(0.5, 4, 0.1, 0.9),
+        ("VALIDATED", "A+B"), (15, 5), Estimate(0.3, 16, 0.1, 0.5), Estimate(0.625, 16, 0.4, 0.8),
+        Estimate(0.5, 4, 0.1, 0.9),
         Estimate(0.7, 2, 0.5, 0.8), (
             SignaturePair(ANN, BOB, 1, 2, 12, Estimate(0.5, 12, 0.2, 0.8),
                           {("VALIDATED", "A+B"): 4, ("A+B", "VALIDATED"): 2, ("VALIDATED", "VALIDATED"): 6}),
