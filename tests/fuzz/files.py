@@ -129,7 +129,8 @@ class Seeds:
         files: Mapping[str, Path] = {
             "sample": build_atelier(self.new(), limit=3).folder,
             "fashioniq": benchmark_files.fashioniq(self.new()), "cirr": benchmark_files.cirr(self.new()),
-            "circo": self.circo(), "lasco": lasco.saved(self.new(), [lasco.QUERY]).parent, "mbeir": self.mbeir(),
+            "circo": self.circo(), "genecis": benchmark_files.genecis(self.new()),
+            "lasco": lasco.saved(self.new(), [lasco.QUERY]).parent, "mbeir": self.mbeir(),
             "circled": self.one("sessions.json", [circled.PUBLIC]),
             "soft-multi-target": self.one("a.json", soft.MULTI), "soft-single-target": self.one("a.json", soft.SINGLE),
             "soft-candidates": self.one("a.json", soft.CANDIDATES),

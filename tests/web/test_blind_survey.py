@@ -158,7 +158,7 @@ def check_names(page: Page) -> None:
         assert not picture.get_attribute("title")
         assert re.search(r"/study/image/\w+/[0-9a-f]{24}-[sl]\.webp$", picture.get_attribute("src") or "")
     labels = page.locator(".sv-row > *").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
-    assert labels == [f"Set {side}, image {place} of 5: enlarge" for side in "AB" for place in range(1, 6)]
+    assert labels == [f"Shopping Mall {side}, image {place} of 5: enlarge" for side in (1, 2) for place in range(1, 6)]
 
 
 def ask_for_everything(stage: Stage) -> None:
