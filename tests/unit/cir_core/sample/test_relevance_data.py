@@ -38,7 +38,7 @@ def test_queries_keep_the_category_and_change_one_to_four_attributes(data: Train
         assert len(query.captions) == 2
     assert {shown[query.target].split for query in data.queries} == {"train", "designs"}
     assert {shown[query.target].split for query in data.validation} == {"val"}
-    # Negatives come from all garments: what is compared with a dress later may be a shirt. Recall is counted in a category.
+    # Negatives come from all garments, recall is counted in a category.
     assert {query.pool for query in data.queries} == {"all"} and len(data.pools["all"]) == 2 * EACH
     assert all(shown[query.target].category == query.pool for query in data.validation)
     for pools, queries in ((data.pools, data.queries), (data.validation_pools, data.validation)):
