@@ -1,6 +1,6 @@
 """What a training does when: its epochs, their steps and batches, and the learning rate of each step.
 
-Epochs of CIRQRS are numbered from 0; those before, which an untrained network begins with, are negative.
+Epochs of CIRQRS are numbered from 0; those of the start, which an untrained network begins with, are negative.
 """
 
 from __future__ import annotations
@@ -12,39 +12,27 @@ from dataclasses import dataclass
 
 from cir_core.relevance.training.presets import TrainingPreset
 
-_WARM_UP = 20   # the rate rises over this part of the start's first and second half
+_WARM_UP = 20   # the rate rises over the first 1/20 of the start
 
 
 @dataclass(frozen=True)
 class Plan:
-    """``images`` and ``queries``: how many there are; ``untrained``: the network needs the start; ``processes``: share
-    each batch."""
+    """``queries``: how many there are; ``untrained``: the network needs the start; ``processes``: share each batch."""
 
     preset: TrainingPreset
-    images: int
     queries: int
     untrained: bool
     processes: int = 1
 
     @property
     def epochs(self) -> range:
-        before = self.preset.reproduce + self.preset.align if self.untrained else 0
-        return range(-before, self.preset.epochs)
-
-    def reproduces(self, epoch: int) -> bool:
-        return epoch < -self.preset.align
-
-    def begins_to_align(self, epoch: int) -> bool:
-        return epoch < 0 and epoch == -self.preset.align
-
-    def examples(self, epoch: int) -> int:
-        return self.images if self.reproduces(epoch) else self.queries
+        return range(-self.preset.start if self.untrained else 0, self.preset.epochs)
 
     def batch(self, epoch: int) -> int:
         return self.preset.first_batch if epoch < 0 else self.preset.batch
 
     def steps(self, epoch: int) -> int:
-        return math.ceil(self.examples(epoch) / self.batch(epoch))
+        return math.ceil(self.queries / self.batch(epoch))
 
     def before(self, epoch: int) -> int:
         """Steps before ``epoch``."""
@@ -55,22 +43,21 @@ class Plan:
         return self.before(self.epochs.stop)
 
     def rate(self, epoch: int, step: int) -> float:
-        """Half a cosine: step by step after a short warm-up in each half of the start, epoch by epoch in CIRQRS."""
+        """Half a cosine: step by step after a short warm-up in the start, epoch by epoch in CIRQRS."""
         preset = self.preset
         if epoch >= 0:
             return preset.rate * _falling(epoch / preset.epochs, preset.last_rate)
-        half = [one for one in self.epochs if one < 0 and self.reproduces(one) == self.reproduces(epoch)]
-        done = (step - self.before(half[0]) + 1) / sum(self.steps(one) for one in half)
+        done = (step + 1) / self.before(0)
         return preset.first_rate * min(1.0, _WARM_UP * done) * _falling(done, preset.last_rate)
 
     def batches(self, epoch: int, lengths: Sequence[int], rng: random.Random) -> list[list[int]]:
-        """Examples of each step, in random order; ``lengths`` of their texts, as many as examples.
+        """Queries of each step, in random order; ``lengths`` of their texts.
 
-        ``preset.together`` batches share out their examples by length, so that short texts are not padded to the length
+        ``preset.together`` batches share out their queries by length, so that short texts are not padded to the length
         of long ones.
         """
         size = self.batch(epoch)
-        order = list(range(self.examples(epoch)))
+        order = list(range(self.queries))
         rng.shuffle(order)
         full = len(order) - len(order) % size
         rest = [order[full:]] if full < len(order) else []

@@ -14,9 +14,9 @@ from cir_core.support.texts import quoted
 @dataclass(frozen=True)
 class TrainingPreset:
     """``epochs``, ``stages`` and ``negatives`` make the schedule; the learning rate falls from ``rate`` to ``rate *
-    last_rate`` along half a cosine, epoch by epoch. A network of random weights begins with ``reproduce`` and
-    ``align`` epochs, the start: its candidates learn the encoder's own image vectors, then its queries learn to find
-    the target's among those of all images. BLIP-2's Q-Former is trained already and needs none.
+    last_rate`` along half a cosine, epoch by epoch. A network of random weights begins with ``start`` epochs before
+    these: its candidates learn the encoder's own image vectors, and its queries to find the target's among those of all
+    images. BLIP-2's Q-Former is trained already and needs none.
     """
 
     name: str
@@ -31,11 +31,10 @@ class TrainingPreset:
     weight_decay: float = 0.05
     last_rate: float = 0.01
     repeated: bool = True          # draw negatives with replacement; else each once before any again
-    reproduce: int = 3             # epochs of the start
-    align: int = 12                # epochs of the start
-    first_rate: float = 3e-3       # of the start
+    start: int = 14                # epochs
+    first_rate: float = 4e-3       # of the start
     first_batch: int = 128
-    align_temperature: float = 0.05
+    first_temperature: float = 0.05
     start_temperature: float | None = None   # None: what the network begins with
     least_temperature: float = 0.005         # below it, pairs of hardly any difference count as solved
     clip: float | None = None      # largest norm of the gradient

@@ -26,11 +26,11 @@ from torch import Tensor
 
 from cir_core.errors import GalleryError, RelevanceUnavailable
 from cir_core.gallery.paths import locked
-from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
+from cir_core.relevance.backbones.base import Patches, RelevanceBackbone, Texts
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import pair_scores
-from cir_core.relevance.training.data import Rows, TrainingData, spoken
+from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.negatives import drawn
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]   # what is done now, how much of it, of how much
 _SAVE_EVERY = 200    # steps
+_ONE_CANDIDATE_OF = 4   # queries of a batch, in the start
 _LONGEST_WAIT = timedelta(days=1)
 _WORK = "work"       # patches, negatives and states inside the output folder
 
@@ -118,9 +119,8 @@ class _Training:
         self.texts = RememberedTexts(backbone, [
             text for query in (*data.queries, *data.validation) for text in spoken(query)])
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
-        self.vectors = self._own_vectors() if preset.reproduce + preset.align else None
-        self.plan = Plan(preset, len(self.shown), len(data.queries), self.vectors is not None,
-                         self.accelerator.num_processes)
+        self.vectors = self._own_vectors() if preset.start else None
+        self.plan = Plan(preset, len(data.queries), self.vectors is not None, self.accelerator.num_processes)
         parts = backbone.new_parts()
         self.size = parts.size
         network = RelevanceNetwork(parts)
@@ -175,7 +175,7 @@ class _Training:
         plan = self.plan
         for epoch in plan.epochs:
             if self.step < plan.before(epoch) + plan.steps(epoch) or epoch == plan.epochs[-1]:
-                self._begin(epoch, log)
+                self._rebuild(epoch, log)
                 self._epoch(epoch, log)
                 recall = self.scoring.recall(self.data.validation, self.data.validation_pools)
                 if log:
@@ -189,7 +189,7 @@ class _Training:
         trained: dict[str, Any] = {"seed": self.seed, "epochs": preset.epochs, "negatives": preset.rule,
                                    "queries": len(data.queries), "images": data.images}
         if self.vectors is not None:
-            trained["epochs_before"] = preset.reproduce + preset.align
+            trained["epochs_before"] = preset.start
         trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}
         return RelevanceCard(
             backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
@@ -197,18 +197,11 @@ class _Training:
             trained=trained,
         )
 
-    def _begin(self, epoch: int, log: TrainingLog | None) -> None:
-        if self.plan.begins_to_align(epoch) and self.step == self.plan.before(epoch):
-            # A query without words then is its reference, which is where a small change begins.
-            self.bare.text_projection.load_state_dict(self.bare.vision_projection.state_dict())
-        self._rebuild(epoch, log)
-
     def _epoch(self, epoch: int, log: TrainingLog | None) -> None:
         """The steps of ``epoch`` that are not done yet."""
         plan, rng, begin = self.plan, random.Random(f"{self.seed}/{epoch}"), self.plan.before(epoch)
         texts = [rng.choice(spoken(query)) for query in self.data.queries]   # captions in either order
-        lengths = [0] * plan.images if plan.reproduces(epoch) else [len(text.split()) for text in texts]
-        batches = plan.batches(epoch, lengths, rng)
+        batches = plan.batches(epoch, [len(text.split()) for text in texts], rng)
         negatives = None if epoch < 0 else self._drawn(epoch, rng)
         self.network.train()
         for place, batch in enumerate(batches, begin):
@@ -217,7 +210,7 @@ class _Training:
             for group in self.optimiser.param_groups:
                 group["lr"] = plan.rate(epoch, place)
             mine = np.array(batch)[self.share]
-            loss = self._reproduction(mine) if plan.reproduces(epoch) else self._loss(mine, texts, negatives)
+            loss = self._loss(mine, texts, negatives)
             self._descend(loss)
             self.step = place + 1
             mean = float(self.accelerator.reduce(loss.detach(), "mean"))   # by every process
@@ -228,32 +221,34 @@ class _Training:
             if self.step % _SAVE_EVERY == 0 and self.step < begin + len(batches):   # the last is saved with its recall
                 self._save()
 
-    def _reproduction(self, places: npt.NDArray[np.int64]) -> Tensor:
-        rows = self.shown[places]
-        with self.accelerator.autocast():
-            _, tokens, _ = self.network(None, None, self._images(rows))
-        assert self.vectors is not None
-        return reproduction_loss(tokens.float(), self.vectors[torch.from_numpy(rows)].to(tokens.device))
-
     def _loss(
         self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
     ) -> Tensor:
         queries = [self.data.queries[row] for row in rows]
         references = self._images(np.array([query.reference for query in queries]))
         words = self.texts([texts[row] for row in rows]).to(self.accelerator.device)
-        targets = np.array([query.target for query in queries])
         if negatives is None:
-            with self.accelerator.autocast():
-                vectors, _, _ = self.network(references, words, None)
-            assert self.vectors is not None
-            known = self.vectors[torch.from_numpy(self.shown)].to(vectors.device)
-            places = torch.from_numpy(np.searchsorted(self.shown, targets)).to(vectors.device)
-            return alignment_loss(vectors.float(), known, places, self.preset.align_temperature)
+            return self._start_loss(queries, references, words)
+        targets = np.array([query.target for query in queries])
         with self.accelerator.autocast():
             images = self._images(np.concatenate([targets, negatives[rows]]))
             vectors, tokens, temperature = self.network(references, words, images)
             positive, negative = (pair_scores(vectors, part, self.preset.reading) for part in tokens.split(len(rows)))
         return pair_loss(positive.float(), negative.float(), temperature)
+
+    def _start_loss(self, queries: Sequence[TrainingQuery], references: Tensor, words: Texts) -> Tensor:
+        """Both parts of the start in each step. One after the other, candidates first, queries learn far more slowly:
+        their tokens have settled on the images and hardly attend to the words."""
+        part = -(-len(queries) // _ONE_CANDIDATE_OF)
+        with self.accelerator.autocast():
+            vectors, tokens, _ = self.network(references, words, references[:part])
+        assert self.vectors is not None
+        own = self.vectors.to(vectors.device)
+        targets = torch.from_numpy(np.searchsorted(self.shown, [query.target for query in queries])).to(vectors.device)
+        shown = own[torch.from_numpy(self.shown).to(vectors.device)]
+        rows = torch.tensor([query.reference for query in queries[:part]], device=vectors.device)
+        return (alignment_loss(vectors.float(), shown, targets, self.preset.first_temperature)
+                + reproduction_loss(tokens.float(), own[rows]))
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()

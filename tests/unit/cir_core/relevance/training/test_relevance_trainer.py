@@ -25,7 +25,7 @@ from cir_core.relevance.training.trainer import TrainingOutcome, train_relevance
 from tests.fakes.relevance import SIZE, small_backbone
 
 PRESET = TrainingPreset(
-    "sample", epochs=4, stages=4, negatives=4, rate=1e-3, pad=0.0, batch=6, reproduce=1, align=1, first_batch=6,
+    "sample", epochs=4, stages=4, negatives=4, rate=1e-3, pad=0.0, batch=6, start=2, first_batch=6,
     clip=1.0,
     size={key: value for key, value in SIZE.items() if key != "dim"} | {"dim": 192},
 )
@@ -136,7 +136,7 @@ def test_a_second_training_into_the_same_folder_is_refused(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("rule", ["drops", "random"])
 def test_the_other_rules_train_too(tmp_path: Path, rule: str) -> None:
-    preset = replace(PRESET, rule=rule, epochs=2, stages=2, reading="max", repeated=False, reproduce=0, align=0)
+    preset = replace(PRESET, rule=rule, epochs=2, stages=2, reading="max", repeated=False, start=0)
     train(tmp_path, preset)
     rebuilt = [line for line in read_log(tmp_path) if "rebuild" in line]
     assert len(rebuilt) == (rule == "drops")

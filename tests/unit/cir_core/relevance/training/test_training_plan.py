@@ -10,50 +10,49 @@ import pytest
 from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import preset_of
 
-SAMPLE = replace(preset_of("sample", "sample"), epochs=2, reproduce=1, align=2, first_batch=4, batch=3, together=1)
-PLAN = Plan(SAMPLE, images=10, queries=9, untrained=True)
+SAMPLE = replace(preset_of("sample", "sample"), epochs=2, start=3, first_batch=4, batch=3, together=1)
+PLAN = Plan(SAMPLE, queries=9, untrained=True)
 
 
 def test_epochs_before_those_of_cirqrs_are_negative_and_only_for_untrained_networks() -> None:
     assert list(PLAN.epochs) == [-3, -2, -1, 0, 1]
-    assert [PLAN.reproduces(epoch) for epoch in PLAN.epochs] == [True, False, False, False, False]
-    assert [PLAN.begins_to_align(epoch) for epoch in PLAN.epochs] == [False, True, False, False, False]
     assert list(replace(PLAN, untrained=False).epochs) == [0, 1]
 
 
-def test_steps_are_of_images_first_and_then_of_queries() -> None:
-    # 10 images by 4; 9 queries by 4, twice; 9 queries by 3, twice.
+def test_steps_of_the_start_have_a_batch_of_their_own() -> None:
+    # 9 queries by 4, three times, then by 3, twice; 10 queries by 4 and by 5.
     assert [PLAN.steps(epoch) for epoch in PLAN.epochs] == [3, 3, 3, 3, 3]
     assert [PLAN.before(epoch) for epoch in PLAN.epochs] == [0, 3, 6, 9, 12]
     assert PLAN.last == 15
+    other = Plan(replace(SAMPLE, batch=5), queries=10, untrained=True)
+    assert [other.steps(epoch) for epoch in other.epochs] == [3, 3, 3, 2, 2]
 
 
 def test_rates_fall_step_by_step_at_the_start_and_epoch_by_epoch_then() -> None:
     first, rate, end = SAMPLE.first_rate, SAMPLE.rate, SAMPLE.last_rate
-    assert PLAN.rate(-3, 2) == pytest.approx(first * end)              # the last step of the first half
-    # Of the second half's 6 steps the third is the middle of the cosine.
-    assert PLAN.rate(-2, 5) == pytest.approx(first * (end + (1 - end) / 2))
+    # Of the start's 9 steps the sixth is at two thirds of the cosine, where it is a quarter; the last is its end.
+    assert PLAN.rate(-2, 5) == pytest.approx(first * (end + (1 - end) / 4))
     assert PLAN.rate(-1, 8) == pytest.approx(first * end)
     assert {PLAN.rate(0, step) for step in (9, 10, 11)} == {rate}
     assert PLAN.rate(1, 12) == pytest.approx(rate * (end + (1 - end) / 2))
 
 
-def test_the_rate_rises_over_a_twentieth_of_each_half() -> None:
-    plan = Plan(replace(SAMPLE, first_batch=1, align=1), images=10, queries=100, untrained=True)
-    half_way = plan.rate(-1, 10 + 1)   # the second of a hundred steps: 2 of the 5 of the warm-up
-    assert half_way == pytest.approx(0.4 * SAMPLE.first_rate, rel=0.01)
+def test_the_rate_rises_over_a_twentieth_of_the_start() -> None:
+    plan = Plan(replace(SAMPLE, first_batch=1, start=1), queries=100, untrained=True)
+    # The second of a hundred steps: 2 of the 5 of the warm-up.
+    assert plan.rate(-1, 1) == pytest.approx(0.4 * SAMPLE.first_rate, rel=0.01)
 
 
 def test_an_epoch_has_every_example_once_and_its_smaller_batch_last() -> None:
     for together in (1, 2, 100):
-        plan = Plan(replace(SAMPLE, together=together), images=10, queries=9, untrained=True)
+        plan = Plan(replace(SAMPLE, together=together), queries=9, untrained=True)
         batches = plan.batches(-2, [row % 5 for row in range(9)], random.Random(1))
         assert [len(batch) for batch in batches] == [4, 4, 1]
         assert sorted(row for batch in batches for row in batch) == list(range(9))
 
 
 def test_batches_share_out_their_queries_by_length() -> None:
-    plan = Plan(replace(SAMPLE, together=3, batch=10), images=10, queries=30, untrained=True)
+    plan = Plan(replace(SAMPLE, together=3, batch=10), queries=30, untrained=True)
     lengths = [row % 3 for row in range(30)]
     batches = plan.batches(0, lengths, random.Random(1))
     # Ten of each length in three batches of ten: each batch has one length.
