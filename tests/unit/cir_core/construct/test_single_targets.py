@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,8 @@ def targets(tmp_path):
 
 
 def about(gallery, path, language=None, **more):
-    return SingleTargets(read_target_files([path]), gallery, language or ColourAssessor(rewrites=sole),
+    paths = [path] if isinstance(path, Path) else path
+    return SingleTargets(read_target_files(paths), gallery, language or ColourAssessor(rewrites=sole),
                          check=more.pop("check", "text"), domain="scene", **more)
 
 
@@ -148,6 +150,30 @@ def test_it_stops_resumes_and_lists_what_failed(gallery, targets, tmp_path):
     report = rewrite_targets(about(gallery, targets, silent), tmp_path / "silent")
     assert [(one["file"], one["record"]) for one in report.failures] == [("cirr", "0"), ("cirr", "1")]
     assert all("says nothing that the request does not say" in one["reason"] for one in report.failures)
+
+
+def test_files_may_be_named_in_any_order(gallery, targets, tmp_path):
+    other = tmp_path / "aaa_multi_target_selection.json"
+    write_multi_target(other, [MultiTarget("r0g1b0", "r0g0b3", ("bluer",), 0.85, {
+        "r0g0b3": 1.0, "r0g1b3": 0.95, "r1g0b3": 0.95, "r2g0b3": 0.9})])
+
+    rewrite_targets(about(gallery, [targets, other]), tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")}
+    report = rewrite_targets(about(gallery, [other, targets]), tmp_path / "out", options=JobOptions(resume=True))
+    assert report.job.resumed == report.job.total == 3
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")} == before
+    [alone] = read_single_target(tmp_path / "out/single_target_selection/aaa_selection_single_target_seed42.json")
+    assert alone.refined_caption == "bluer, for the 1. time"
+    # A journal of an earlier version numbers its queries in the order in which the files were named.
+    journal = tmp_path / "out/journal.jsonl"
+    heading, *lines = map(json.loads, journal.read_text().splitlines())
+    moved = [{**line, "at": (line["at"] + 1) % 3} for line in lines]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *moved)))
+    language = ColourAssessor(rewrites=sole)
+    with pytest.raises(DatasetError, match="belongs to another query than record 0 of 'aaa'"):
+        rewrite_targets(about(gallery, [other, targets], language), tmp_path / "out", options=JobOptions(resume=True))
+    assert language.asked == [] and {path.name: path.read_bytes() for path in (tmp_path / "out").rglob(
+        "*.json")} == {name: content for name, content in before.items() if name.endswith(".json")}
 
 
 def test_what_cannot_be_read_or_checked_is_said(gallery, targets, tmp_path):
