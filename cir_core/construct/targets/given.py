@@ -11,14 +11,16 @@ from cir_core.construct.targets.settings import GROUPS, Group
 from cir_core.datasets.readers.soft import FoundCandidates, read_candidates
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
-from cir_core.support.texts import quoted
+from cir_core.support.texts import encodable, quoted
 
 Key = tuple[str, str, tuple[str, ...]]
 
 
 def captions_of(query: BenchmarkQuery) -> tuple[str, ...]:
-    """As in the data set's file; the text of one that has no others."""
-    return query.captions or (query.modification_text,)
+    """As in the data set's file, as far as the model reads them: the text alone of a query that has no others, and of
+    one whose other captions are left out. What UTF-8 cannot hold is replaced."""
+    whole = () if query.caption_mode == "first" else query.captions
+    return tuple(map(encodable, whole or (query.modification_text,)))
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class GivenCandidates:
 
     def of(self, query: BenchmarkQuery) -> Mapping[Group, FoundCandidates]:
         """Raises ``DatasetError`` if the files lack the query."""
-        found = self.by_query.get((query.reference_id, query.target_ids[0], captions_of(query)))
+        kept = captions_of(query), tuple(map(encodable, query.captions))     # files may have captions that are not read
+        found = next((self.by_query[key] for captions in kept
+                      if (key := (query.reference_id, query.target_ids[0], captions)) in self.by_query), None)
         if found is None:
             raise DatasetError(f"The candidates' files have no record of reference {quoted(query.reference_id)} and "
                                f"target {quoted(query.target_ids[0])} with these captions. Give the files of this data "
@@ -49,7 +53,7 @@ def read_given(folder: Path, label: str) -> GivenCandidates:
             continue
         digest.update(f"{group}\n".encode() + path.read_bytes())
         for record in read_candidates(path):
-            key = (record.reference_id, record.target_id, record.captions)
+            key = (record.reference_id, record.target_id, tuple(map(encodable, record.captions)))
             by_query.setdefault(key, {}).setdefault(group, record)
     if not by_query:
         raise DatasetError(f"{folder} holds no candidates of {quoted(label)}. Looked for "

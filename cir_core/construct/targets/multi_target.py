@@ -21,7 +21,7 @@ from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
 from cir_core.construct.targets.finder import TargetFinder
-from cir_core.construct.targets.given import GivenCandidates, read_given
+from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given
 from cir_core.construct.targets.provenance import QueryCandidates, from_json
 from cir_core.construct.targets.settings import THRESHOLD, MultiTargetCard, TargetSettings
 from cir_core.datasets.records import Benchmark, caption_mode_of
@@ -168,7 +168,7 @@ def find_targets(
         counts, outputs, failures = {}, {}, []
         for subset in about.chosen:
             positions = wanted[subset.name]
-            found, failed = _results(job.journal, positions)
+            found, failed = _results(job.journal, about.benchmark, positions)
             counts[subset.name] = _counts(found, len(positions), len(failed), threshold)
             failures += [{"subset": subset.name, "query_id": about.benchmark.queries[position].query_id,
                           "reason": reason} for position, reason in failed]
@@ -180,7 +180,7 @@ def find_targets(
 
 
 def _results(
-    journal: ConstructionJournal, positions: Sequence[int]
+    journal: ConstructionJournal, benchmark: Benchmark, positions: Sequence[int]
 ) -> tuple[list[QueryCandidates], list[tuple[int, str]]]:
     found, failed = [], []
     for position in positions:
@@ -189,7 +189,8 @@ def _results(
             if line.result is None:
                 failed.append((position, line.failure))
             else:
-                found.append(from_json(line.result))
+                # Journals of earlier versions have captions that the model did not read.
+                found.append(replace(from_json(line.result), captions=captions_of(benchmark.queries[position])))
     return found, failed
 
 

@@ -86,8 +86,8 @@ _ADAPTER = TypeAdapter(QueryCandidates)
 
 
 def from_json(record: Mapping[str, Any]) -> QueryCandidates:
-    """Raises ``ValidationError``."""
-    return _ADAPTER.validate_python(record)
+    """What UTF-8 cannot hold is replaced, as in the files. Raises ``ValidationError``."""
+    return _ADAPTER.validate_json(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def from_line(line: bytes) -> QueryCandidates:
@@ -97,7 +97,7 @@ def from_line(line: bytes) -> QueryCandidates:
 
 def write_provenance(path: Path, records: Iterable[QueryCandidates]) -> None:
     write_atomically(path, (json.dumps(one.as_json(), ensure_ascii=False, allow_nan=False,
-                                       separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+                                       separators=(",", ":")).encode("utf-8", "replace") + b"\n"
                             for one in records))
 
 

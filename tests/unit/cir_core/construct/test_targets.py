@@ -220,6 +220,50 @@ def test_given_candidates_take_the_place_of_sentences_and_searches(gallery, whol
     assert failure["query_id"] == "q0" and "no record of reference" in failure["reason"]
 
 
+def test_texts_that_utf_8_cannot_hold_are_written_with_question_marks(gallery, tmp_path):
+    about = colour_targets(gallery, ColourAssessor(), 2, settings=SMALL)
+    odd, other = about.benchmark.queries
+    query = replace(odd, query_id="q\udc80", modification_text="more red \ud800", captions=("more red \ud800", ""))
+    benchmark = replace(about.benchmark, queries=(query, other))
+
+    def run(folder, language, **more):
+        options = JobOptions(resume=(folder / "journal.jsonl").exists())
+        return find_targets(colour_targets(gallery, language, settings=SMALL, benchmark=benchmark, **more), folder,
+                            options=options)
+
+    run(tmp_path, ColourAssessor())
+    [record, _] = read_provenance(tmp_path / "provenance/cirr.jsonl")
+    assert (record.query_id, record.captions, record.text) == ("q?", ("more red ?", ""), "more red ?")
+    scores = read_scores(tmp_path / "candidate_score/cirr_by_tg_img_6_scores.json")
+    assert scores[0].captions == ("more red ?", "")
+    assert read_multi_target(tmp_path / SELECTION)[0].captions == ("more red ?", "")
+    # The journal of an earlier version, which stopped at the files, after everything was paid.
+    before, journal = files(tmp_path), tmp_path / "journal.jsonl"
+    heading, *lines = map(json.loads, journal.read_text().splitlines())
+    for line in lines:
+        if line["at"] == 0:
+            line["result"]["captions"][0] = "more red \ud800"
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *lines)))
+    language = ColourAssessor()
+    assert run(tmp_path, language).job.complete and language.asked == [] and files(tmp_path) == before
+    again = run(tmp_path / "given", ColourAssessor(), given=tmp_path)
+    assert not again.failures
+
+
+def test_captions_that_the_model_does_not_read_are_not_written(gallery, whole, tmp_path):
+    about = colour_targets(gallery, ColourAssessor(), 3, settings=SMALL)
+    first = replace(about.benchmark, queries=tuple(
+        replace(query, modification_text=query.captions[0], caption_mode="first") for query in about.benchmark.queries))
+    find_targets(colour_targets(gallery, ColourAssessor(), settings=SMALL, benchmark=first), tmp_path / "first")
+    records = list(read_provenance(tmp_path / "first/provenance/cirr.jsonl"))
+    assert [one.captions for one in records] == [("more red",), ("more green",), ("more blue",)]
+    # Candidates of files with all captions are those of these queries too.
+    report = find_targets(colour_targets(gallery, ColourAssessor(), settings=SMALL, benchmark=first, given=whole[1]),
+                          tmp_path / "given")
+    assert not report.failures
+    assert read_multi_target(tmp_path / "given" / SELECTION)[0].captions == ("more red",)
+
+
 def test_models_that_see_nothing_and_impossible_numbers_are_refused(gallery):
     language = ColourAssessor()
     language.sees = False
