@@ -59,8 +59,8 @@ def multi_target(
     from cir_core.construct.sessions.spending import Budget
     from cir_core.construct.targets.multi_target import MultiTargets, find_targets
     from cir_core.construct.targets.settings import TargetSettings
-    from cir_core.evaluation.evaluators.checks import refuse_hidden
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.registry.constructing import refuse_unsuitable
     from cir_core.registry.kinds import domain_of, read_benchmark
 
     settings = get_settings()
@@ -68,7 +68,7 @@ def multi_target(
     if candidates is not None and sentences is ModelChoice.built_in:
         raise SettingsError("With --candidates nobody writes sentences. Leave --sentences out.")
     benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
-    refuse_hidden(benchmark)
+    refuse_unsuitable(benchmark, "targets")
     found = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(found.encoder.spec)
     with ExitStack() as stack:

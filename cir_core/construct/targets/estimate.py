@@ -8,9 +8,9 @@ from typing import Any
 from cir_core.construct.sessions.estimate import LETTERS, PICTURE, SECONDS, TRIAL, Estimate, Prices, RoleEstimate
 from cir_core.construct.sessions.journal import Tally
 from cir_core.construct.targets.multi_target import MultiTargets
-from cir_core.construct.targets.rewriter import text_of
 from cir_core.construct.targets.settings import ATTEMPTS, DISTRACTORS, GROUPS
 from cir_core.construct.targets.single_target import SingleTargets
+from cir_core.datasets.files.captions import query_texts
 from cir_core.language.base import LanguageModel
 from cir_core.language.openai.form import in_words
 from cir_core.language.prompts import load
@@ -45,10 +45,11 @@ def estimate_targets(
 def estimate_rewriting(
     about: SingleTargets, left: Sequence[int], *, workers: int, prices: Prices = Prices(), before: Tally | None = None,
 ) -> Estimate:
-    """:func:`estimate_targets` of the pieces at ``left``."""
+    """:func:`estimate_targets` of the pieces at ``left``. Those whose captions are empty ask nothing."""
     n, roles = len(left), dict[str, RoleEstimate]()
+    texts = [texts[0] for at in left if (texts := query_texts(about.pieces[at].record.captions, "joined"))]
     if left and not _free(about.language, "rewrite"):
-        text, calls, most = text_of(about.pieces[left[0]].record), n * _TRIES, n * about.attempts
+        text, calls, most = texts[0] if texts else "", len(texts) * _TRIES, len(texts) * about.attempts
         task = RewriteTask(Picture(), Picture(), (Picture(),) * DISTRACTORS, text, about.domain)
         roles["rewrite"] = RoleEstimate(calls, most, calls * _tokens(about.language, task), calls * _REWRITE)
         if about.check == "confidence":

@@ -12,6 +12,7 @@ from cir_core.construct.pictures import Pictures
 from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.targets.draw import Drawn, draw
+from cir_core.construct.targets.estimate import estimate_rewriting
 from cir_core.construct.targets.rewriter import Rewriter, text_problem
 from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
 from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
@@ -84,6 +85,20 @@ def test_the_reference_is_drawn_only_on_demand():
     ("Is red with a hood.", ""),
     ("is red, size 3.5, and has a hood", ""),
     ("", "no words"),
+    ("???", "no words"),
+    ("…", "no words"),
+    ("_ _", "no words"),
+    ("is red", "says nothing that the request does not say"),
+    ("has no blue and is red, is red", "says nothing that the request does not say"),
+    ("IS RED with a hood (Refined).", "marked as refined"),
+    ("has a refined collar", ""),
+    ("Unlike distractor1, with a hood", "mentions 'distractor1'"),
+    ("Unlike distractor 2 with a hood", "mentions 'distractor 2'"),
+    ("Unlike candidate2, with a hood", "mentions 'candidate2'"),
+    ("shows fewer distracting elements", ""),
+    ("红色的连衣裙。带有蓝色的图案。", "more than one sentence"),
+    ("红色的连衣裙！“带有蓝色的图案”", "more than one sentence"),
+    ("红色的连衣裙，带有蓝色的图案。", ""),
     ("Is red. It has a hood.", "more than one sentence"),
     ("i, s,  , r, e, d, a, n, d", "letter by letter"),
     ("is red (refined)", "marked as refined"),
@@ -99,7 +114,7 @@ def test_what_words_cannot_do(text, says):
 def test_a_text_that_fits_a_distractor_is_rejected_with_the_reason(gallery):
     """The assessor goes by the colour that a text names: of "red" the distractors have as much, of "green" less."""
     drawn = Drawn("r3g1b0", ("r3g0b0", "r2g0b0"))
-    texts = ["is red, really red", "is red, and is red", "has some green"]
+    texts = ["is red, really red", "is red, and all red", "has some green"]
     language = ColourAssessor(rewrites=lambda task: texts[len(task.rejected)])
     pictures = Pictures(gallery, language, "scene")
     found = Rewriter(language, pictures, "scene", "confidence", 42).rewrite(RECORD, drawn)
@@ -150,6 +165,22 @@ def test_it_stops_resumes_and_lists_what_failed(gallery, targets, tmp_path):
     report = rewrite_targets(about(gallery, targets, silent), tmp_path / "silent")
     assert [(one["file"], one["record"]) for one in report.failures] == [("cirr", "0"), ("cirr", "1")]
     assert all("says nothing that the request does not say" in one["reason"] for one in report.failures)
+
+
+def test_records_without_a_text_neither_stop_the_estimate_nor_count(gallery, targets, tmp_path):
+    with_text = about(gallery, targets)
+    whole = estimate_rewriting(with_text, with_text.wanted(None), workers=1)
+    empty = MultiTarget("r0g0b1", "r3g0b0", ("", " "), 0.85, RECORD.scores)
+    path = tmp_path / "aaa_multi_target_selection.json"
+    write_multi_target(path, [empty])
+    both = about(gallery, [targets, path])
+    found = estimate_rewriting(both, both.wanted(None), workers=1)
+    assert found.sessions == 3 and found.roles == whole.roles and whole.roles["rewrite"].calls > 0
+    alone = about(gallery, path)
+    assert estimate_rewriting(alone, alone.wanted(None), workers=1).roles["rewrite"].calls == 0
+    report = rewrite_targets(both, tmp_path / "out")
+    assert [(one["file"], one["reason"]) for one in report.failures] == [
+        ("aaa", "The captions of reference 'r0g0b1' are empty.")]
 
 
 def test_files_may_be_named_in_any_order(gallery, targets, tmp_path):
