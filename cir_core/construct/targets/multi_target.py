@@ -15,7 +15,7 @@ from typing import Any
 from cir_core.construct.pictures import Pictures
 from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
 from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
-from cir_core.construct.sessions.run_record import RunRecord, write_run
+from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
 from cir_core.construct.sessions.spending import SessionWatch
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
@@ -156,8 +156,10 @@ def find_targets(
     wanted = about.wanted(limit)
     subset_of = {position: name for name, positions in wanted.items() for position in positions}
     with long_job(folder, about.card, options, "finds targets") as job:
+        earlier = read_run(folder)
+        thresholds = dict(earlier.thresholds) if earlier else {}
         record = RunRecord(about.only, limit, len(subset_of), options.workers, options.budget,
-                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()))
+                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()), thresholds=thresholds)
         write_run(folder, record)
         finders = about.finders(job)
 
@@ -174,6 +176,7 @@ def find_targets(
                           "reason": reason} for position, reason in failed]
             if run.complete:
                 outputs[subset.name] = write_stage_one(folder, label_of(subset), found, threshold, about.settings.keep)
+                thresholds[label_of(subset)] = threshold
         write_atomically(folder / "failures.json", as_bytes(failures))
         write_run(folder, replace(record, complete=run.complete))
         return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)

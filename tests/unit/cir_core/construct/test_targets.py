@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cir_core.construct.sessions.job import JobOptions
+from cir_core.construct.sessions.run_record import read_run
 from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import GROUPS, TargetSettings
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import read_candidates, read_multi_target
 from cir_core.datasets.readers.soft_scores import read_scores
 from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SettingsError
@@ -130,6 +133,16 @@ def test_another_threshold_writes_the_files_anew_and_asks_nothing(gallery, tmp_p
     assert files(tmp_path) == before
     with pytest.raises(SettingsError, match="from 0 to 1"):
         find(gallery, tmp_path, resume=True, threshold=1.5)
+
+
+def test_the_threshold_of_each_file_is_recorded_when_it_is_written(gallery, tmp_path):
+    find(gallery, tmp_path, threshold=0.99, budget=Budget(calls=8))
+    assert read_run(tmp_path).thresholds == {}
+    find(gallery, tmp_path, resume=True, threshold=1.0)
+    assert read_run(tmp_path).thresholds == {"cirr": 1.0}
+    more = colour_targets(gallery, ColourAssessor(), COUNT, settings=SMALL)
+    find_targets(more, tmp_path, threshold=0.5, limit=2, options=JobOptions(resume=True))
+    assert read_run(tmp_path).thresholds == {"cirr": 0.5}
 
 
 def json_targets(content):
@@ -279,5 +292,15 @@ def test_a_damaged_file_of_provenance_is_told_by_its_line(whole, tmp_path):
     path.write_bytes((whole[1] / "provenance/cirr.jsonl").read_bytes() + b'{"query_id": 3}\n')
     with pytest.raises(DatasetError, match=f"line {COUNT + 1}: it is no query with candidates"):
         list(read_provenance(path))
+    faults = ValidationIssues(collect=True)
+    assert len(list(read_provenance(path, faults))) == COUNT and [fault.record for fault in faults.found] == [
+        f"line {COUNT + 1}"]
+    line = (whole[1] / "provenance/cirr.jsonl").read_text().splitlines()[0]
+    for key, value in (("confidence", "5"), ("confidence", "-0.1"), ("confidence", "Infinity"), ("confidence", "NaN"),
+                       ("similarity", "NaN"), ("similarity", "-Infinity"), ("rank", "0")):
+        path.write_text(re.sub(rf'"{key}":[^,}}]+(?=[^"]*("similarity"|"confidence"|}}))', f'"{key}":{value}', line)
+                        + "\n")
+        with pytest.raises(DatasetError, match=rf"line 1: it is no query with candidates \(candidates.*{key}: Input"):
+            list(read_provenance(path))
     with pytest.raises(DatasetError, match="cannot be read"):
         list(read_provenance(tmp_path / "none.jsonl"))
