@@ -72,7 +72,8 @@ class MultiTargetReport:
 
 @dataclass(frozen=True)
 class MultiTargets:
-    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form.
+    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form;
+    ``scores``: one of their confidences.
 
     Raises ``SettingsError`` for a language model that sees no images.
     """
@@ -85,6 +86,7 @@ class MultiTargets:
     domain: Domain = "garment"
     given: Path | None = None
     only: tuple[str, ...] = ()      # subsets; (): all
+    scores: Path | None = None
     subsets: Subsets = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +108,7 @@ class MultiTargets:
         """By subset; empty if none were given. Raises ``DatasetError``."""
         if self.given is None:
             return {}
-        return {one.name: read_given(self.given, label_of(one)) for one in self.chosen}
+        return {one.name: read_given(self.given, label_of(one), self.scores) for one in self.chosen}
 
     @property
     def card(self) -> MultiTargetCard:

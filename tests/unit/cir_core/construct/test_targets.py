@@ -12,6 +12,7 @@ import pytest
 from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.sessions.run_record import read_run
 from cir_core.construct.sessions.spending import Budget
+from cir_core.construct.targets.estimate import estimate_targets
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import GROUPS, TargetSettings
@@ -231,6 +232,51 @@ def test_given_candidates_take_the_place_of_sentences_and_searches(gallery, whol
                           tmp_path / "out")
     [failure] = report.failures
     assert failure["query_id"] == "q0" and "no record of reference" in failure["reason"]
+
+
+def test_given_confidences_are_not_asked_for(gallery, whole, tmp_path):
+    def given(language, scores):
+        return colour_targets(gallery, language, COUNT, settings=SMALL, given=whole[1], scores=scores)
+
+    def asked_for(about):
+        [role] = estimate_targets(about, range(COUNT), workers=1).roles.values()
+        return role.calls, round(role.completion_tokens / 12)
+
+    language = ColourAssessor()
+    assert asked_for(given(language, whole[1])) == (0, 0)
+    find_targets(given(language, whole[1]), tmp_path / "all")
+    assert language.asked == []
+    for name, content in files(whole[1]).items():
+        if not name.startswith(("provenance", "protocol")):
+            assert (tmp_path / "all" / name).read_bytes() == content
+
+    part = tmp_path / "part"        # without one image of q0, q1 failed, and only one group
+    part.mkdir()
+    rows = json.loads((whole[1] / "candidate_score/cirr_by_tg_img_6_scores.json").read_text())
+    missing = list(rows[0]["result"]["confidence_scores"])[1]
+    rows[0]["result"]["confidence_scores"] = {
+        f"{name}.png": 0.11 for name in rows[0]["result"]["confidence_scores"] if name != missing}
+    rows[1] = {"success": False, "result": None, "item_index": 1}
+    (part / "cirr_by_tg_img_20_scores.json").write_text(json.dumps(rows[::-1]))
+    about = given(language, part)
+    assert given(language, whole[1]).card != about.card != given(language, None).card
+    # 12 and 6 requests of four images for the two sentences, two for what is missing.
+    assert asked_for(about) == (12 + 6 + 2, 4 * (12 + 6) + 1 + 4)
+    find_targets(about, tmp_path / "some")
+    sizes = [len(task.names) for task in language.asked_as("confidence")]
+    assert sorted(sizes) == [1] + [4] * 19
+    first = next(read_provenance(tmp_path / "some/provenance/cirr.jsonl"))
+    shown = {image: place.confidence for image, place in first.of_group("tg_img")}
+    was = dict(next(read_provenance(whole[1] / "provenance/cirr.jsonl")).of_group("tg_img"))
+    assert list(shown.values()).count(0.11) == 3 and shown[missing] == was[missing].confidence
+
+    rows[0]["item_index"] = rows[0]["result"]["item_index"] = 5
+    (part / "cirr_by_tg_img_20_scores.json").write_text(json.dumps(rows[:1]))
+    with pytest.raises(DatasetError, match="item_index 5 is not the place of reference"):
+        given(language, part).candidates  # noqa: B018
+    (part / "cirr_by_tg_img_20_scores.json").unlink()
+    with pytest.raises(DatasetError, match="holds no confidences of 'cirr'"):
+        given(language, part).candidates  # noqa: B018
 
 
 def test_texts_that_utf_8_cannot_hold_are_written_with_question_marks(gallery, tmp_path):
