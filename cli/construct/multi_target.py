@@ -38,7 +38,7 @@ def multi_target(
     candidates: Annotated[Path | None, typer.Option(
         help="Folder of candidates in SoFT's form, instead of sentences and searches.")] = None,
     scores: Annotated[Path | None, typer.Option(
-        help="With --candidates: folder of their confidences in SoFT's form; only those it lacks are asked for.")] = None,
+        help="With --candidates: folder of their confidences in SoFT's form; only what it lacks is asked for.")] = None,
     sentences: Annotated[ModelChoice, typer.Option(
         help="Who writes the two sentences: the settings' language model, or the built-in one (garments).")] = (
         ModelChoice.settings),
@@ -70,8 +70,8 @@ def multi_target(
     if candidates is not None and sentences is ModelChoice.built_in:
         raise SettingsError("With --candidates nobody writes sentences. Leave --sentences out.")
     if scores is not None and candidates is None:
-        raise SettingsError("Confidences are those of given candidates. Name these with --candidates, or leave --scores "
-                            "out.")
+        raise SettingsError("Confidences are those of given candidates. Name these with --candidates, or leave "
+                            "--scores out.")
     benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
     refuse_unsuitable(benchmark, "targets")
     found = open_gallery(gallery, home=settings.home)

@@ -55,8 +55,8 @@ def counts(of: Decided, thresholds: Values) -> Values:
 
 
 def measures(cells: Values, undefined: Undefined = "null") -> Values:
-    """``[..., 5]`` of ``[..., 4]``: kappa, agreement, precision, recall and F1; nan for 0 / 0. ``undefined``: kappa where
-    model and people give all images the same answer."""
+    """``[..., 5]`` of ``[..., 4]``: kappa, agreement, precision, recall and F1; nan for 0 / 0. ``undefined``: kappa
+    where model and people give all images the same answer."""
     both, model, people, neither = np.moveaxis(cells, -1, 0)
     n = both + model + people + neither
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,8 +97,8 @@ def choice(of: Decided, used: float, options: Options) -> ThresholdChoice:
     drawn = [thresholds[_best(np.tensordot(weight, cells, axes=1), thresholds, used)]
              for weight in weights(queries, options.draws, options.seed)]
     said = f"κ is undefined at it: {SAME}" if np.isnan(measures(whole[chosen])[_KAPPA]) else ""
-    found = with_interval(Estimate(float(thresholds[chosen]), images, reason=said), np.concatenate(drawn) if drawn else np.array([]), queries,
-                          "queries")
+    found = with_interval(Estimate(float(thresholds[chosen]), images, reason=said),
+                          np.concatenate(drawn) if drawn else np.array([]), queries, "queries")
     return ThresholdChoice(found, held_out, at, _difference(held_out, at, held_draws - at_draws, queries))
 
 

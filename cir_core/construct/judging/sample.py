@@ -50,8 +50,8 @@ def draw_sample(sources: Sequence[Source], size: int, seed: int) -> tuple[Sample
     """``size`` sessions of each subset of each source, or all of them where there are fewer; sources by name.
 
     They are drawn by a hash of ``seed`` and a session's content: neither other sources nor their order nor the order
-    or the ids of the sessions change which ones, and a larger sample contains a smaller one. The first of each subset come first, so
-    that a run that stops early has judged as many of each.
+    or the ids of the sessions change which ones, and a larger sample contains a smaller one. The first of each subset
+    come first, so that a run that stops early has judged as many of each.
     """
     drawn = []
     for place, source in enumerate(sorted(sources, key=lambda one: one.name)):

@@ -100,8 +100,9 @@ def _scored_key(path: Path, one: GroupScores, keys: Sequence[Key]) -> Key:
     """Raises ``DatasetError`` for confidences of another query than the candidates at their place have."""
     key = keys[one.index] if 0 <= one.index < len(keys) else ("", "", ())
     if (one.reference_id, one.target_id) != tuple(name.removesuffix(_ENDING) for name in key[:2]):
-        raise DatasetError(f"{path}: item_index {one.index} is not the place of reference {quoted(one.reference_id)} and "
-                           f"target {quoted(one.target_id)} in the candidates. Give the candidates that were scored.")
+        raise DatasetError(f"{path}: item_index {one.index} is not the place of reference {quoted(one.reference_id)} "
+                           f"and target {quoted(one.target_id)} in the candidates. Give the candidates that were "
+                           "scored.")
     return key
 
 

@@ -113,9 +113,9 @@ def read_provenance(path: Path, faults: ValidationIssues = RAISE) -> Iterator[Qu
                     found = from_line(line)
                 except ValidationError as error:
                     first = error.errors()[0]
-                    where = ".".join(map(str, first["loc"]))
-                    faults.add(path, f"line {number}", f"it is no query with candidates ({where + ': ' if where else ''}"
-                                                       f"{first['msg']})", "Construct the file again")
+                    why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+                    faults.add(path, f"line {number}", f"it is no query with candidates ({why})",
+                               "Construct the file again")
                     continue
                 yield found
     except OSError as error:

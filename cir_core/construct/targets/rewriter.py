@@ -21,7 +21,7 @@ from cir_core.language.tasks import RewriteTask
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.domains import Domain
 
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])|[\u3002\uff01\uff1f][\W_]*(?=\w)")     # also CJK full stops
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])|[\u3002\uff01\uff1f][\W_]*(?=\w)")   # and those of CJK
 _OF_THE_TASK = re.compile(r"\b(distractors?(?:\s*\d+)?|candidate\s*\d+|(?:target|reference|comparison) images?)\b",
                           re.IGNORECASE)
 

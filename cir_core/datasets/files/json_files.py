@@ -31,8 +31,8 @@ _FLATTER = "No data set is: check that it is the right file"
 
 def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
     """Records of a JSON array of objects with their indices from 0, streamed. ``key``: the array is this member of the
-    file's object. A truncated or broken file is a fault after the records before it, and a repeated key in any object of
-    a record is one before it."""
+    file's object. A truncated or broken file is a fault after the records before it, and a repeated key in any object
+    of a record is one before it."""
     number = 0
     kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
