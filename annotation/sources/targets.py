@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.sources.sampling import spread
+from cir_core.construct.sessions.run_record import read_run
 from cir_core.construct.targets.files import ENDING, PROVENANCE, SELECTION
 from cir_core.construct.targets.provenance import Candidate, QueryCandidates, read_provenance
 from cir_core.construct.targets.settings import THRESHOLD
@@ -39,11 +40,13 @@ class TargetQuery:
 
 @dataclass(frozen=True)
 class TargetQueries:
-    """``threshold``: from which on the files count a candidate as a target. ``source``: plain JSON."""
+    """``threshold``: from which on the files count a candidate as a target; with a note where they do not say.
+    ``source``: plain JSON."""
 
     queries: tuple[TargetQuery, ...]
     threshold: float
     source: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def read_target_queries(folder: Path, only: Collection[str] = ()) -> TargetQueries:
@@ -68,7 +71,8 @@ def read_target_queries(folder: Path, only: Collection[str] = ()) -> TargetQueri
         raise StudyError(f"The query {quoted(key)} occurs {times:,} times in {folder}. Keep one of them.")
     source = {"form": "multi-target", "files": {label: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
                                                 for label, path in chosen.items()}}
-    return TargetQueries(queries, _threshold(folder, list(chosen)), source)
+    threshold, notes = _threshold(folder, list(chosen))
+    return TargetQueries(queries, threshold, source, notes)
 
 
 def sample_targets(found: TargetQueries, size: int | None, seed: int) -> tuple[TargetQuery, ...]:
@@ -83,12 +87,19 @@ def sample_targets(found: TargetQueries, size: int | None, seed: int) -> tuple[T
                         purpose="targets"))
 
 
-def _threshold(folder: Path, labels: Sequence[str]) -> float:
-    """Of the files of targets beside; that of the paper where there are none."""
+def _threshold(folder: Path, labels: Sequence[str]) -> tuple[float, tuple[str, ...]]:
+    """What stage 1 recorded, and what the files of targets say; with a note that of the paper where neither does, as in
+    a folder of an earlier version in which no query has a target."""
+    run = read_run(folder)
+    recorded = {label: run.thresholds[label] for label in labels if label in run.thresholds} if run else {}
     paths = [path for label in labels if (path := folder / SELECTION / f"{label}{ENDING}.json").is_file()]
-    there = sorted({record.threshold for path in paths for record in read_multi_target(path)})
+    there = sorted({*recorded.values(), *(record.threshold for path in paths for record in read_multi_target(path))})
     if len(there) > 1:
         raise StudyError(f"The files of {folder} have different thresholds: "
                          f"{', '.join(f'{one:g}' for one in there)}. Write them with one (cirque construct "
                          "multi-target --resume --threshold), or name one file with --subset.")
-    return there[0] if there else THRESHOLD
+    if there:
+        return there[0], ()
+    return THRESHOLD, ("The files of targets do not say from which confidence on a candidate counts as one; it is "
+                       f"taken as {THRESHOLD:g}. To record it, write them again (cirque construct multi-target "
+                       "--resume).",)

@@ -117,7 +117,8 @@ def _row(dataset: str | None, items: Sequence[Item], given: Mapping[str, Sequenc
     images = marked_images(there, [one for item in there for one in given[item.item_id]])
     verdicts = Counter(one.verdict for one in images)
     targets = {one.item.item_id for one in images if one.verdict}
-    model = [one for one in images if one.verdict is not None and (one.confidence or 0) >= threshold]
+    model = [one for one in images if one.verdict is not None and one.confidence is not None
+             and one.confidence >= threshold]
     own = [one.verdict for one in images if one.original and one.verdict is not None]
     confirmed = sum(one.verdict is True for one in model)
     return TargetRow(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
-from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.registry.kinds import find_kind, read_benchmark
+from cir_core.support.texts import counted, quoted
 
 WITHOUT_PATH = ("sample",)
 """Data sets that need no path: cirque has drawn their images itself."""
@@ -22,11 +22,22 @@ def queries_to_construct(
     ``DatasetError``, also for queries whose targets are hidden."""
     mode: CaptionMode | None = caption_mode or ("separate" if dataset in _SEPARATE else None)
     benchmark = read_benchmark(dataset, path, split=split, caption_mode=mode, pool=pool)
-    refuse_hidden(benchmark)
-    if benchmark.own_galleries:
-        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; sessions need one to "
-                           "search. Take another data set.")
+    refuse_unsuitable(benchmark, "sessions")
     return benchmark
+
+
+def refuse_unsuitable(benchmark: Benchmark, made: str) -> None:
+    """Raises ``DatasetError`` if nothing can be constructed from ``benchmark``: it has no queries, queries without a
+    target, or a gallery for each query. ``made``: what is constructed, in the plural."""
+    if not benchmark.queries:
+        raise DatasetError(f"{benchmark.name} has no queries. Check the annotation file.")
+    if without := [query.query_id for query in benchmark.queries if not query.target_ids]:
+        raise DatasetError(f"{counted(len(without), 'query', 'queries')} of {len(benchmark.queries):,} in "
+                           f"{benchmark.name} have no target, such as {quoted(without[0])}; {made} are constructed "
+                           "towards one. Take a split with targets, or take these queries out.")
+    if benchmark.own_galleries:
+        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; {made} need one to "
+                           "search. Take another data set.")
 
 
 def own_path(dataset: str, home: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -185,6 +185,14 @@ def domain_of(benchmark: Benchmark) -> Domain | None:
     parts differ."""
     kind = KINDS.get(benchmark.kind)
     found = {domain_named(name) for name in (kind.parts(benchmark) if kind else ())}
+    return found.pop() if len(found) == 1 else None
+
+
+def domain_of_targets(files: Iterable[tuple[str, str]]) -> Domain | None:
+    """:func:`domain_of` of files in SoFT's forms: of each its name, such as "shirt", and the id of an image, by which
+    CIRR's are told whatever the file is called."""
+    found = {domain_named("cirr" if is_cirr_name(image_id) else "fashioniq" if name in fashioniq.CATEGORIES else name)
+             for name, image_id in files}
     return found.pop() if len(found) == 1 else None
 
 

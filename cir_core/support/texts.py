@@ -20,7 +20,7 @@ _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 def clean_text(text: str, *, required: bool = True) -> str:
     """NFC, one line, no control characters. Raises ``SearchError``: empty or too long."""
     text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text or "" if c not in _BIDI)
-    text = " ".join(text.encode("utf-8", "replace").decode().split())
+    text = " ".join(encodable(text).split())
     nfc = composed(text, MAX_TEXT)
     if nfc is None:
         raise _too_long(text)
@@ -79,9 +79,14 @@ def can_be_stored(text: str) -> bool:
     return "\0" not in text
 
 
+def encodable(text: str) -> str:
+    """``text`` with a question mark for each lone surrogate, which UTF-8 cannot hold and JSON's escapes can."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def printable(text: str) -> str:
     """``text`` without control characters except newlines and tabs, encodable as UTF-8; otherwise unchanged."""
-    text = _LINE_ENDS.sub("\n", text.encode("utf-8", "replace").decode())
+    text = _LINE_ENDS.sub("\n", encodable(text))
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 

@@ -37,6 +37,8 @@ def multi_target(
         min=1, max=1000, help="Candidates of each group that get a confidence.")] = 10,
     candidates: Annotated[Path | None, typer.Option(
         help="Folder of candidates in SoFT's form, instead of sentences and searches.")] = None,
+    scores: Annotated[Path | None, typer.Option(
+        help="With --candidates: folder of their confidences in SoFT's form; only what it lacks is asked for.")] = None,
     sentences: Annotated[ModelChoice, typer.Option(
         help="Who writes the two sentences: the settings' language model, or the built-in one (garments).")] = (
         ModelChoice.settings),
@@ -59,23 +61,27 @@ def multi_target(
     from cir_core.construct.sessions.spending import Budget
     from cir_core.construct.targets.multi_target import MultiTargets, find_targets
     from cir_core.construct.targets.settings import TargetSettings
-    from cir_core.evaluation.evaluators.checks import refuse_hidden
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.registry.constructing import refuse_unsuitable
     from cir_core.registry.kinds import domain_of, read_benchmark
 
     settings = get_settings()
     check_budget(budget)
     if candidates is not None and sentences is ModelChoice.built_in:
         raise SettingsError("With --candidates nobody writes sentences. Leave --sentences out.")
+    if scores is not None and candidates is None:
+        raise SettingsError("Confidences are those of given candidates. Name these with --candidates, or leave "
+                            "--scores out.")
     benchmark = read_benchmark(dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
-    refuse_hidden(benchmark)
+    refuse_unsuitable(benchmark, "targets")
     found = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(found.encoder.spec)
     with ExitStack() as stack:
         language = stack.enter_context(language_model(ModelChoice.settings, encoder))
         about = MultiTargets(
             benchmark, found, encoder, _with_sentences(language, sentences, encoder), TargetSettings(keep, scored),
-            domain or domain_of(benchmark) or settings.domain, candidates, tuple(subset or ()))
+            domain or domain_of(benchmark) or settings.domain, candidates, tuple(subset or ()),
+            scores)
         at_a_time = workers or settings.llm_concurrency
         check_card(folder / "journal.jsonl", about.card, resume=resume)
         print_notes((*benchmark.notes, *about.subsets.notes))

@@ -52,6 +52,7 @@ def single_target(
     from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
     from cir_core.gallery.gallery import open_gallery
     from cir_core.language.wrappers.routed import answering
+    from cir_core.registry.kinds import domain_of_targets
 
     settings = get_settings()
     check_budget(budget)
@@ -63,7 +64,9 @@ def single_target(
             open_encoder(found.encoder.spec))
         language = stack.enter_context(language_model(model, encoder))
         chosen: Check = check or ("confidence" if language.sees else "text")
-        about = SingleTargets(files, found, language, chosen, seed, domain or settings.domain, keep_reference)
+        shows = domain or domain_of_targets((file.name, file.records[0].reference_id) for file in files
+                                            if file.records) or settings.domain
+        about = SingleTargets(files, found, language, chosen, seed, shows, keep_reference)
         built_in = answering(language, "rewrite").name.startswith("built-in/")
         at_a_time = workers or (1 if built_in else settings.llm_concurrency)
         check_card(folder / "journal.jsonl", about.card, resume=resume)

@@ -53,15 +53,16 @@ def create_targets(
         if not as_json:
             print_strata(strata)
             print_answers_plan(forecast, "query", "queries")
+            print_notes(found.notes)
         result = {"queries": strata, "candidates": sum(len(one.shown) for one in queries),
-                  "plan": answers_plan(forecast), "notes": []}
+                  "plan": answers_plan(forecast), "notes": list(found.notes)}
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_target_study(
                     stores.studies, settings.home, name, queries, images, plan, threshold=found.threshold,
                     created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
                     max_megapixels=settings.max_image_megapixels, progress=bar)
-            result = {**study_json(created.study, created.counts), **result, "notes": list(created.notes)}
+            result = {**study_json(created.study, created.counts), **result, "notes": [*found.notes, *created.notes]}
     if as_json:
         typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif dry_run:

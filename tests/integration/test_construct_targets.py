@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
-from cir_core.datasets.readers.soft import read_single_target
+from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.registry.kinds import read_benchmark
@@ -203,6 +203,32 @@ def test_the_built_in_model_rewrites_and_what_it_cannot_tell_apart_is_listed(cir
     refused = cirque("construct", "single-target", one, "--gallery", "garments", "--out", tmp_path / "x", "--model",
                      "built-in", "--check", "confidence")
     assert isinstance(refused.exception, SettingsError) and "--check text" in str(refused.exception)
+
+
+def test_the_domain_is_that_of_the_files(cirque, tmp_path):
+    path = tmp_path / "mine_multi_target_selection.json"
+    names = [f"dev-{n}-0-img0" for n in range(4)]
+    write_multi_target(path, [MultiTarget(names[0], names[1], ("red",), 0.85, dict.fromkeys(names[1:], 1.0))])
+
+    def shown(*more):
+        result = cirque("construct", "single-target", path, "--gallery", "garments", "--out", tmp_path / "x", "--model",
+                        "built-in", "--dry-run", *more)
+        assert result.exit_code == 0, (result.output, result.exception)
+        return re.findall(r"domain\s(\w+)", result.output)
+
+    assert shown() == ["scene"] and shown("--domain", "garment") == ["garment"]
+
+
+def test_queries_without_a_target_are_refused_without_advice_for_submissions(cirque, tmp_path):
+    queries, pool = tmp_path / "queries.jsonl", tmp_path / "pool.jsonl"
+    query = {"qid": "1", "query_txt": "red", "query_img_path": "a.jpg", "query_modality": "image,text",
+             "pos_cand_list": ["a"], "task_id": 7}
+    queries.write_text("".join(json.dumps(one) + "\n" for one in (query, query | {"qid": "2", "pos_cand_list": []})))
+    pool.write_text('{"did": "a", "img_path": "a.jpg"}\n')
+    result = cirque("construct", "multi-target", "mbeir", queries, "--pool", pool, "--gallery", "garments", "--out",
+                    tmp_path / "x")
+    assert isinstance(result.exception, DatasetError) and "1 query of 2 in" in str(result.exception)
+    assert "--submission" not in str(result.exception)
 
 
 PROGRAM = """

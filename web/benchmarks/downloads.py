@@ -10,10 +10,12 @@ from starlette.responses import Response
 
 from annotation.tables.files import as_zip
 from cir_core.construct.browse.folders import ConstructionFolder
+from cir_core.construct.browse.targets import broken_lines
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.targets.files import multi_targets, selection_of
 from cir_core.construct.targets.provenance import read_provenance
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import write_multi_target
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
@@ -33,13 +35,18 @@ def filtered_files(folder: ConstructionFolder, settings: FilterSettings) -> Resp
 
 
 def target_files(folder: ConstructionFolder, threshold: float) -> Response:
-    """SoFT's multi-target file of each subset. Raises ``DatasetError``, also before the end of the construction."""
+    """SoFT's multi-target file of each subset; what the page leaves out is left out, which ``NOTES.txt`` says. Raises
+    ``DatasetError``, also before the end of the construction."""
     if not folder.provenance:
         raise DatasetError(f"{quoted(folder.name)} is not finished: its files are written when all queries are done.")
     with TemporaryDirectory(prefix="cirque-benchmark-") as made:
-        out = Path(made)
+        out, notes = Path(made), []
         for path in folder.provenance:
-            write_multi_target(selection_of(out, path.stem), multi_targets(read_provenance(path), threshold))
+            faults = ValidationIssues(collect=True)
+            write_multi_target(selection_of(out, path.stem), multi_targets(read_provenance(path, faults), threshold))
+            notes += [f"{path.stem}: {broken_lines(faults.count)}\n"] if faults.count else []
+        if notes:
+            (out / "NOTES.txt").write_text("".join(notes), "utf-8")
         content = _zipped(out)
     return _zip_answer(content, f"{file_stem(folder.name)} threshold {threshold:g}.zip")
 

@@ -52,7 +52,7 @@ def target_report(
         found.raters, len(chosen.items), len(given), shared, len(chosen.judgements), len(decided),
         sum(one.verdict is True for one in decided), len(found.images) - len(decided), len(decided) - len(known),
         threshold, mark_agreement(found.marks, options), pair_marks(found.marks, found.raters, options),
-        thresholds.curve(compared, threshold), thresholds.choice(compared, threshold, options),
+        thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
         tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)))
 
 

@@ -141,7 +141,8 @@ def _how(report: TargetReport) -> list[tuple[str, str]]:
         ("Cohen’s κ, Fleiss’ κ", "statsmodels, over images with a yes or no."),
         ("Krippendorff’s α", "evalica, nominal, over images with a yes or no of two people or more."),
         ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use the one with the highest κ of model and majority; "
-                           "of equal ones the nearest to that in use."),
+                           "of equal ones the nearest to that in use. κ is undefined, and counts as 1 for the "
+                           "choice, where model and majority give all images the same answer."),
         ("Held out", "Each query at the threshold that is best for the other queries (leave one query out), all images "
                      "pooled. In its intervals these thresholds stay as they are."),
         ("Intervals", interval_sentence(report.about.options, "queries")),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -22,9 +21,7 @@ from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.journal import JournalReader
 from cir_core.construct.targets.provenance import Candidate, QueryCandidates, from_json, from_line
 from cir_core.errors import DatasetError
-from cir_core.support.texts import quoted
-
-_LARGEST_RANK = 10**9
+from cir_core.support.texts import counted, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +92,12 @@ def scored(record: QueryCandidates) -> list[tuple[Candidate, float]]:
     return sorted(known, key=lambda pair: -pair[1])
 
 
+def broken_lines(count: int) -> str:
+    """What a reader must know where files of provenance have lines that are no queries."""
+    return (f"{counted(count, 'line is no query', 'lines are no queries')} with candidates and "
+            f"{'is' if count == 1 else 'are'} left out. Construct the files again.")
+
+
 class TargetReader:
     """Reads the queries of one construction; of a journal, only what is new since the last time."""
 
@@ -123,16 +126,12 @@ def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
         with path.open("rb") as file:
             for place, line in enumerate(file):
                 try:
-                    found = _browsed(from_line(line), len(queries), place, path.stem, path, offset, line, images)
+                    queries.append(_browsed(from_line(line), len(queries), place, path.stem, path, offset, line,
+                                            images))
                 except ValidationError:
-                    found = None
-                if found is None:
                     faults += 1
-                else:
-                    queries.append(found)
                 offset += len(line)
-    notes = (f"{faults:,} lines are no queries with candidates and are left out. Construct the files again.",)
-    return BrowsedTargets(queries, frozenset(images), 0, notes if faults else ())
+    return BrowsedTargets(queries, frozenset(images), 0, (broken_lines(faults),) if faults else ())
 
 
 class _Journal(JournalReader):
@@ -152,12 +151,8 @@ class _Journal(JournalReader):
                 except (KeyError, ValidationError):
                     self._failed.add(at)
                     continue
-                found = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
-                if found is None:
-                    self._failed.add(at)
-                else:
-                    self._failed.discard(at)
-                    self._found[at] = found
+                self._found[at] = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
+                self._failed.discard(at)
         queries = [replace(self._found[at], number=number) for number, at in enumerate(sorted(self._found))]
         return BrowsedTargets(queries, frozenset(self._images), len(self._failed))
 
@@ -165,12 +160,9 @@ class _Journal(JournalReader):
 def _browsed(
     record: QueryCandidates, number: int, place: int, subset: str, path: Path, offset: int, line: bytes,
     images: set[str],
-) -> BrowsedQuery | None:
-    """``record``, which is in ``line``; its images are added to ``images``. None if its numbers cannot be."""
+) -> BrowsedQuery:
+    """``record``, which is in ``line``; its images are added to ``images``."""
     found = scored(record)
-    if not all(0 <= confidence <= 1 for _, confidence in found) or not all(
-            math.isfinite(at.similarity) and 1 <= at.rank <= _LARGEST_RANK for one, _ in found for at in one.found):
-        return None
     ids = [one.image for one, _ in found]
     images.update(ids, (record.reference, record.original_target))
     words = (record.text, *record.captions, *record.sentences, record.query_id, record.reference,

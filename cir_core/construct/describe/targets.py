@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cir_core.construct.targets.files import PROVENANCE
+from cir_core.construct.targets.files import ENDING, PROVENANCE, SELECTION
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import LEAST_TARGETS
 from cir_core.construct.targets.single_target import read_target_files
@@ -66,11 +66,11 @@ class TargetDescription:
 def holds_targets(path: Path) -> bool:
     """Whether ``path`` is a file of queries with several targets, or a folder that stage 1 wrote."""
     if path.is_dir():
-        return (path / "multi_target_selection").is_dir() or any(path.glob("*_multi_target_selection.json"))
+        return (path / SELECTION).is_dir() or any(path.glob(f"*{ENDING}.json"))
     if not path.is_file() or first_byte(path) != b"[":
         return False
-    _, first = next(read_array(path, ValidationIssues(collect=True)), (0, {}))
-    return "confidence_scores" in first
+    _, first = next(read_array(path, ValidationIssues(collect=True)), (0, None))
+    return path.stem.endswith(ENDING) if first is None else "confidence_scores" in first    # [] says it by its name
 
 
 def describe_targets(paths: Sequence[Path]) -> TargetDescription:

@@ -79,7 +79,7 @@ def check_conditions(
     """Check every session of a construction's or a filter's folder, or of one file in raw or public form.
 
     ``encoder`` compares the texts; without one, the similarities stored in the raw form do. Raises ``DatasetError`` for
-    a broken file, and where there are neither.
+    a broken file, without any session, and where there are neither.
     """
     if not path.exists():
         raise DatasetError(f"{path} is missing. Check the path.")
@@ -90,7 +90,10 @@ def check_conditions(
     else:
         similarities = stored_similarities if encoder is None else encoded_similarities(encoder)
         subsets = {raw.subset: _of_raw(raw, settings, similarities) for raw in raw_files(path)}
-    return _report(subsets, settings, notes, progress)
+    report = _report(subsets, settings, notes, progress)
+    if not any(one.sessions for one in report.subsets):
+        raise DatasetError(f"{path} has no session, so nothing was checked. Check that it is the right file.")
+    return report
 
 
 def _of_raw(raw: RawFile, settings: FilterSettings, similarities: Similarities) -> Iterator[_Measured]:

@@ -26,7 +26,7 @@ from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galler
 from cir_core.construct.sessions.job import JobOptions, Progress, long_job
 from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
 from cir_core.construct.sessions.spending import Budget, SessionWatch
-from cir_core.errors import SettingsError
+from cir_core.errors import DatasetError, SettingsError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, JudgeTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -133,13 +133,15 @@ def judge_sessions(
     not depend on ``workers``, nor on where earlier runs ended.
 
     Raises:
-        DatasetError: ``folder`` has scores (and no ``resume``) or other ones, or another process uses it.
+        DatasetError: ``folder`` has scores (and no ``resume``) or other ones, also of other sessions, or another
+            process uses it.
         LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
         GalleryError: the disk is full.
     """
     sampled = judging.sampled
     options = JobOptions(workers, budget, resume, retry_failed, progress)
     with long_job(folder, judging.card, options, "judges sessions") as job:
+        _read(job.journal, sampled)     # before anything is asked
         language = job.language(judging.language)
         tasks = JudgeTasks(judging.galleries, language, judging.domain)
         run = job.run(range(len(sampled)), lambda at, watch: _judge(language, tasks, sampled[at], watch))
@@ -161,12 +163,19 @@ def _judge(
 def _read(
     journal: ConstructionJournal, sampled: Sequence[SampledSession]
 ) -> tuple[list[JudgedSession], list[dict[str, str]]]:
-    judged, failures = [], []
+    """Raises ``DatasetError`` for the scores of another session than that at their place."""
+    judged, failures = list[JudgedSession](), []
     for position, one in enumerate(sampled):
         if position in journal.tally.offsets:
             found = journal.read(position)
             if found.result is not None:
                 judged.append(JudgedSession.from_json(found.result))
+                if (judged[-1].source, judged[-1].subset, judged[-1].session_id) != (
+                        one.source, one.session.subset, one.session.session_id):
+                    raise DatasetError(f"Finished scores belong to another session than {one.session.session_id} of "
+                                       f"{one.source}: an earlier version of cirque began this folder with the "
+                                       "sources in another order. Name another folder with --out: answers are "
+                                       "cached, and not paid for again.")
             else:
                 failures.append({"source": one.source, "subset": one.session.subset,
                                  "session_id": one.session.session_id, "reason": found.failure})

@@ -47,14 +47,14 @@ def sources_as_json(sources: Sequence[Source]) -> dict[str, dict[str, Any]]:
 
 
 def draw_sample(sources: Sequence[Source], size: int, seed: int) -> tuple[SampledSession, ...]:
-    """``size`` sessions of each subset of each source, or all of them where there are fewer.
+    """``size`` sessions of each subset of each source, or all of them where there are fewer; sources by name.
 
-    They are drawn by a hash of ``seed`` and a session's content: neither other sources nor the order or the ids of the
-    sessions change which ones, and a larger sample contains a smaller one. The first of each subset come first, so
-    that a run that stops early has judged as many of each.
+    They are drawn by a hash of ``seed`` and a session's content: neither other sources nor their order nor the order
+    or the ids of the sessions change which ones, and a larger sample contains a smaller one. The first of each subset
+    come first, so that a run that stops early has judged as many of each.
     """
     drawn = []
-    for place, source in enumerate(sources):
+    for place, source in enumerate(sorted(sources, key=lambda one: one.name)):
         for subset in source.subsets:
             ordered = sorted(subset.sessions, key=lambda one: hashlib.sha256(_bytes([seed, *_content(one)])).digest())
             drawn += [(number, place, subset.name, SampledSession(source.name, session))

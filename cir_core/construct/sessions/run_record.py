@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from cir_core.construct.sessions.spending import Budget
+from cir_core.datasets.readers.soft import Confidence
 from cir_core.support.files import write_atomically
 
 RUN_FILE = "run.json"
@@ -18,7 +20,8 @@ _MOST_BYTES = 2**20
 @dataclass(frozen=True)
 class RunRecord:
     """``subsets``: (): all. ``limit``: queries of each subset. ``total`` of them all; ``complete``: all are over.
-    ``others``: queries in the journal that this run did not want."""
+    ``others``: queries in the journal that this run did not want. ``thresholds``: of the files of targets that this run
+    and earlier ones wrote, by their name."""
 
     subsets: tuple[str, ...] = ()
     limit: int | None = None
@@ -27,6 +30,7 @@ class RunRecord:
     budget: Budget = Budget()
     complete: bool = False
     others: int = 0
+    thresholds: Mapping[str, Confidence] = field(default_factory=dict)
 
 
 _ADAPTER = TypeAdapter(RunRecord)

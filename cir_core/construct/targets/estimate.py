@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cir_core.construct.sessions.estimate import LETTERS, PICTURE, SECONDS, TRIAL, Estimate, Prices, RoleEstimate
 from cir_core.construct.sessions.journal import Tally
+from cir_core.construct.targets.given import to_ask
 from cir_core.construct.targets.multi_target import MultiTargets
-from cir_core.construct.targets.rewriter import text_of
 from cir_core.construct.targets.settings import ATTEMPTS, DISTRACTORS, GROUPS
 from cir_core.construct.targets.single_target import SingleTargets
+from cir_core.datasets.files.captions import query_texts
+from cir_core.errors import DatasetError
 from cir_core.language.base import LanguageModel
 from cir_core.language.openai.form import in_words
 from cir_core.language.prompts import load
@@ -33,22 +36,42 @@ def estimate_targets(
         text = about.benchmark.queries[left[0]].modification_text
         scored = min(about.settings.scored, max(len(one.image_ids) for one in about.chosen))
         names = tuple(f"candidate {number}" for number in range(1, scored + 1))
-        groups = len(GROUPS) * n
-        tokens = _tokens(about.language, ConfidenceTask(Picture(), text, names, (Picture(),) * scored, about.domain))
+        sizes = _sizes(about, left) if about.given else Counter({scored: len(GROUPS) * n})
+        groups, images = sizes.total(), sum(size * count for size, count in sizes.items())
+        tokens = sum(count * _tokens(about.language, ConfidenceTask(
+            Picture(), text, names[:size], (Picture(),) * size, about.domain)) for size, count in sizes.items())
         if about.given is None and not _free(about.language, "two-sentences"):
             task = TwoSentencesTask(Picture(), text, about.domain)
             roles["two-sentences"] = RoleEstimate(n, n, n * _tokens(about.language, task), n * _SENTENCES)
-        roles["confidence"] = RoleEstimate(groups, groups * ATTEMPTS, groups * tokens, groups * _CONFIDENCE * scored)
+        roles["confidence"] = RoleEstimate(groups, groups * ATTEMPTS, tokens, _CONFIDENCE * images)
     return _estimate(n, roles, workers, prices, before, "queries")
+
+
+def _sizes(about: MultiTargets, left: Sequence[int]) -> Counter[int]:
+    """Of given candidates the numbers of images that are asked about in one request. Queries that the files lack ask
+    nothing."""
+    sizes, wanted = Counter[int](), frozenset(left)
+    for subset in about.chosen:
+        given, there = about.candidates[subset.name], frozenset(subset.image_ids)
+        for query in (about.benchmark.queries[at] for at in subset.positions if at in wanted):
+            try:
+                records = given.of(query)
+            except DatasetError:
+                continue
+            for group, record in records.items():
+                _, asked = to_ask(record.image_ids, there, query, given.known(query, group), about.settings.scored)
+                sizes[len(asked)] += bool(asked)
+    return +sizes
 
 
 def estimate_rewriting(
     about: SingleTargets, left: Sequence[int], *, workers: int, prices: Prices = Prices(), before: Tally | None = None,
 ) -> Estimate:
-    """:func:`estimate_targets` of the pieces at ``left``."""
+    """:func:`estimate_targets` of the pieces at ``left``. Those whose captions are empty ask nothing."""
     n, roles = len(left), dict[str, RoleEstimate]()
+    texts = [texts[0] for at in left if (texts := query_texts(about.pieces[at].record.captions, "joined"))]
     if left and not _free(about.language, "rewrite"):
-        text, calls, most = text_of(about.pieces[left[0]].record), n * _TRIES, n * about.attempts
+        text, calls, most = texts[0] if texts else "", len(texts) * _TRIES, len(texts) * about.attempts
         task = RewriteTask(Picture(), Picture(), (Picture(),) * DISTRACTORS, text, about.domain)
         roles["rewrite"] = RoleEstimate(calls, most, calls * _tokens(about.language, task), calls * _REWRITE)
         if about.check == "confidence":

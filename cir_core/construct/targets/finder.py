@@ -7,12 +7,12 @@ ranking leaves it out (CIRR).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from cir_core.construct.pictures import Pictures
-from cir_core.construct.targets.given import GivenCandidates, captions_of
+from cir_core.construct.targets.given import GivenCandidates, captions_of, to_ask
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
 from cir_core.construct.targets.settings import ATTEMPTS, GROUPS, Group, TargetSettings
 from cir_core.datasets.records import BenchmarkQuery
@@ -126,10 +126,11 @@ class TargetFinder:
         self, group: Group, places: Places, query: BenchmarkQuery, reference: Picture, text: str,
         watch: Observer | None,
     ) -> list[tuple[str, FoundIn]]:
-        """The group's candidates; the first ones that can be looked at get a confidence."""
-        asked: Sequence[str] = [image_id for image_id, _ in places
-                                if image_id in self._index and image_id not in query.excluded_ids]
-        pictures = {image_id: self._pictures.of(image_id, watch) for image_id in asked[:self._settings.scored]}
-        known = confidences(self._language, reference, text, pictures, self._domain, watch)
+        """The group's candidates; the first ones that can be looked at get a confidence, if none was given."""
+        given = self._given.known(query, group) if self._given is not None else {}
+        counting, asked = to_ask([image_id for image_id, _ in places], self._index, query, given, self._settings.scored)
+        pictures = {image_id: self._pictures.of(image_id, watch) for image_id in asked}
+        known = {image_id: given[image_id] for image_id in counting if image_id in given}
+        known |= confidences(self._language, reference, text, pictures, self._domain, watch)
         return [(image_id, FoundIn(group, rank, similarity, known.get(image_id)))
                 for rank, (image_id, similarity) in enumerate(places, start=1)]

@@ -15,13 +15,13 @@ from typing import Any
 from cir_core.construct.pictures import Pictures
 from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
 from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
-from cir_core.construct.sessions.run_record import RunRecord, write_run
+from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
 from cir_core.construct.sessions.spending import SessionWatch
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
 from cir_core.construct.targets.finder import TargetFinder
-from cir_core.construct.targets.given import GivenCandidates, read_given
+from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given
 from cir_core.construct.targets.provenance import QueryCandidates, from_json
 from cir_core.construct.targets.settings import THRESHOLD, MultiTargetCard, TargetSettings
 from cir_core.datasets.records import Benchmark, caption_mode_of
@@ -72,7 +72,8 @@ class MultiTargetReport:
 
 @dataclass(frozen=True)
 class MultiTargets:
-    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form.
+    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form;
+    ``scores``: one of their confidences.
 
     Raises ``SettingsError`` for a language model that sees no images.
     """
@@ -85,6 +86,7 @@ class MultiTargets:
     domain: Domain = "garment"
     given: Path | None = None
     only: tuple[str, ...] = ()      # subsets; (): all
+    scores: Path | None = None
     subsets: Subsets = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +108,7 @@ class MultiTargets:
         """By subset; empty if none were given. Raises ``DatasetError``."""
         if self.given is None:
             return {}
-        return {one.name: read_given(self.given, label_of(one)) for one in self.chosen}
+        return {one.name: read_given(self.given, label_of(one), self.scores) for one in self.chosen}
 
     @property
     def card(self) -> MultiTargetCard:
@@ -156,8 +158,10 @@ def find_targets(
     wanted = about.wanted(limit)
     subset_of = {position: name for name, positions in wanted.items() for position in positions}
     with long_job(folder, about.card, options, "finds targets") as job:
+        earlier = read_run(folder)
+        thresholds = dict(earlier.thresholds) if earlier else {}
         record = RunRecord(about.only, limit, len(subset_of), options.workers, options.budget,
-                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()))
+                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()), thresholds=thresholds)
         write_run(folder, record)
         finders = about.finders(job)
 
@@ -168,19 +172,20 @@ def find_targets(
         counts, outputs, failures = {}, {}, []
         for subset in about.chosen:
             positions = wanted[subset.name]
-            found, failed = _results(job.journal, positions)
+            found, failed = _results(job.journal, about.benchmark, positions)
             counts[subset.name] = _counts(found, len(positions), len(failed), threshold)
             failures += [{"subset": subset.name, "query_id": about.benchmark.queries[position].query_id,
                           "reason": reason} for position, reason in failed]
             if run.complete:
                 outputs[subset.name] = write_stage_one(folder, label_of(subset), found, threshold, about.settings.keep)
+                thresholds[label_of(subset)] = threshold
         write_atomically(folder / "failures.json", as_bytes(failures))
         write_run(folder, replace(record, complete=run.complete))
         return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)
 
 
 def _results(
-    journal: ConstructionJournal, positions: Sequence[int]
+    journal: ConstructionJournal, benchmark: Benchmark, positions: Sequence[int]
 ) -> tuple[list[QueryCandidates], list[tuple[int, str]]]:
     found, failed = [], []
     for position in positions:
@@ -189,7 +194,8 @@ def _results(
             if line.result is None:
                 failed.append((position, line.failure))
             else:
-                found.append(from_json(line.result))
+                # Journals of earlier versions have captions that the model did not read.
+                found.append(replace(from_json(line.result), captions=captions_of(benchmark.queries[position])))
     return found, failed
 
 

@@ -14,11 +14,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from cir_core.construct.targets.settings import Group
+from cir_core.datasets.files.issues import RAISE, ValidationIssues
+from cir_core.datasets.readers.soft import Confidence, Finite
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
 
@@ -28,9 +30,9 @@ class FoundIn:
     """``rank`` from 1 among the group's candidates; ``confidence`` None where nothing was asked."""
 
     group: Group
-    rank: int
-    similarity: float
-    confidence: float | None = None
+    rank: Annotated[int, Field(ge=1, le=10**9)]
+    similarity: Finite
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,8 @@ _ADAPTER = TypeAdapter(QueryCandidates)
 
 
 def from_json(record: Mapping[str, Any]) -> QueryCandidates:
-    """Raises ``ValidationError``."""
-    return _ADAPTER.validate_python(record)
+    """What UTF-8 cannot hold is replaced, as in the files. Raises ``ValidationError``."""
+    return _ADAPTER.validate_json(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def from_line(line: bytes) -> QueryCandidates:
@@ -97,19 +99,24 @@ def from_line(line: bytes) -> QueryCandidates:
 
 def write_provenance(path: Path, records: Iterable[QueryCandidates]) -> None:
     write_atomically(path, (json.dumps(one.as_json(), ensure_ascii=False, allow_nan=False,
-                                       separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+                                       separators=(",", ":")).encode("utf-8", "replace") + b"\n"
                             for one in records))
 
 
-def read_provenance(path: Path) -> Iterator[QueryCandidates]:
-    """The queries in the order of the file, one at a time. Raises ``DatasetError``."""
+def read_provenance(path: Path, faults: ValidationIssues = RAISE) -> Iterator[QueryCandidates]:
+    """The queries in the order of the file, one at a time. Raises ``DatasetError``, or collects lines that are no
+    queries into ``faults``."""
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    yield from_line(line)
+                    found = from_line(line)
                 except ValidationError as error:
-                    raise DatasetError(f"{path}, line {number}: it is no query with candidates "
-                                       f"({error.errors()[0]['msg']}). Construct the file again.") from error
+                    first = error.errors()[0]
+                    why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+                    faults.add(path, f"line {number}", f"it is no query with candidates ({why})",
+                               "Construct the file again")
+                    continue
+                yield found
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from error

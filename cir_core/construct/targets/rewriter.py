@@ -21,8 +21,9 @@ from cir_core.language.tasks import RewriteTask
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.domains import Domain
 
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])")
-_OF_THE_TASK = re.compile(r"\b(distractors?|candidate \d|(?:target|reference|comparison) images?)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])|[\u3002\uff01\uff1f][\W_]*(?=\w)")   # and those of CJK
+_OF_THE_TASK = re.compile(r"\b(distractors?(?:\s*\d+)?|candidate\s*\d+|(?:target|reference|comparison) images?)\b",
+                          re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def text_of(record: MultiTarget) -> str:
 
 def text_problem(text: str, original: str) -> str:
     """Why ``text`` cannot replace ``original``; "" if it can, as far as the words tell."""
-    if not text:
+    if not (words := _words(text)):
         return "it has no words"
     if _SENTENCE_END.search(text):
         return "it is more than one sentence"
@@ -60,7 +61,7 @@ def text_problem(text: str, original: str) -> str:
         return "it is spelled out letter by letter or marked as refined"
     if named := _OF_THE_TASK.search(text):
         return f"it mentions {quoted(named[0])}"
-    if _words(text) == _words(original):
+    if words <= _words(original):
         return "it says nothing that the request does not say"
     return ""
 
@@ -115,5 +116,5 @@ def _fits_others(known: Mapping[str, float], drawn: Drawn) -> str:
     return f"distractor {' and '.join(places)} fits it as well as the target does" if places else ""
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.casefold()))

@@ -80,7 +80,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class SingleTargets:
-    """Files with everything their queries are rewritten with. Raises ``SettingsError`` for a model that cannot."""
+    """Files with everything their queries are rewritten with, sorted by name: a journal numbers their queries. Raises
+    ``SettingsError`` for a model that cannot."""
 
     files: Sequence[TargetFile]
     gallery: Gallery
@@ -92,6 +93,8 @@ class SingleTargets:
     attempts: int = ATTEMPTS
 
     def __post_init__(self) -> None:
+        by_name = sorted(self.files, key=lambda file: f"{file.name}{ENDING}")     # as a folder lists them
+        object.__setattr__(self, "files", tuple(by_name))
         scoring = answering(self.language, "confidence")
         if self.check == "confidence" and (scoring.name.startswith("built-in/") or not scoring.sees):
             raise SettingsError(f"Checking rewritten texts by confidence needs a language model that sees images: "
@@ -156,12 +159,13 @@ def rewrite_targets(
     workers nor on where earlier runs ended. A query for which no text passes the check is listed with the reason.
 
     Raises:
-        DatasetError: ``folder`` has texts (and no ``resume``) or those of other settings.
+        DatasetError: ``folder`` has texts (and no ``resume``) or those of other settings or other queries.
         LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
         GalleryError: the disk is full.
     """
     wanted = about.wanted(limit)
     with long_job(folder, about.card, options, "rewrites texts") as job:
+        _check_drawn(job, about.pieces, wanted)
         language = job.language(about.language)
         rewriter = Rewriter(language, Pictures(about.gallery, language, about.domain), about.domain, about.check,
                             about.seed, about.attempts)
@@ -182,6 +186,18 @@ def rewrite_targets(
                 outputs[file.name] = _write(folder, file.name, found, about.seed)
         write_atomically(folder / "failures.json", as_bytes(failures))
         return SingleTargetReport(run, counts, outputs, failures)
+
+
+def _check_drawn(job: Job, pieces: Sequence[Piece], wanted: Sequence[int]) -> None:
+    """Raises ``DatasetError`` for a finished text of another target than the query at its place has."""
+    for at in wanted:
+        drawn = pieces[at].drawn
+        result = job.journal.read(at).result if at in job.journal.tally.offsets else None
+        if result and (result["target"], tuple(result["distractors"])) != (drawn.target, drawn.distractors):
+            raise DatasetError(f"A finished text belongs to another query than record {pieces[at].number} of "
+                               f"{quoted(pieces[at].file)}: an earlier version of cirque began this folder with the "
+                               "files in another order. Name another folder with --out: answers are cached, and "
+                               "not paid for again.")
 
 
 def _results(

@@ -31,7 +31,8 @@ _FLATTER = "No data set is: check that it is the right file"
 
 def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
     """Records of a JSON array of objects with their indices from 0, streamed. ``key``: the array is this member of the
-    file's object. A truncated or broken file is a fault after the records before it."""
+    file's object. A truncated or broken file is a fault after the records before it, and a repeated key in any object
+    of a record is one before it."""
     number = 0
     kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
@@ -40,7 +41,11 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterat
             faults.add(path, "", problem, "Check that it is the right file")
             return
         try:
-            for record in ijson.items(DepthLimited(source), prefix, use_float=True):
+            made, repeated = _noting_repeated_keys()
+            for record in ijson.items(DepthLimited(source), prefix, use_float=True, map_type=made):
+                for twice in _taken(repeated, record) if repeated else ():
+                    faults.add(path, number, f"the key {quoted(twice)} occurs twice in one object",
+                               "Keep one of the two")
                 if isinstance(record, dict):
                     yield number, record
                 else:
@@ -159,6 +164,38 @@ def read_records(path: Path, model: type[_Model], faults: ValidationIssues, *,
     for number, record in read_array(path, faults, key=key):
         if (found := validated(model, record, path, number, faults)) is not None:
             yield number, found
+
+
+def _noting_repeated_keys() -> tuple[type[Record], list[tuple[Record, str]]]:
+    """A class of JSON objects, and the list to which they add themselves with their first repeated key."""
+    repeated: list[tuple[Record, str]] = []
+
+    class Noting(Record):
+        __slots__ = ()
+
+        def __setitem__(self, key: str, value: Any) -> None:
+            if key in self and not (repeated and repeated[-1][0] is self):
+                repeated.append((self, key))
+            super().__setitem__(key, value)
+
+    return Noting, repeated
+
+
+def _taken(repeated: list[tuple[Record, str]], record: Any) -> list[str]:
+    """Repeated keys in objects of ``record``, which are taken out of ``repeated``; it has those of later records too,
+    which the parser has read already."""
+    inside, left = set[int](), [record]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            inside.add(id(value))
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    places = [place for place, (where, _) in enumerate(repeated) if id(where) in inside]
+    keys = [repeated[place][1] for place in places]
+    del repeated[:places[-1] + 1 if places else 0]
+    return keys
 
 
 def _held(record: object) -> str:

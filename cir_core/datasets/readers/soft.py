@@ -80,7 +80,7 @@ def is_spelled_out(text: str) -> bool:
     list of them. It marks texts that it could not rewrite by "(refined)"."""
     words = text.replace(",", " ").split()
     letters = sum(len(word) == 1 for word in words)
-    return text.rstrip().endswith("(refined)") or (len(words) >= 8 and 2 * letters > len(words))
+    return text.rstrip(" .,;:!?\"'").casefold().endswith("(refined)") or (len(words) >= 8 and 2 * letters > len(words))
 
 
 def read_multi_target(path: Path, faults: ValidationIssues = RAISE) -> tuple[MultiTarget, ...]:

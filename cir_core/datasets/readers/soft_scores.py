@@ -74,7 +74,7 @@ def write_scores(path: Path, records: Iterable[GroupScores]) -> None:
         },
         "item_index": one.index,
     } for one in records]
-    write_atomically(path, json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False).encode())
+    write_atomically(path, json.dumps(rows, indent=2, allow_nan=False).encode())
 
 
 class _Result(BaseModel):

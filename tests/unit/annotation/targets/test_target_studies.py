@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -16,8 +17,10 @@ from annotation.targets.answers import Targets
 from annotation.targets.create import create_target_study
 from annotation.targets.exports import target_files
 from annotation.targets.results import marked_images, target_rows
+from cir_core.construct.sessions.run_record import RunRecord, write_run
+from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
-from cir_core.errors import IncompleteJudgement, StudyError, UsedToken
+from cir_core.errors import DatasetError, IncompleteJudgement, StudyError, UsedToken
 from storage.studies.store import SqlStudyStore
 from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import engine_of
@@ -138,6 +141,38 @@ def test_samples_and_folders(store, tmp_path, gallery):
     stage_one(folder, gallery, labels=("hat",), threshold=0.9)
     with pytest.raises(StudyError, match=r"different thresholds: 0\.7, 0\.9"):
         read_target_queries(folder)
+
+
+def test_thresholds_of_files_without_targets(tmp_path, gallery):
+    folder = stage_one(tmp_path / "made", gallery, threshold=1.0, labels=("dress",))
+    assert read_multi_target(selection_of(folder, "dress")) == ()
+    found = read_target_queries(folder)     # of an earlier version: nothing says the threshold
+    assert found.threshold == 0.85 and "do not say from which confidence" in found.notes[0]
+    write_run(folder, RunRecord(total=6, complete=True, thresholds={"dress": 1.0, "hat": 0.5}))
+    found = read_target_queries(folder)
+    assert (found.threshold, found.notes) == (1.0, ())
+    stage_one(folder, gallery, labels=("shirt",), threshold=0.7)
+    with pytest.raises(StudyError, match=r"different thresholds: 0\.7, 1"):
+        read_target_queries(folder)
+    found = read_target_queries(folder, ["shirt"])
+    assert (found.threshold, found.notes) == (0.7, ())
+
+
+def test_a_broken_line_is_named(tmp_path, gallery):
+    folder = stage_one(tmp_path / "made", gallery, labels=("dress",))
+    path = folder / "provenance/dress.jsonl"
+    path.write_text(re.sub('"confidence":[0-9.]+}', '"confidence":7.5}', path.read_text(), count=1))
+    with pytest.raises(DatasetError, match=r"dress\.jsonl, line 1: it is no query.*less than or equal to 1"):
+        read_target_queries(folder)
+
+
+def test_images_that_the_model_was_not_asked_about_are_never_its_targets(service, store, tmp_path, gallery):
+    study = make_target_study(store, tmp_path, gallery, seats=1)
+    items, judgements = answered(service, store, study, ("Ada",))
+    asked = sum(each["confidence"] is not None for item in items for each in item.hidden["candidates"])
+    shown = sum(len(item.shown["candidates"]) for item in items)
+    row = target_rows(replace(study, source={**study.source, "threshold": 0.0}), items, judgements)[-1]
+    assert row.by_model == asked < shown == row.yes + row.no
 
 
 def test_queries_without_an_image_are_left_out_and_counted(store, tmp_path, gallery):

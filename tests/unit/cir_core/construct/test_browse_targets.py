@@ -76,7 +76,7 @@ def found(root: Path, **query: Any) -> list[str]:
 def test_a_finished_folder_is_listed_and_read(root: Path) -> None:
     [one] = list_constructions(root)
     assert (one.name, one.kind, one.state, one.problem, one.gallery) == ("built", "targets", "finished", "", "colours")
-    assert one.run == RunRecord((), None, COUNT, complete=True)
+    assert one.run == RunRecord((), None, COUNT, complete=True, thresholds={"cirr": 0.85})
     read, records = TargetReader().read(one), list(read_provenance(one.provenance[0]))
     assert [query.read() for query in read.queries] == records and read.failures == 0 and read.notes == ()
     shown = {name for record in records for name in (record.reference, record.original_target)}

@@ -64,4 +64,11 @@ def test_files_of_targets_are_told_from_files_of_sessions(folder, tmp_path):
     for name, content in (("a", '[{"session_id": "x", "turns": []}]'), ("b", '{"results": []}'), ("c", "[]")):
         (tmp_path / name).write_text(content)
         assert not holds_targets(tmp_path / name)
+    empty = tmp_path / "hat_multi_target_selection.json"
+    empty.write_text("[]")
+    assert holds_targets(empty)
+    [row] = describe_targets([empty]).rows
+    assert (row.name, row.queries, row.targets, row.mean, row.most) == ("hat", 0, 0, None, 0)
+    assert histogram_table(describe_targets([empty])).rows == () and "0 queries" in target_page(
+        describe_targets([empty]), "hat")
     assert not holds_targets(tmp_path / "none") and not holds_targets(tmp_path / "provenance")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from cir_core.construct.describe.sets import SubsetSessions
+from cir_core.construct.judging.run import Judging, judge_sessions
 from cir_core.construct.judging.sample import Source, draw_sample
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession, score_rows, score_table, turn_table
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
-from cir_core.errors import SettingsError
+from cir_core.errors import DatasetError, SettingsError
+from cir_core.language.tasks import JudgeAnswer
 from cli.construct.sources import named_paths, named_values
+from tests.fakes.colours import colour_gallery
 
 
 def subset(name: str, numbers, first_id: int = 0) -> SubsetSessions:
@@ -49,6 +54,39 @@ def test_a_sample_depends_on_nothing_but_content_and_seed():
     counts = Counter(one for seed in range(50) for one in texts(draw_sample(
         [Source("a", (subset("x", range(50)),))], 10, seed)))
     assert len(counts) == 50 and max(counts.values()) < 25
+
+
+def test_sources_may_be_named_in_any_order(tmp_path):
+    sources = [Source("b", (subset("x", range(5)),)), Source("a", (subset("x", range(7, 9)), subset("y", range(3))))]
+    sample = draw_sample(sources, 4, seed=1)
+    assert sample == draw_sample(sources[::-1], 4, seed=1) and sample[0].source == "a"
+    gallery = colour_gallery(tmp_path)
+
+    class Judge:
+        name, sees = "judge/1", True
+
+        def complete(self, task, watch=None):
+            return JudgeAnswer(reason="why", **dict.fromkeys(DIMENSIONS, 3))
+
+    def named(name):
+        return {"a": gallery.ids[1], "b": gallery.ids[2], "z": gallery.ids[3]}[name]
+
+    there = [replace(source, subsets=tuple(replace(part, sessions=tuple(
+        replace(one, target_ids=(named("z"),), turns=tuple(replace(turn, reference_id=named(turn.reference_id.lower()))
+                                                           for turn in one.turns))
+        for one in part.sessions)) for part in source.subsets)) for source in sources]
+    judge_sessions(Judging(there, {"": gallery}, Judge(), 4), tmp_path / "out")
+    before = (tmp_path / "out/judged.json").read_bytes()
+    report = judge_sessions(Judging(there[::-1], {"": gallery}, Judge(), 4), tmp_path / "out", resume=True)
+    assert report.resumed == report.total == 9 and not report.failures
+    assert [(one["source"], one["session_id"]) for one in report.as_json()["sessions"]] == [
+        (one["source"], one["session_id"]) for one in json.loads(before)["sessions"]]
+    journal = tmp_path / "out/journal.jsonl"
+    heading, *lines = map(json.loads, journal.read_text().splitlines())
+    moved = [{**line, "at": (line["at"] + 1) % 9} for line in lines]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *moved)))
+    with pytest.raises(DatasetError, match=r"scores belong to another session than x_000\d of a"):
+        judge_sessions(Judging(there, {"": gallery}, Judge(), 4), tmp_path / "out", resume=True)
 
 
 def judged(source: str, part: str, turns: int, *scores: int) -> JudgedSession:

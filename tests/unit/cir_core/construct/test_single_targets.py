@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from cir_core.construct.pictures import Pictures
 from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.targets.draw import Drawn, draw
+from cir_core.construct.targets.estimate import estimate_rewriting
 from cir_core.construct.targets.rewriter import Rewriter, text_problem
 from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
 from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
@@ -41,7 +43,8 @@ def targets(tmp_path):
 
 
 def about(gallery, path, language=None, **more):
-    return SingleTargets(read_target_files([path]), gallery, language or ColourAssessor(rewrites=sole),
+    paths = [path] if isinstance(path, Path) else path
+    return SingleTargets(read_target_files(paths), gallery, language or ColourAssessor(rewrites=sole),
                          check=more.pop("check", "text"), domain="scene", **more)
 
 
@@ -82,6 +85,20 @@ def test_the_reference_is_drawn_only_on_demand():
     ("Is red with a hood.", ""),
     ("is red, size 3.5, and has a hood", ""),
     ("", "no words"),
+    ("???", "no words"),
+    ("…", "no words"),
+    ("_ _", "no words"),
+    ("is red", "says nothing that the request does not say"),
+    ("has no blue and is red, is red", "says nothing that the request does not say"),
+    ("IS RED with a hood (Refined).", "marked as refined"),
+    ("has a refined collar", ""),
+    ("Unlike distractor1, with a hood", "mentions 'distractor1'"),
+    ("Unlike distractor 2 with a hood", "mentions 'distractor 2'"),
+    ("Unlike candidate2, with a hood", "mentions 'candidate2'"),
+    ("shows fewer distracting elements", ""),
+    ("红色的连衣裙。带有蓝色的图案。", "more than one sentence"),
+    ("红色的连衣裙！“带有蓝色的图案”", "more than one sentence"),
+    ("红色的连衣裙，带有蓝色的图案。", ""),
     ("Is red. It has a hood.", "more than one sentence"),
     ("i, s,  , r, e, d, a, n, d", "letter by letter"),
     ("is red (refined)", "marked as refined"),
@@ -97,7 +114,7 @@ def test_what_words_cannot_do(text, says):
 def test_a_text_that_fits_a_distractor_is_rejected_with_the_reason(gallery):
     """The assessor goes by the colour that a text names: of "red" the distractors have as much, of "green" less."""
     drawn = Drawn("r3g1b0", ("r3g0b0", "r2g0b0"))
-    texts = ["is red, really red", "is red, and is red", "has some green"]
+    texts = ["is red, really red", "is red, and all red", "has some green"]
     language = ColourAssessor(rewrites=lambda task: texts[len(task.rejected)])
     pictures = Pictures(gallery, language, "scene")
     found = Rewriter(language, pictures, "scene", "confidence", 42).rewrite(RECORD, drawn)
@@ -148,6 +165,46 @@ def test_it_stops_resumes_and_lists_what_failed(gallery, targets, tmp_path):
     report = rewrite_targets(about(gallery, targets, silent), tmp_path / "silent")
     assert [(one["file"], one["record"]) for one in report.failures] == [("cirr", "0"), ("cirr", "1")]
     assert all("says nothing that the request does not say" in one["reason"] for one in report.failures)
+
+
+def test_records_without_a_text_neither_stop_the_estimate_nor_count(gallery, targets, tmp_path):
+    with_text = about(gallery, targets)
+    whole = estimate_rewriting(with_text, with_text.wanted(None), workers=1)
+    empty = MultiTarget("r0g0b1", "r3g0b0", ("", " "), 0.85, RECORD.scores)
+    path = tmp_path / "aaa_multi_target_selection.json"
+    write_multi_target(path, [empty])
+    both = about(gallery, [targets, path])
+    found = estimate_rewriting(both, both.wanted(None), workers=1)
+    assert found.sessions == 3 and found.roles == whole.roles and whole.roles["rewrite"].calls > 0
+    alone = about(gallery, path)
+    assert estimate_rewriting(alone, alone.wanted(None), workers=1).roles["rewrite"].calls == 0
+    report = rewrite_targets(both, tmp_path / "out")
+    assert [(one["file"], one["reason"]) for one in report.failures] == [
+        ("aaa", "The captions of reference 'r0g0b1' are empty.")]
+
+
+def test_files_may_be_named_in_any_order(gallery, targets, tmp_path):
+    other = tmp_path / "aaa_multi_target_selection.json"
+    write_multi_target(other, [MultiTarget("r0g1b0", "r0g0b3", ("bluer",), 0.85, {
+        "r0g0b3": 1.0, "r0g1b3": 0.95, "r1g0b3": 0.95, "r2g0b3": 0.9})])
+
+    rewrite_targets(about(gallery, [targets, other]), tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")}
+    report = rewrite_targets(about(gallery, [other, targets]), tmp_path / "out", options=JobOptions(resume=True))
+    assert report.job.resumed == report.job.total == 3
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")} == before
+    [alone] = read_single_target(tmp_path / "out/single_target_selection/aaa_selection_single_target_seed42.json")
+    assert alone.refined_caption == "bluer, for the 1. time"
+    # A journal of an earlier version numbers its queries in the order in which the files were named.
+    journal = tmp_path / "out/journal.jsonl"
+    heading, *lines = map(json.loads, journal.read_text().splitlines())
+    moved = [{**line, "at": (line["at"] + 1) % 3} for line in lines]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *moved)))
+    language = ColourAssessor(rewrites=sole)
+    with pytest.raises(DatasetError, match="belongs to another query than record 0 of 'aaa'"):
+        rewrite_targets(about(gallery, [other, targets], language), tmp_path / "out", options=JobOptions(resume=True))
+    assert language.asked == [] and {path.name: path.read_bytes() for path in (tmp_path / "out").rglob(
+        "*.json")} == {name: content for name, content in before.items() if name.endswith(".json")}
 
 
 def test_what_cannot_be_read_or_checked_is_said(gallery, targets, tmp_path):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cir_core.construct.sessions.job import JobOptions
+from cir_core.construct.sessions.run_record import read_run
 from cir_core.construct.sessions.spending import Budget
+from cir_core.construct.targets.estimate import estimate_targets
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import GROUPS, TargetSettings
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import read_candidates, read_multi_target
 from cir_core.datasets.readers.soft_scores import read_scores
 from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SettingsError
@@ -132,6 +136,16 @@ def test_another_threshold_writes_the_files_anew_and_asks_nothing(gallery, tmp_p
         find(gallery, tmp_path, resume=True, threshold=1.5)
 
 
+def test_the_threshold_of_each_file_is_recorded_when_it_is_written(gallery, tmp_path):
+    find(gallery, tmp_path, threshold=0.99, budget=Budget(calls=8))
+    assert read_run(tmp_path).thresholds == {}
+    find(gallery, tmp_path, resume=True, threshold=1.0)
+    assert read_run(tmp_path).thresholds == {"cirr": 1.0}
+    more = colour_targets(gallery, ColourAssessor(), COUNT, settings=SMALL)
+    find_targets(more, tmp_path, threshold=0.5, limit=2, options=JobOptions(resume=True))
+    assert read_run(tmp_path).thresholds == {"cirr": 0.5}
+
+
 def json_targets(content):
     return [type("Record", (), {"scores": one["confidence_scores"]}) for one in json.loads(content)]
 
@@ -220,6 +234,95 @@ def test_given_candidates_take_the_place_of_sentences_and_searches(gallery, whol
     assert failure["query_id"] == "q0" and "no record of reference" in failure["reason"]
 
 
+def test_given_confidences_are_not_asked_for(gallery, whole, tmp_path):
+    def given(language, scores):
+        return colour_targets(gallery, language, COUNT, settings=SMALL, given=whole[1], scores=scores)
+
+    def asked_for(about):
+        [role] = estimate_targets(about, range(COUNT), workers=1).roles.values()
+        return role.calls, round(role.completion_tokens / 12)
+
+    language = ColourAssessor()
+    assert asked_for(given(language, whole[1])) == (0, 0)
+    find_targets(given(language, whole[1]), tmp_path / "all")
+    assert language.asked == []
+    for name, content in files(whole[1]).items():
+        if not name.startswith(("provenance", "protocol")):
+            assert (tmp_path / "all" / name).read_bytes() == content
+
+    part = tmp_path / "part"        # without one image of q0, q1 failed, and only one group
+    part.mkdir()
+    rows = json.loads((whole[1] / "candidate_score/cirr_by_tg_img_6_scores.json").read_text())
+    missing = list(rows[0]["result"]["confidence_scores"])[1]
+    rows[0]["result"]["confidence_scores"] = {
+        f"{name}.png": 0.11 for name in rows[0]["result"]["confidence_scores"] if name != missing}
+    rows[1] = {"success": False, "result": None, "item_index": 1}
+    (part / "cirr_by_tg_img_20_scores.json").write_text(json.dumps(rows[::-1]))
+    about = given(language, part)
+    assert given(language, whole[1]).card != about.card != given(language, None).card
+    # 12 and 6 requests of four images for the two sentences, two for what is missing.
+    assert asked_for(about) == (12 + 6 + 2, 4 * (12 + 6) + 1 + 4)
+    find_targets(about, tmp_path / "some")
+    sizes = [len(task.names) for task in language.asked_as("confidence")]
+    assert sorted(sizes) == [1] + [4] * 19
+    first = next(read_provenance(tmp_path / "some/provenance/cirr.jsonl"))
+    shown = {image: place.confidence for image, place in first.of_group("tg_img")}
+    was = dict(next(read_provenance(whole[1] / "provenance/cirr.jsonl")).of_group("tg_img"))
+    assert list(shown.values()).count(0.11) == 3 and shown[missing] == was[missing].confidence
+
+    rows[0]["item_index"] = rows[0]["result"]["item_index"] = 5
+    (part / "cirr_by_tg_img_20_scores.json").write_text(json.dumps(rows[:1]))
+    with pytest.raises(DatasetError, match="item_index 5 is not the place of reference"):
+        given(language, part).candidates  # noqa: B018
+    (part / "cirr_by_tg_img_20_scores.json").unlink()
+    with pytest.raises(DatasetError, match="holds no confidences of 'cirr'"):
+        given(language, part).candidates  # noqa: B018
+
+
+def test_texts_that_utf_8_cannot_hold_are_written_with_question_marks(gallery, tmp_path):
+    about = colour_targets(gallery, ColourAssessor(), 2, settings=SMALL)
+    odd, other = about.benchmark.queries
+    query = replace(odd, query_id="q\udc80", modification_text="more red \ud800", captions=("more red \ud800", ""))
+    benchmark = replace(about.benchmark, queries=(query, other))
+
+    def run(folder, language, **more):
+        options = JobOptions(resume=(folder / "journal.jsonl").exists())
+        return find_targets(colour_targets(gallery, language, settings=SMALL, benchmark=benchmark, **more), folder,
+                            options=options)
+
+    run(tmp_path, ColourAssessor())
+    [record, _] = read_provenance(tmp_path / "provenance/cirr.jsonl")
+    assert (record.query_id, record.captions, record.text) == ("q?", ("more red ?", ""), "more red ?")
+    scores = read_scores(tmp_path / "candidate_score/cirr_by_tg_img_6_scores.json")
+    assert scores[0].captions == ("more red ?", "")
+    assert read_multi_target(tmp_path / SELECTION)[0].captions == ("more red ?", "")
+    # The journal of an earlier version, which stopped at the files, after everything was paid.
+    before, journal = files(tmp_path), tmp_path / "journal.jsonl"
+    heading, *lines = map(json.loads, journal.read_text().splitlines())
+    for line in lines:
+        if line["at"] == 0:
+            line["result"]["captions"][0] = "more red \ud800"
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *lines)))
+    language = ColourAssessor()
+    assert run(tmp_path, language).job.complete and language.asked == [] and files(tmp_path) == before
+    again = run(tmp_path / "given", ColourAssessor(), given=tmp_path)
+    assert not again.failures
+
+
+def test_captions_that_the_model_does_not_read_are_not_written(gallery, whole, tmp_path):
+    about = colour_targets(gallery, ColourAssessor(), 3, settings=SMALL)
+    first = replace(about.benchmark, queries=tuple(
+        replace(query, modification_text=query.captions[0], caption_mode="first") for query in about.benchmark.queries))
+    find_targets(colour_targets(gallery, ColourAssessor(), settings=SMALL, benchmark=first), tmp_path / "first")
+    records = list(read_provenance(tmp_path / "first/provenance/cirr.jsonl"))
+    assert [one.captions for one in records] == [("more red",), ("more green",), ("more blue",)]
+    # Candidates of files with all captions are those of these queries too.
+    report = find_targets(colour_targets(gallery, ColourAssessor(), settings=SMALL, benchmark=first, given=whole[1]),
+                          tmp_path / "given")
+    assert not report.failures
+    assert read_multi_target(tmp_path / "given" / SELECTION)[0].captions == ("more red",)
+
+
 def test_models_that_see_nothing_and_impossible_numbers_are_refused(gallery):
     language = ColourAssessor()
     language.sees = False
@@ -235,5 +338,15 @@ def test_a_damaged_file_of_provenance_is_told_by_its_line(whole, tmp_path):
     path.write_bytes((whole[1] / "provenance/cirr.jsonl").read_bytes() + b'{"query_id": 3}\n')
     with pytest.raises(DatasetError, match=f"line {COUNT + 1}: it is no query with candidates"):
         list(read_provenance(path))
+    faults = ValidationIssues(collect=True)
+    assert len(list(read_provenance(path, faults))) == COUNT and [fault.record for fault in faults.found] == [
+        f"line {COUNT + 1}"]
+    line = (whole[1] / "provenance/cirr.jsonl").read_text().splitlines()[0]
+    for key, value in (("confidence", "5"), ("confidence", "-0.1"), ("confidence", "Infinity"), ("confidence", "NaN"),
+                       ("similarity", "NaN"), ("similarity", "-Infinity"), ("rank", "0")):
+        path.write_text(re.sub(rf'"{key}":[^,}}]+(?=[^"]*("similarity"|"confidence"|}}))', f'"{key}":{value}', line)
+                        + "\n")
+        with pytest.raises(DatasetError, match=rf"line 1: it is no query with candidates \(candidates.*{key}: Input"):
+            list(read_provenance(path))
     with pytest.raises(DatasetError, match="cannot be read"):
         list(read_provenance(tmp_path / "none.jsonl"))

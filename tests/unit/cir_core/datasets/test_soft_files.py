@@ -154,6 +154,28 @@ def test_faults_of_multi_target_files(saved, content, problem):
     assert str(path) in str(raised.value)
 
 
+def test_a_repeated_key_is_a_fault_of_its_record(tmp_path):
+    good = json.dumps({"reference_image_name": "r", "threshold": 0.85, "target_image_name": "t",
+                       "relative_captions": "red", "confidence_scores": {"t": 0.9, "u": 0.9}})
+    twice = good.replace('"u"', '"t"')
+    path = tmp_path / "shirt_multi_target_selection.json"
+    path.write_text(f"[{good}, {twice}, {good}, {good[:-1]}, \"threshold\": 0.1}}, {twice}]")
+    with pytest.raises(DatasetError, match="record 1: the key 't' occurs twice in one object"):
+        read_multi_target(path)
+    faults = ValidationIssues(collect=True)
+    assert len(read_multi_target(path, faults)) == 5
+    assert [(one.record, one.problem) for one in faults.found] == [
+        ("record 1", "the key 't' occurs twice in one object"),
+        ("record 3", "the key 'threshold' occurs twice in one object"),
+        ("record 4", "the key 't' occurs twice in one object")]
+    # An object that a repeated key puts out of sight.
+    path.write_text(f'[{{"confidence_scores": {{"a": 1, "a": 1}}, {good[1:]}, {good}]')
+    faults = ValidationIssues(collect=True)
+    assert len(read_multi_target(path, faults)) == 2
+    assert [(one.record, one.problem) for one in faults.found] == [
+        ("record 0", "the key 'confidence_scores' occurs twice in one object")]
+
+
 def test_faults_of_a_benchmark(saved):
     faults = ValidationIssues(collect=True)
     empty = {**MULTI[0], "relative_captions": ["", " "]}

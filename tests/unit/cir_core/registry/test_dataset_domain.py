@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
-from cir_core.registry.kinds import domain_named, domain_of
+from cir_core.registry.kinds import domain_named, domain_of, domain_of_targets
 
 
 def benchmark(kind, *, dataset="", pools=("all",), reference="B001"):
@@ -32,6 +32,20 @@ def benchmark(kind, *, dataset="", pools=("all",), reference="B001"):
 ])
 def test_the_data_set_says_it_or_nobody(of, expected):
     assert domain_of(of) == expected
+
+
+@pytest.mark.parametrize(("files", "expected"), [
+    ([("cirr", "dev-244-0-img1")], "scene"),
+    ([("mine", "dev-244-0-img1"), ("cirr", "a")], "scene"),
+    ([("shirt", "B00A3F9MJE"), ("dress", "B00A3F9MJF")], "garment"),
+    ([("circo", "000000000001")], "circo"),
+    ([("fashioniq_dress", "a")], "garment"),
+    ([("shirt", "B00A3F9MJE"), ("cirr", "dev-244-0-img1")], None),
+    ([("shirt", "B00A3F9MJE"), ("mine", "a")], None),
+    ([], None),
+])
+def test_files_of_targets_say_it_by_their_names_and_images(files, expected):
+    assert domain_of_targets(files) == expected
 
 
 @pytest.mark.parametrize("name", ["", "_", "own_val", "cirruscloud", "mycirr"])

@@ -175,6 +175,16 @@ def test_the_download_is_what_the_command_writes(rosa: TestClient, services: Ser
     assert files.read(files.namelist()[0]) == selection_of(made / "strict", "cirr").read_bytes() != usual
     [act] = [entry.act for entry in services.log.acts()]
     assert (act.kind, act.details) == ("benchmark.downloaded", {"threshold": 0.67})
+    path = home / FOLDER / "built/provenance/cirr.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"not json\n" + whole.splitlines()[0].replace(b'"similarity":', b'"similarity":1e999,"x":')
+                     + b"\n")
+    said = "2 lines are no queries with candidates and are left out. Construct the files again."
+    assert get(rosa, "targets?name=built")["about"]["notes"] == [said]
+    files = zipfile.ZipFile(io.BytesIO(rosa.get("/benchmarks/download?name=built&threshold=0.67").content))
+    assert files.read("NOTES.txt").decode() == f"cirr: {said}\n"
+    assert files.read("multi_target_selection/cirr_multi_target_selection.json") == selection_of(
+        made / "strict", "cirr").read_bytes()
     shutil.rmtree(home / FOLDER / "built" / "provenance")
     assert "is not finished" in problem(rosa, "download?name=built")
     about = get(rosa, "targets?name=built")["about"]
@@ -216,7 +226,7 @@ def test_no_answer_names_a_folder_of_the_server(rosa: TestClient, home: Path) ->
         assert answer.status_code in (200, 400), (path, answer.text)
         assert str(home).encode() not in answer.content and b"/home/" not in answer.content, path
     assert get(rosa, "targets?name=cut")["page"]["total"] == 0
-    assert "are left out" in get(rosa, "targets?name=cut")["about"]["notes"][0]
+    assert "1 line is no query" in get(rosa, "targets?name=cut")["about"]["notes"][0]
 
 
 def test_a_run_elsewhere_is_followed(rosa: TestClient, home: Path, made: Path) -> None:

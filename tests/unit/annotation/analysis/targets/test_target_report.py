@@ -117,6 +117,39 @@ def test_the_best_threshold_is_measured_on_other_queries():
     assert found.difference.value == pytest.approx(found.held_out.kappa.value - found.used.kappa.value)
 
 
+@pytest.mark.parametrize(("confidences", "says", "best", "others"), [
+    ([0.9] * 5, True, 0.85, (0.95, 1.0)),                       # all yes at 0.9 and below
+    ([0.9, 0.95, 0.9, 0.3, 0.86], True, 0.3, (0.35, 0.85)),     # at more than 0.3 the fourth is missed
+    ([0.9, 0.95, 0.9, 0.3, 0.86], False, 1.0, (0.9, 0.95)),
+    ([0.1, 0.2, 0.3, 0.3, 0.4], False, 0.85, (0.4,)),
+])
+def test_where_both_say_the_same_of_all_images_nothing_agrees_better(confidences, says, best, others):
+    """Cohen's kappa is 0 / 0 there, and 0 at every other threshold, where the model alone differs."""
+    of = thresholds.decided([0, 0, 1, 1, 2], confidences, [says] * 5)
+    found = thresholds.choice(of, 0.85, Options(50))
+    assert found.best.value == best and found.best.reason.startswith(
+        "κ is undefined at it: model and people give all images the same answer")
+    by_threshold = {one.threshold: one for one in thresholds.curve(of, 0.85)}
+    assert by_threshold[best].kappa is None and by_threshold[best].agreement == 1
+    assert [by_threshold[other].kappa for other in others] == pytest.approx([0.0] * len(others))
+    one = thresholds.choice(of, 0.85, Options(50, undefined="one"))
+    assert one.best == found.best and thresholds.curve(of, 0.85, "one")[0].kappa == (1 if says else 0)
+    if best == 0.85:    # in use, too; and held out no other is chosen
+        assert found.used.kappa.value is None and one.used.kappa.value == one.held_out.kappa.value == 1
+        assert found.used.kappa.reason == one.used.kappa.reason.split(";")[0] == thresholds.SAME
+        assert found.held_out.agreement.value == 1 and found.difference.value is None and one.difference.value == 0
+
+
+def test_kappa_is_undefined_only_where_both_are_constant_and_equal():
+    counts = np.array([[a, b, c, d] for a in range(4) for b in range(4) for c in range(4) for d in range(4)
+                       if a + b + c + d], dtype=float)
+    found = thresholds.measures(counts)
+    constant = (counts[:, 1] == 0) & (counts[:, 2] == 0) & ((counts[:, 0] == 0) | (counts[:, 3] == 0))
+    assert (np.isnan(found[:, 0]) == constant).all() and (found[constant, 1] == 1).all()
+    # One image of a million apart is no constant.
+    assert thresholds.measures(np.array([10.0**6, 1, 0, 0]))[0] == pytest.approx(0, abs=1e-9)
+
+
 def test_a_threshold_that_is_there_is_found():
     rng = np.random.default_rng(5)
     queries, confidences = np.repeat(np.arange(60), 8), np.round(rng.random(480), 3)
