@@ -37,7 +37,8 @@ def train(
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     negatives: Annotated[str | None, typer.Option(help="Instead of the preset's rule: top, drops or random.")] = None,
     negative_count: Annotated[int | None, typer.Option(
-        min=1, help="Negatives of a query when they are first chosen, instead of the preset's; halved each time.")] = None,
+        "--negative-count", metavar="N", min=1, help="Instead of the preset's number of negatives at their first "
+        "choice, which is halved at each further one (rule top).")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 1000,
     precision: Annotated[Precision, typer.Option(help="auto: fp16 on a GPU, fp32 on a CPU.")] = Precision.auto,
 ) -> None:

@@ -187,7 +187,9 @@ class _Training:
     def _card(self, recall: dict[int, float]) -> RelevanceCard:
         preset, data = self.preset, self.data
         trained: dict[str, Any] = {"seed": self.seed, "epochs": preset.epochs, "negatives": preset.rule,
-                                   "negative_count": preset.negatives, "queries": len(data.queries), "images": data.images}
+                                   "queries": len(data.queries), "images": data.images}
+        if preset.rule == "top":
+            trained["negative_count"] = preset.negatives
         if self.vectors is not None:
             trained["epochs_before"] = preset.reproduce + preset.align
         trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}
