@@ -19,8 +19,7 @@ import json_repair
 _LONGEST = 20_000     # characters that are mended
 _STARTS = 40          # opening braces looked at: prose may have some, too
 _DEEPEST = 20         # opened brackets at a time: no answer has that many
-_FIRST_KEY = re.compile(r"""\{\s*["'“”]?([\w -]{1,60}?)["'“”]?\s*:""")
-_FENCE = re.compile(r"\s*`{3,}\s*\Z")
+_FIRST_KEY = re.compile(r"""\{\s*["'“”]?([\w-]+)["'“”]?\s*:""")
 _GOES_ON = re.compile(r"\s*(?:[,:\]}]|\Z)")    # after a text
 _WORD = re.compile(r"\w+")
 
@@ -36,7 +35,7 @@ class Mended:
 def mended(text: str, fields: Collection[str]) -> Mended | None:
     """The last JSON object of ``text`` with one of the ``fields``; None if there is none that can be mended. One that
     begins with a field and cannot be mended hides those before it, which were drafts."""
-    text = _FENCE.sub("", text)
+    text = text.rstrip().removesuffix("```").rstrip()
     for first_key, whole, seen in reversed(list(_outermost(text))):
         found = _mended(whole, seen, fields)
         if found is not None or first_key in fields:
