@@ -107,7 +107,7 @@ class GuidanceStep(Step[Guidance]):
 
     def ask(self, settings: Guidance, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
         task = AspectsTask(turn.reference.picture, turn.caption, turn.text, turn.domain)
-        answer = AspectsAnswer()
+        answer = AspectsAnswer(aspects=())
         notes: Notes = ()
         try:
             with turn.stages("aspects"):

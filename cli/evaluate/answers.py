@@ -142,11 +142,9 @@ def from_methods(
     from cir_core.evaluation.evaluate_benchmark import run_methods
     from cir_core.registry.kinds import domain_of
 
-    stored = _constraints(benchmark, constraints)
+    stored = stored_constraints(benchmark, constraints)
     with opened(gallery, methods, model) as found:
-        if stored and all(method.settings.soft_filter is None for method in found.methods):
-            raise MethodError("--constraints are for soft filters, and none of these methods has one. Name one, such "
-                              "as soft, or leave the files out.")
+        check_filters(stored, found.methods)
         shows = domain or domain_of(benchmark) or get_settings().domain
         captions_first(found.gallery, found.encoder, found.language, found.methods, shows, len(benchmark.queries),
                        yes=yes)
@@ -156,7 +154,21 @@ def from_methods(
                 constraints=stored, progress=progress), stored)
 
 
-def _constraints(benchmark: Benchmark, paths: Sequence[Path]) -> StoredConstraints | None:
+def check_filters(stored: StoredConstraints | None, methods: Sequence[Method]) -> None:
+    """Raises ``MethodError`` for constraints that no method takes."""
+    if stored and all(method.settings.soft_filter is None for method in methods):
+        raise MethodError("--constraints are for soft filters, and none of these methods has one. Name one, such as "
+                          "soft, or leave the files out.")
+
+
+def without_filter(stored: StoredConstraints | None) -> tuple[str, ...]:
+    """A note on queries that the files have no text for."""
+    return ((f"the constraint file has no text for {stored.empty} queries, which are not filtered",)
+            if stored and stored.empty else ())
+
+
+def stored_constraints(benchmark: Benchmark, paths: Sequence[Path]) -> StoredConstraints | None:
+    """Raises ``DatasetError``."""
     if not paths:
         return None
     from cir_core.datasets.readers.soft_constraints import constraints_of
@@ -217,8 +229,7 @@ def _with_notes(one: MethodRun | SessionsRun, stored: StoredConstraints | None) 
     answered = len(one.run.rankings)
     return replace(one.run, notes=(
         *one.run.notes,
-        *((f"the constraint file has no text for {stored.empty} queries, which are not filtered",)
-          if stored and stored.empty else ()),
+        *without_filter(stored),
         *(f"{count} could not be answered: {reason}" for reason, count in reasons),
         *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,14 +119,16 @@ def sample(
     request.check(methods=not run, draws=sessions and not run, other={
         "--metric": metric, "--compare": compare, "--partial": partial, "--against": against})
     if run:
-        for name in ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model"):
-            if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
-                raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
+        of_methods = ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model")
+        if name := _given(context, of_methods):
+            raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
         scorer = scorer_over(_sample_gallery(open_encoder("atelier")), relevance_spec) if metric else None
         evaluate_datasets.sample_runs(run, partial, json_path, compare, scorer)
         return
     if partial:
         raise typer.BadParameter("--partial is of runs: --run FILE.")
+    if sweep and (name := _given(context, ("sessions", "requests", "turns"))):
+        raise typer.BadParameter(f"--{name} does not go with --sweep, which is over the single turns. Leave it out.")
     from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries
     from cir_core.sample.evaluate_sample import evaluate_sample
     from cir_core.sample.gallery import sample_folder
@@ -140,7 +143,8 @@ def sample(
     folder = sample_folder(settings.home)
     if sweep:
         with language_model(model, loaded) as language:
-            evaluate_datasets.sweep_sample(request, Opened(gallery, loaded, language, chosen), folder, limit, json_path)
+            evaluate_datasets.sweep_sample(
+                request, Opened(gallery, loaded, language, chosen), folder, limit, json_path, yes=yes)
         return
     scorer = scorer_over(gallery, relevance_spec) if metric else None
     earlier = None if compare is None else read_evaluated(compare)
@@ -195,6 +199,12 @@ def requests(
             )
     print_requests(report)
     _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+
+
+def _given(context: typer.Context, names: Sequence[str]) -> str | None:
+    """The first of the options ``names`` that a person set."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return next((name for name, source in sources.items() if source is not None and source.name != "DEFAULT"), None)
 
 
 def _sample_gallery(encoder: Encoder) -> Gallery:

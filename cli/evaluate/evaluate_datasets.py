@@ -26,11 +26,13 @@ from cli.evaluate.answers import (
     from_methods,
     from_sessions,
     pools_of,
+    stored_constraints,
+    without_filter,
 )
 from cli.evaluate.captions_first import YesOption
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
 from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, scorer_in
-from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption, named_bar
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
 from cli.evaluate.score_tables import as_text, show
 from cli.evaluate.sweeping import (
     ByOption,
@@ -43,6 +45,7 @@ from cli.evaluate.sweeping import (
     over_sessions,
     show_curves,
     sweep_methods,
+    sweep_opened,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +95,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         request = SweepRequest(sweep, choose_by, figure)
         request.check(methods=not run, other={
             "--write-run": write_run, "--submission": submission, "--metric": metric, "--compare": compare,
-            "--constraints": constraints, "--partial": partial, "--no-intervals": not intervals})
+            "--partial": partial, "--no-intervals": not intervals})
         check_choice(run or (), methods, gallery)
         if run and constraints:
             raise typer.BadParameter("--constraints are for methods. A run (--run FILE) is measured as it is.")
@@ -107,9 +110,14 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         if not submission:
             refuse_hidden(benchmark)  # before methods run for hours, as all that follows
         if sweep:
+            stored = stored_constraints(benchmark, constraints or ())
             found = sweep_methods(request, gallery or "", methods or "", model,
-                                  over_benchmark(benchmark, choose_by, domain))
-            show_curves(_of_benchmark(benchmark, True, None), found, figure, as_json=as_json)
+                                  over_benchmark(benchmark, choose_by, domain, stored), yes=yes)
+            protocol = _of_benchmark(benchmark, True, None)
+            if stored:
+                protocol |= {"constraints": f"{stored.digest} by {stored.model}",
+                             "notes": [*protocol["notes"], *without_filter(stored)]}
+            show_curves(protocol, found, figure, as_json=as_json)
             return
         scorer = scorer_in(gallery, relevance) if metric and gallery else None
         asked = _of_benchmark(benchmark, intervals, scorer)
@@ -136,16 +144,16 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
     return evaluate
 
 
-def sweep_sample(request: SweepRequest, found: Opened, folder: Path, limit: int | None, json_path: Path | None) -> None:
+def sweep_sample(
+    request: SweepRequest, found: Opened, folder: Path, limit: int | None, json_path: Path | None, *, yes: bool = False
+) -> None:
     """The curves over the sample benchmark, or the first ``limit`` queries of each category."""
     benchmark = read_benchmark("sample", folder)
     if limit is not None:
         first = [query for pool in benchmark.pools for query in
                  [one for one in benchmark.queries if one.pool == pool][:limit]]
         benchmark = replace(benchmark, queries=tuple(first))
-    make = over_benchmark(benchmark, request.by, None)
-    with named_bar() as progress:
-        curves = [make(found, method, swept, progress) for method, swept in request.wanted(found.methods)]
+    curves = sweep_opened(found, request.wanted(found.methods), over_benchmark(benchmark, request.by, None), yes=yes)
     show_curves(_of_benchmark(benchmark, True, None), curves, request.figure, json_path=json_path)
 
 
@@ -191,8 +199,8 @@ def circled(
     if methods:
         protocol["history_images"] = "taken out" if exclude_history else "kept"
     if sweep:
-        make = over_sessions(sessions, choose_by, domain, pools_of(sessions, pool), exclude_history)
-        found = sweep_methods(request, gallery or "", methods or "", model, make, several_turns=True)
+        over = over_sessions(sessions, choose_by, domain, pools_of(sessions, pool), exclude_history)
+        found = sweep_methods(request, gallery or "", methods or "", model, over, yes=yes)
         show_curves(protocol, found, figure, as_json=as_json)
         return
     check_folder(write_run, "--write-run")

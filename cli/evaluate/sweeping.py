@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +15,14 @@ from rich.table import Table
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.console import out, print_notes, write_file
-from cli.evaluate.answers import Opened, opened
+from cli.evaluate.answers import Opened, check_filters, opened
+from cli.evaluate.captions_first import captions_first
 from cli.evaluate.method_options import ModelChoice, chosen_methods, named_bar
 from cli.tables.measures import percent
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
+    from cir_core.datasets.readers.soft_constraints import StoredConstraints
     from cir_core.datasets.records import Benchmark
     from cir_core.evaluation.evaluators.records import Measure, Scores
     from cir_core.evaluation.method_runs import Progress
@@ -73,40 +75,69 @@ class SweepRequest:
         return [(one, read_sweep(self.sweep or "", one, several_turns=several_turns)) for one in methods]
 
 
+@dataclass(frozen=True)
+class Sweepable:
+    """What is swept over: ``turns`` are searches of one value, ``domain`` is what prompts say the images show."""
+
+    make: MakeCurve
+    turns: int
+    domain: Domain
+    several_turns: bool = False
+    constraints: StoredConstraints | None = None
+
+
 def sweep_methods(
-    request: SweepRequest, gallery: str, methods: str, model: ModelChoice, make: MakeCurve, *,
-    several_turns: bool = False,
+    request: SweepRequest, gallery: str, methods: str, model: ModelChoice, over: Sweepable, *, yes: bool = False
 ) -> list[Curve]:
-    """A curve for each method. Raises ``MethodError``, before anything is opened."""
-    wanted = request.wanted(chosen_methods(methods, None, all_methods(get_settings().methods)),
-                            several_turns=several_turns)
-    with opened(gallery, methods, model) as found, named_bar() as progress:
-        return [make(found, method, swept, progress) for method, swept in wanted]
+    """A curve for each method. Raises ``MethodError``, before anything is opened. ``yes`` as of
+    :func:`~cli.evaluate.captions_first.captions_first`."""
+    chosen = chosen_methods(methods, None, all_methods(get_settings().methods))
+    wanted = request.wanted(chosen, several_turns=over.several_turns)
+    check_filters(over.constraints, chosen)
+    with opened(gallery, methods, model) as found:
+        return sweep_opened(found, wanted, over, yes=yes)
 
 
-def over_benchmark(benchmark: Benchmark, by: str | None, domain: Domain | None) -> MakeCurve:
+def sweep_opened(
+    found: Opened, wanted: Sequence[tuple[Method, Swept]], over: Sweepable, *, yes: bool = False
+) -> list[Curve]:
+    # With the largest value, since it may be the number of captions that is swept.
+    largest = [replace(swept.with_value(method, max(swept.values)), name=method.name) for method, swept in wanted]
+    captions_first(found.gallery, found.encoder, found.language, largest, over.domain, over.turns, yes=yes)
+    with named_bar() as progress:
+        return [over.make(found, method, swept, progress) for method, swept in wanted]
+
+
+def over_benchmark(
+    benchmark: Benchmark, by: str | None, domain: Domain | None, constraints: StoredConstraints | None = None
+) -> Sweepable:
     from cir_core.evaluation.sweeps.run import sweep_benchmark
     from cir_core.registry.kinds import domain_of, evaluator_of
 
     settings = get_settings()
     said = domain or domain_of(benchmark) or settings.domain
-    return lambda found, method, swept, progress: sweep_benchmark(
+    return Sweepable(lambda found, method, swept, progress: sweep_benchmark(
         benchmark, found.gallery, found.encoder, found.language, method, swept, evaluator=evaluator_of(benchmark),
-        domain=said, by=by, seed=settings.seed, progress=progress)
+        domain=said, constraints=constraints, by=by, seed=settings.seed, progress=progress),
+        len(benchmark.queries), said, constraints=constraints)
 
 
 def over_sessions(
     sessions: Sequence[CircledSession], by: str | None, domain: Domain | None, pools: Mapping[str, Sequence[str]],
     exclude_history: bool,
-) -> MakeCurve:
+) -> Sweepable:
     from cir_core.evaluation.sweeps.run import sweep_sessions
     from cir_core.registry.kinds import domain_named
 
     settings = get_settings()
-    return lambda found, method, swept, progress: sweep_sessions(
+
+    def shows(subset: str) -> Domain:
+        return domain or domain_named(subset) or settings.domain
+
+    return Sweepable(lambda found, method, swept, progress: sweep_sessions(
         sessions, found.gallery, found.encoder, found.language, method, swept, pools=pools,
-        exclude_history_images=exclude_history, by=by, seed=settings.seed, progress=progress,
-        domain=lambda subset: domain or domain_named(subset) or settings.domain)
+        exclude_history_images=exclude_history, by=by, seed=settings.seed, progress=progress, domain=shows),
+        sum(len(one.turns) for one in sessions), shows(sessions[0].subset if sessions else ""), several_turns=True)
 
 
 def show_curves(

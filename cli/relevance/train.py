@@ -36,6 +36,9 @@ def train(
     images: Annotated[Path | None, typer.Option(help="Root folder of the images (default: PATH).")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     negatives: Annotated[str | None, typer.Option(help="Instead of the preset's rule: top, drops or random.")] = None,
+    negative_count: Annotated[int | None, typer.Option(
+        "--negative-count", metavar="N", min=1, help="Instead of the preset's number of negatives at their first "
+        "choice, which is halved at each further one (rule top).")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 1000,
     precision: Annotated[Precision, typer.Option(help="auto: fp16 on a GPU, fp32 on a CPU.")] = Precision.auto,
 ) -> None:
@@ -53,7 +56,7 @@ def train(
     if negatives not in (None, *get_args(Rule)):
         raise typer.BadParameter("Choose top, drops or random.", param_hint="--negatives")
     chosen = preset_of(preset or (_SAMPLE if dataset == _SAMPLE else "cirqrs-paper"), dataset, epochs=epochs,
-                       rule=cast(Rule | None, negatives))
+                       rule=cast(Rule | None, negatives), negatives=negative_count)
     if backbone is None:
         if dataset != _SAMPLE:
             raise typer.BadParameter("Name the model to train on: blip2:/FOLDER, as in the paper, or an encoder such "

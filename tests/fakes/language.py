@@ -38,7 +38,7 @@ class ScriptedLanguageModel:
         if isinstance(task, CaptionTask):
             return cast(A, CaptionAnswer(caption=self.caption, notes=self.notes))
         if isinstance(task, AspectsTask):
-            return cast(A, AspectsAnswer())
+            return cast(A, AspectsAnswer(aspects=()))
         assert isinstance(task, MergeTask)
         return cast(A, MergeAnswer(query=f"{task.caption} {task.modification_text}".strip()))
 

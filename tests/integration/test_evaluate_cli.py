@@ -403,7 +403,10 @@ def test_sessions_with_a_method(evaluate, painted, tmp_path):
 
 def test_a_sweep_chooses_on_one_half_and_reports_the_other(evaluate, painted, tmp_path):
     [one] = json.loads((painted / "captions/cap.rc2.val.json").read_text())
-    write(painted / "captions/cap.rc2.val.json", [{**one, "pairid": number} for number in range(6)])
+    write(painted / "captions/cap.rc2.val.json", [
+        {**one, "pairid": number, "reference": NAMES[number], "img_set": {
+            **one["img_set"], "members": [*NAMES[number:number + 5], NAMES[9]]}} for number in range(5)] + [
+        {**one, "pairid": 5}])   # of the first one's reference, so in its half
     figure = tmp_path / "curve.html"
     arguments = ("cirr", "-a", painted, "--methods", "slerp", "--gallery", "painted", "--sweep", "text_weight=0:1:0.5")
     result = evaluate(*arguments, "--figure", figure, "--json")
@@ -413,7 +416,7 @@ def test_a_sweep_chooses_on_one_half_and_reports_the_other(evaluate, painted, tm
     # The reference alone finds the target last; the text alone first, and so does the half of both: "red" and blue.
     first, *_, last = sweep["values"]
     assert (first["reporting"]["recall"]["1"], last["reporting"]["recall"]["1"]) == (0, 1)
-    assert sweep["chosen_by"] == "average" and sweep["queries"] == {"choosing": 3, "reporting": 3}
+    assert sweep["chosen_by"] == "average" and sorted(sweep["queries"].values()) == [0, 3, 3]
     assert sweep["best"]["value"] == 1 and sweep["best"]["reporting"]["intervals"]["average"] == [1, 1]
     assert len({value["protocol"] for value in sweep["values"]}) == 3 and content["protocol"]["queries"] == 6
     assert "average by text_weight (text versus image)" in figure.read_text("utf-8")
@@ -432,6 +435,12 @@ def test_options_that_do_not_go_with_a_sweep(evaluate, circo, more):
     assert evaluate("circo", "-a", circo, "--gallery", "g", *more).exit_code == 2
 
 
+@pytest.mark.parametrize("more", [("--turns", "3"), ("--no-sessions",), ("--no-requests",), ("--turns", "4")])
+def test_a_sweep_of_the_sample_is_over_its_single_turns(evaluate, more):
+    result = evaluate("sample", "--methods", "soft", "--sweep", "lambda=0,1", *more)
+    assert result.exit_code == 2 and "does not go with --sweep" in result.output
+
+
 def test_a_sweep_is_checked_before_anything_is_opened(evaluate, circo):
     wrong = evaluate("circo", "-a", circo, "--gallery", "none", "--methods", "soft", "--sweep", "lambda=0:1:0")
     assert isinstance(wrong.exception, MethodError) and "the step is 0" in str(wrong.exception)
@@ -440,7 +449,8 @@ def test_a_sweep_is_checked_before_anything_is_opened(evaluate, circo):
 def test_sessions_as_curves(evaluate, painted, tmp_path):
     sessions = write(tmp_path / "cirr_val.json", [{
         "session_id": f"cirr_val_{number:04}", "subset": "cirr_val", "ground_truth_ids": [NAMES[9]], "num_turns": 2,
-        "turns": [{"turn": turn, "reference_image_id": NAMES[turn], "relative_caption": "red"} for turn in (1, 2)],
+        "turns": [{"turn": turn, "reference_image_id": NAMES[turn + number], "relative_caption": "red"}
+                  for turn in (1, 2)],
     } for number in range(4)])
     by_turn = tmp_path / "turns.html"
     given = ("circled", "-a", sessions, "--methods", "weighted", "--gallery", "painted", "--figure", by_turn)
@@ -512,6 +522,26 @@ def test_a_constraint_file_takes_the_place_of_the_language_model(evaluate, paint
     assert "the constraint file has no text for 1 queries, which are not filtered" in unfiltered["notes"]
 
 
+def test_a_sweep_takes_constraints_from_a_file(evaluate, painted, tmp_path, monkeypatch):
+    asked_of(monkeypatch, SilentLanguageModel())
+    [one] = json.loads((painted / "captions/cap.rc2.val.json").read_text())
+    write(painted / "captions/cap.rc2.val.json", [{**one, "pairid": 1}, {**one, "pairid": 2, "reference": NAMES[1]}])
+    file = tmp_path / "cirr_const_gpt-4o.json"
+    write_constraints(file, [Constraints(prescriptive=("blue",)), Constraints()], model="gpt-4o")
+    options = ("cirr", "-a", painted, "--gallery", "painted", "--sweep", "lambda=0,1", "--constraints", file, "--json")
+    result = evaluate(*options, "--methods", "slerp-soft")
+    assert result.exit_code == 0, (result.output, result.exception)
+    content = json.loads(result.stdout)
+    assert content["protocol"]["constraints"].endswith(" by gpt-4o")
+    assert "the constraint file has no text for 1 queries, which are not filtered" in content["protocol"]["notes"]
+    alone = evaluate("cirr", "-a", painted, "--gallery", "painted", "--constraints", file, "--json",
+                     "--methods", "slerp-soft")
+    own = json.loads(alone.stdout)["source"]["protocol"]
+    assert own in [value["protocol"] for value in content["sweeps"][0]["values"]], "λ = 1 is the method's own"
+    none = evaluate(*options[:-3], "--constraints", file, "--methods", "slerp", "--sweep", "text_weight=0,1")
+    assert isinstance(none.exception, MethodError) and "such as soft" in str(none.exception)
+
+
 def test_constraint_files_that_do_not_fit_are_refused(evaluate, painted, tmp_path):
     file = tmp_path / "c.json"
     write_constraints(file, [Constraints(), Constraints()], model="gpt-4o")
@@ -557,6 +587,21 @@ def test_captions_are_offered_once_before_a_long_evaluation(evaluate, painted, m
     assert ("is shown captions" in again.output) is not built
 
 
+@pytest.mark.parametrize(("sweep", "built"), [("alpha=0.5,1", True), ("captions=0,1", True), ("captions=0", False)])
+def test_a_sweep_builds_captions_first(evaluate, painted, monkeypatch, sweep, built):
+    language = ReplayingLanguageModel({"reflect": [ReflectAnswer(intent="i", query="red")]}, sees=True)
+    asked_of(monkeypatch, language)
+    monkeypatch.setattr("cli.evaluate.captions_first.LONG", 1)
+    [one] = json.loads((painted / "captions/cap.rc2.val.json").read_text())
+    write(painted / "captions/cap.rc2.val.json", [{**one, "pairid": 1}, {**one, "pairid": 2, "reference": NAMES[1]}])
+    result = evaluate("cirr", "-a", painted, "--gallery", "painted", "--methods", "slerp-corr", "--yes",
+                      "--sweep", sweep)
+    assert ("slerp-corr: the language model is shown captions" in " ".join(result.output.split())) is built
+    if built:
+        assert result.exit_code == 0, (result.output, result.exception)
+        assert any(task.captions for task in language.asked_as("reflect"))
+
+
 def test_nobody_is_asked_where_no_captions_would_be_shown(evaluate, painted, monkeypatch):
     monkeypatch.setattr("cli.evaluate.captions_first.LONG", 1)
     said = {"reflect": [ReflectAnswer(intent="i", query="red")]}
@@ -588,3 +633,6 @@ def test_genecis_from_its_files_to_its_figures(evaluate, tmp_path, monkeypatch):
     assert found["recall"]["1"] == 0 and set(found["recall"]) == {"1", "2", "3"}
     assert set(found["by_group"]) == {"focus_attribute", "change_attribute", "focus_object", "change_object"}
     assert found["protocol"]["dataset"] == "genecis" and found["queries"] == 8
+    swept = evaluate("genecis", "-a", root, "--methods", "slerp", "--gallery", "genecis", "--sweep", "text_weight=0,1",
+                     "--json")
+    assert "all 2 of 'focus_attribute' belong to one reference image" in str(swept.exception)

@@ -29,6 +29,7 @@ from cir_core.errors import (
     Stopped,
     UnsupportedTask,
 )
+from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
@@ -38,11 +39,13 @@ from cir_core.language.tasks import (
     CaptionTask,
     ConfidenceTask,
     ConstraintsTask,
+    MergeAnswer,
     MergeTask,
     Picture,
     ReflectTask,
     Task,
 )
+from cir_core.language.tasks.base import CUT_OFF
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
 from cir_core.methods.observer import PartWatch, TurnObserver
@@ -184,6 +187,20 @@ def test_an_answer_that_ran_out_of_room_gets_more():
     with ChatServer([Reply('{"query": "a bl', finish="length"), BLUE]) as server, connected(server) as model:
         model.complete(MERGE)
         assert [request["max_tokens"] for request in server.requests] == [70, 140]
+
+
+def test_half_an_answer_is_used_only_if_the_next_is_none():
+    half = Reply('{"query": "a blue dress", "notes": ["x', finish="length")
+    with ChatServer([half, BLUE]) as server, connected(server) as model:
+        assert model.complete(MERGE) == MergeAnswer(query="a blue dress")
+        assert [request["max_tokens"] for request in server.requests] == [70, 140]
+    with ChatServer([half, Reply("no")] * 2) as server, connected(server) as model:
+        answer = model.complete(MERGE)
+        assert (answer.query, answer.notes) == ("a blue dress", (CUT_OFF,)) and len(server.requests) == 2
+        watch = QueryWatch()
+        with pytest.raises(LanguageModelRefused, match="cut off"):
+            StrictLanguageModel(model).complete(MERGE, watch)
+        assert isinstance(watch.error, LanguageModelRefused)
 
 
 def test_declining_is_not_argued_with():

@@ -57,27 +57,44 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
     return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
 
 
-def estimates_of_many(groups: Sequence[npt.ArrayLike], *, seed: int) -> tuple[MeanEstimate, ...]:
+def estimates_of_many(
+    groups: Sequence[npt.ArrayLike], *, seed: int, units: Sequence[Sequence[object]] | None = None
+) -> tuple[MeanEstimate, ...]:
     """:func:`estimates` for hundreds of measures of the same queries, by other drawings: how often each query is drawn
-    is a matrix, whose product with the values has all resampled means. """
+    is a matrix, whose product with the values has all resampled means.
+
+    ``units``: for each group the unit of each query. Units are drawn as a whole then, as many as the group has; a
+    resampled mean is over the queries drawn. An interval needs two units in every group.
+    """
     samples = [np.asarray(group, dtype=np.float64) for group in groups]
     if not samples or any(sample.ndim != 2 or not len(sample) for sample in samples):
         raise ValueError("every group needs queries, as a matrix [queries, measures]")
     means = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
-    if min(map(len, samples)) < 2:
+    sums, sizes = zip(*(_sums(sample, of) for sample, of in
+                        zip(samples, units or [range(len(sample)) for sample in samples], strict=True)), strict=True)
+    if min(map(len, sizes)) < 2:
         return tuple(MeanEstimate(float(mean), None, None) for mean in means)
     rng = np.random.default_rng(seed)
     drawn = np.zeros((DRAWINGS, samples[0].shape[1]))
-    for sample in samples:
-        n = len(sample)
+    for total, size_of in zip(sums, sizes, strict=True):
+        n = len(total)
         rows = max(1, _AT_ONCE // n)
         for start in range(0, DRAWINGS, rows):
             size = min(rows, DRAWINGS - start)
             counts = rng.multinomial(n, np.full(n, 1 / n), size=size)
-            drawn[start:start + size] += counts @ sample / (n * len(samples))
+            drawn[start:start + size] += counts @ total / ((counts @ size_of)[:, None] * len(samples))
     edge = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(drawn, [edge, 100 - edge], axis=0)
     return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
+
+
+def _sums(sample: Values, units: Sequence[object]) -> tuple[Values, Values]:
+    """Of each unit the sum of its queries' values, ``[units, measures]``, and their number."""
+    number = {unit: place for place, unit in enumerate(dict.fromkeys(units))}
+    of = [number[unit] for unit in units]
+    sums = np.zeros((len(number), sample.shape[1]))
+    np.add.at(sums, of, sample)
+    return sums, np.bincount(of).astype(np.float64)
 
 
 def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, Values]:

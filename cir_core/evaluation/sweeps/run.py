@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import cast
 
 from cir_core.datasets.readers.circled import CircledSession
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.datasets.readers.soft_constraints import StoredConstraints
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, group_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
 from cir_core.evaluation.evaluate_benchmark import asked, composed, run_together, searchers_for
@@ -35,10 +36,11 @@ from cir_core.types.records import MethodSettings
 
 def sweep_benchmark(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, method: Method, swept: Swept, *,
-    evaluator: Evaluator, domain: Domain = "garment", by: str | None = None, seed: int = 0,
-    progress: Progress | None = None,
+    evaluator: Evaluator, domain: Domain = "garment", constraints: StoredConstraints | None = None,
+    by: str | None = None, seed: int = 0, progress: Progress | None = None,
 ) -> Curve:
-    """The curve over a benchmark's queries, as :func:`~cir_core.evaluation.evaluate_benchmark.run_methods` ranks them.
+    """The curve over a benchmark's queries, as :func:`~cir_core.evaluation.evaluate_benchmark.run_methods` ranks them,
+    which also says what ``constraints`` are. Queries of one reference image are in one half.
 
     Raises:
         DatasetError: hidden targets, too few queries, an unknown measure ``by``.
@@ -46,14 +48,16 @@ def sweep_benchmark(
         SearchError: some value answered no query.
         LanguageModelUnavailable, EncoderUnavailable: as of ``run_methods``.
     """
-    groups = [query.pool if evaluator.by_category else "" for query in benchmark.queries]
-    halves(groups, seed)   # before anything is encoded
+    groups = [group_of(query.pool) if evaluator.by_category else "" for query in benchmark.queries]
+    split = halves(groups, seed, [query.reference_id for query in benchmark.queries])   # before anything is encoded
+    given = constraints if method.settings.soft_filter is not None else None
     answers, vectors = RememberingLanguageModel(language), RememberingEncoder(encoder)
     searcher_of = searchers_for(benchmark, gallery, cast(Encoder, vectors), answers, domain)
     runs = run_together(
         benchmark, [swept.with_value(method, value) for value in swept.values], searcher_of, DEPTH, progress,
-        compose=_Shared(swept, answers, vectors), keep_scores=False)
-    return curve(method, swept, [_of_benchmark(benchmark, one, evaluator) for one in runs], groups, by=by, seed=seed)
+        compose=_Shared(swept, given, answers, vectors), constraints=given, keep_scores=False)
+    return curve(method, swept, [_of_benchmark(benchmark, one, evaluator) for one in runs], groups, by=by, seed=seed,
+                 split=split)
 
 
 def sweep_sessions(
@@ -62,23 +66,26 @@ def sweep_sessions(
     domain: Callable[[str], Domain] = lambda subset: "garment", by: str | None = None, seed: int = 0,
     progress: Progress | None = None,
 ) -> Curve:
-    """The curve over CIRCLED's sessions. The longest session, which AUC depends on, is that of both halves together.
-    Raises as :func:`sweep_benchmark`."""
-    groups = [""] * len(sessions)
-    halves(groups, seed)
+    """The curve over CIRCLED's sessions, split within each subset; those with one first reference and the same targets
+    are in one half. The longest session, which AUC depends on, is that of both halves together. Raises as
+    :func:`sweep_benchmark`."""
+    split = halves([one.subset for one in sessions], seed,
+                   [(one.turns[0].reference_id, frozenset(one.target_ids)) for one in sessions])
     runs = run_sessions(
         sessions, gallery, cast(Encoder, RememberingEncoder(encoder)), RememberingLanguageModel(language),
         [swept.with_value(method, value) for value in swept.values], pools=pools,
         exclude_history_images=exclude_history_images, domain=domain, progress=progress)
-    return curve(method, swept, [_of_sessions(sessions, one) for one in runs], groups, by=by, seed=seed)
+    return curve(method, swept, [_of_sessions(sessions, one) for one in runs], [""] * len(sessions), by=by, seed=seed,
+                 split=split)
 
 
 class _Shared:
     """Composes a batch of queries once and changes, for every further value, only what depends on it. Answers and
     vectors are kept for one batch."""
 
-    def __init__(self, swept: Swept, *kept: RememberingLanguageModel | RememberingEncoder) -> None:
-        self._swept, self._kept = swept, kept
+    def __init__(self, swept: Swept, constraints: StoredConstraints | None,
+                 *kept: RememberingLanguageModel | RememberingEncoder) -> None:
+        self._swept, self._constraints, self._kept = swept, constraints, kept
         self._queries: Sequence[BenchmarkQuery] = ()
         self._made: Sequence[Composed | Problem] = ()
         self._based: list[Based | Problem] = []
@@ -98,7 +105,7 @@ class _Shared:
         self, searchers: Sequence[Searcher], settings: MethodSettings, begins: bool
     ) -> Sequence[Composed | Problem]:
         if begins:
-            self._made = composed(searchers, self._queries, settings)
+            self._made = composed(searchers, self._queries, settings, self._constraints)
             return self._made
         step = self._swept.section.step
         parts = {step: settings.part(step)}
@@ -109,7 +116,8 @@ class _Shared:
         self, searchers: Sequence[Searcher], settings: MethodSettings, begins: bool
     ) -> Sequence[Composed | Problem]:
         if begins:
-            self._based = based_together(asked(searchers, self._queries, settings), searchers, settings)
+            self._based = based_together(
+                asked(searchers, self._queries, settings, self._constraints), searchers, settings)
         elif self._swept.moves_base:
             prepared = [one if isinstance(one, Problem) else one.asked for one in self._based]
             return completed_together(
@@ -130,13 +138,14 @@ def _of_benchmark(benchmark: Benchmark, one: MethodRun, evaluator: Evaluator) ->
     _refuse_empty(one)
     scores = evaluate_run(benchmark, one.run, evaluator, partial=bool(one.failures), target_ranks=one.target_ranks,
                           seed=None)
-    return Measured(scores.columns, one.card.digest, _failed(one))
+    return Measured(scores.columns, one.card.digest, _failed(one),
+                    _rows(one, [query.query_id for query in benchmark.queries]))
 
 
 def _of_sessions(sessions: Sequence[CircledSession], one: SessionsRun) -> Measured:
     _refuse_empty(one)
     scores = evaluate_sessions(sessions, one.run, partial=bool(one.failures), seed=None)
-    return Measured(scores.columns, one.card.digest, _failed(one))
+    return Measured(scores.columns, one.card.digest, _failed(one), _rows(one, [of.session_id for of in sessions]))
 
 
 def _refuse_empty(one: MethodRun | SessionsRun) -> None:
@@ -144,6 +153,10 @@ def _refuse_empty(one: MethodRun | SessionsRun) -> None:
         raise SearchError(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
 
 
+def _rows(one: MethodRun | SessionsRun, names: Sequence[str]) -> frozenset[int]:
+    return frozenset(row for row, name in enumerate(names) if name in one.failures)
+
+
 def _failed(one: MethodRun | SessionsRun) -> tuple[str, ...]:
-    return tuple(f"{count} could not be answered and count as 0: {reason}"
+    return tuple(f"{count} could not be answered: {reason}"
                  for reason, count in Counter(one.failures.values()).most_common())

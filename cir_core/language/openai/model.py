@@ -20,6 +20,7 @@ from cir_core.language.openai.reading import WrongForm, partial_fields, read_ans
 from cir_core.language.openai.server import Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task
+from cir_core.language.tasks.base import CUT_OFF
 from cir_core.language.wrappers.conditions import Conditions
 from cir_core.types.composition import Usage
 
@@ -34,7 +35,7 @@ class OpenAILanguageModel:
     """Supports every role that has a prompt. Thread-safe; at most ``server.concurrency`` requests at a time.
 
     Answers are requested with a JSON schema if the server supports it, and validated; an
-    invalid one is sent back to the model once, with its fault.
+    invalid one is sent back to the model once, with its fault, and so is one that was cut off.
     """
 
     def __init__(self, server: Server, clock: Clock = Clock()) -> None:
@@ -139,12 +140,16 @@ class _Exchange:
     def answer(self) -> Any:
         request, reply, notes = self._first()
         found = self._read(reply)
-        if isinstance(found, WrongForm):
-            # A truncated answer is requested again with more room.
+        if isinstance(found, WrongForm) or CUT_OFF in found.notes:
+            # A truncated answer is requested again with more room; what there is of it is kept if that fails.
+            half = None if isinstance(found, WrongForm) else found
+            fault = str(found) if half is None else "it was cut off"
             room = request.max_tokens * (2 if reply.finish == "length" else 1)
-            again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], str(found))]
+            again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], fault)]
             reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
             found = self._read(reply)
+            if isinstance(found, WrongForm) and half is not None:
+                found = half
         if isinstance(found, WrongForm):
             raise LanguageModelRefused(
                 f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "

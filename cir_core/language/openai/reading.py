@@ -10,14 +10,16 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from cir_core.language.openai.mending import CUT_OFF, mended
+from cir_core.language.openai.mending import mended
 from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
+from cir_core.language.tasks.base import CUT_OFF
 from cir_core.support.texts import quoted
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _STARTS = 100            # opening braces tried before a text is rejected as not JSON
 _LONGEST = 100_000       # characters parsed
+_BEGUN = re.compile(r"""\{\s*["']([^"'\n]+)["']\s*:""")   # an object's beginning, with its first key
 
 
 class WrongForm(Exception):
@@ -37,7 +39,7 @@ def read_answer(task: Task[A], text: str) -> A:
     """
     text, fields = _THOUGHT.sub("", text), _fields(task)
     try:
-        return _answer(task, _chosen(text, fields))
+        return _answer(task, _chosen(text, task))
     except WrongForm as wrong:
         mend = mended(text, fields)
         if mend is None:
@@ -76,24 +78,31 @@ def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
 
 
 def has_object(text: str) -> bool:
-    """Whether ``text`` contains a complete JSON object."""
-    return next(_objects(text), None) is not None
+    """Whether ``text`` contains a complete JSON object, and no other one begins after it."""
+    ends = [end for _, end in _objects(text)]
+    return bool(ends) and _BEGUN.search(text, ends[-1]) is None
 
 
 def _fields(task: Task[Any]) -> set[str]:
     return set(task.answer_type.model_fields) - {"notes"}
 
 
-def _chosen(text: str, fields: set[str]) -> dict[str, Any]:
+def _chosen(text: str, task: Task[Any]) -> dict[str, Any]:
     """The last object with a requested field: models draft first and answer last."""
+    fields = _fields(task)
     if not text.strip():
         raise WrongForm("the answer", "there is no text")
     found = list(_objects(text))
     if not found:
         raise WrongForm("the answer", "there is no whole JSON object in it")
     # Some models wrap the answer in another object.
-    found = [inner for outer in found for inner in (outer, *_only_inner(outer))]
-    chosen = next((one for one in reversed(found) if fields & one.keys()), found[-1])
+    wrapped = [(inner, end) for outer, end in found for inner in (outer, *_only_inner(outer))]
+    chosen, end = next(((one, end) for one, end in reversed(wrapped) if fields & one.keys()), ({}, 0))
+    if not chosen:
+        missing = [name for name, field in task.answer_type.model_fields.items() if field.is_required()]
+        raise WrongForm(", ".join(missing), "required, but the answer's JSON object has no field of that name")
+    if any(begun[1] in fields for begun in _BEGUN.finditer(text, end)):
+        raise WrongForm("the answer", "it begins again after its JSON object, and what it begins is not whole")
     return _requested(chosen, fields)
 
 
@@ -106,17 +115,20 @@ def _only_inner(outer: Mapping[str, Any]) -> list[dict[str, Any]]:
     return values if len(values) == 1 and isinstance(values[0], dict) else []
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in ``text``, outermost, in order."""
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """The JSON objects in ``text``, outermost, in order, each with the position after it. What is inside an object
+    that does not end is none: its outer one was cut off."""
     text = text[:_LONGEST]
     start = text.find("{")
     for _ in range(_STARTS):
         if start < 0:
             return
         end = _closing(text, start)
+        if end is None and _BEGUN.match(text, start):
+            return
         found = _parsed(text[start:end]) if end else None
-        if found is not None:
-            yield found
+        if end and found is not None:
+            yield found, end
         start = text.find("{", end if end and found is not None else start + 1)
 
 

@@ -24,7 +24,7 @@ class AspectAnswer(BaseModel):
 
 
 class AspectsAnswer(Answer):
-    aspects: tuple[AspectAnswer, ...] = ()
+    aspects: tuple[AspectAnswer, ...]
     unused: tuple[str, ...] = Field(default=(), description="Words of the text that nothing was made of, as typed.")
     choices: tuple[str, ...] = Field(
         default=(), description="Concrete texts, any of which may be meant, where the text is vague.")

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from cir_core.types.domains import Domain as Domain
 from cir_core.types.vectors import Vector
 
+CUT_OFF = "the language model's answer was cut off; what it had not finished is left out"
+
 
 class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)

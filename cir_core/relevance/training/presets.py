@@ -56,9 +56,13 @@ _SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=3e-4, 
                          start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True)
 
 
-def preset_of(name: str, dataset: str, *, epochs: int | None = None, rule: Rule | None = None) -> TrainingPreset:
+def preset_of(
+    name: str, dataset: str, *, epochs: int | None = None, rule: Rule | None = None, negatives: int | None = None
+) -> TrainingPreset:
     """The preset ``name`` for a data set: CIRR has 50 epochs, 6 stages, 100 negatives and twice the rate (section 5.1
-    and the published configurations); all others are trained like FashionIQ. Raises ``RelevanceUnavailable``."""
+    and the published configurations); all others are trained like FashionIQ. ``negatives`` instead of its number, which
+    section 5.5 and Fig. 4 vary; of the rule "top" it has to stay one or more through all halvings. Raises
+    ``RelevanceUnavailable``."""
     found = {one.name: one for one in (_PAPER, _CODE, _SAMPLE)}.get(name)
     if found is None:
         raise RelevanceUnavailable(f"No preset {quoted(name)}. Choose one of {', '.join(PRESETS)}.")
@@ -66,4 +70,17 @@ def preset_of(name: str, dataset: str, *, epochs: int | None = None, rule: Rule 
         found = replace(found, epochs=50, stages=6, negatives=100, rate=1e-5)
     if epochs is not None:
         found = replace(found, epochs=epochs, stages=min(found.stages, epochs))
-    return replace(found, rule=rule or found.rule)
+    found = replace(found, rule=rule or found.rule)
+    return found if negatives is None else _with_negatives(found, negatives)
+
+
+def _with_negatives(preset: TrainingPreset, count: int) -> TrainingPreset:
+    if preset.rule != "top":
+        raise RelevanceUnavailable(f"A number of negatives is of the rule top; with {preset.rule} all that fit are "
+                                   "drawn from. Leave the number out, or choose top.")
+    halvings = max(len(preset.schedule.rebuilds) - 1, 0)
+    if count < 1 << halvings:
+        raise RelevanceUnavailable(
+            f"{count} negatives, halved {halvings} times in {preset.epochs} epochs of {preset.stages} stages, would be "
+            f"none. Take {1 << halvings} at least.")
+    return replace(preset, negatives=count)

@@ -188,6 +188,8 @@ class _Training:
         preset, data = self.preset, self.data
         trained: dict[str, Any] = {"seed": self.seed, "epochs": preset.epochs, "negatives": preset.rule,
                                    "queries": len(data.queries), "images": data.images}
+        if preset.rule == "top":
+            trained["negative_count"] = preset.negatives
         if self.vectors is not None:
             trained["epochs_before"] = preset.start
         trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}

@@ -18,15 +18,15 @@ from PIL import Image
 from cir_core.errors import SettingsError, UnsupportedTask
 from cir_core.language import prompts
 from cir_core.language.openai.form import in_words, schema
-from cir_core.language.openai.mending import CUT_OFF
 from cir_core.language.openai.messages import messages, without_system
 from cir_core.language.openai.pictures import data_url
-from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
+from cir_core.language.openai.reading import WrongForm, has_object, partial_fields, read_answer
 from cir_core.language.openai.server import Server
 from cir_core.language.openai.wording import bare
 from cir_core.language.prompts import Prompt, load, quoted
 from cir_core.language.tasks import (
     ROLES,
+    AspectsTask,
     CaptionAnswer,
     CaptionTask,
     ConfidenceTask,
@@ -39,6 +39,7 @@ from cir_core.language.tasks import (
     RewriteTask,
     Task,
 )
+from cir_core.language.tasks.base import CUT_OFF
 from cir_core.language.wrappers.cached import answer_key
 from cir_core.language.wrappers.conditions import Conditions
 from cir_core.settings import Settings
@@ -399,3 +400,53 @@ def test_mending_gives_no_fields_that_nobody_wrote():
     for text in ("I think {the dress} is red.", "{", "{}", '{"other": "a red dress",}', "[1, 2,]", '"query": "x"'):
         with pytest.raises(WrongForm):
             read_answer(MergeTask("a", "b"), text)
+
+
+@pytest.mark.parametrize(("task", "text"), [
+    (MERGE, '{"query": "a dress with 5" heels"}'),
+    (MERGE, '```json\n{"query": "a dress with 5" heels"}\n```'),
+    (MERGE, '{"query": "a dress with 5" heels"} I hope that helps.'),
+    (MERGE, '{"query": "a 5" heel red shoe", }'),
+])
+def test_a_stray_quotation_mark_loses_no_words(task, text):
+    with pytest.raises(WrongForm):
+        read_answer(task, text)
+
+
+def test_a_stray_quotation_mark_that_leaves_no_doubt_is_mended():
+    assert read_answer(MERGE, "{'query': 'a 5\" heel'}").query == 'a 5" heel'
+    both = read_answer(ConstraintsTask(), '{"prescriptive":"a red dress, "proscriptive":"blue dress"}')
+    assert (both.prescriptive, both.proscriptive, both.notes) == ("a red dress", "blue dress", ())
+
+
+def test_what_is_no_answer_is_not_an_answer_without_aspects():
+    for text in ('{"error": "I cannot"}', '{"unused": ["party"], "asp', '{"aspects": [{"name": "col', '{"aspects": [',
+                 '{"aspects": [{"name": "colour", "label": "red"}, {"na'):
+        with pytest.raises(WrongForm):
+            read_answer(AspectsTask(), text)
+    with pytest.raises(WrongForm, match="aspects: required"):
+        read_answer(AspectsTask(), '{"error": "I cannot"}')
+    assert read_answer(AspectsTask(), '{"aspects": []}').aspects == ()
+
+
+def test_the_last_answer_counts_when_it_is_mended_too():
+    assert read_answer(MERGE, 'Use the form {"query": "..."} : {"query": "a red dress",}').query == "a red dress"
+    wrapped = 'Draft: {"query": "a blue dress",} {"answer": {"query": "a red dress",}}'
+    assert read_answer(MERGE, wrapped).query == "a red dress"
+    assert read_answer(MERGE, '{"query": "a red dress",} by {these} {"rules": "none",}').query == "a red dress"
+
+
+@pytest.mark.parametrize(("task", "text"), [
+    (MERGE, 'Draft: {"query": "a blue dress"}. Final: {"query": "a red dre'),
+    (MERGE, 'Draft: {"query": "a blue dress",}. Final: {"query": "a red dre'),
+    (ReflectTask(), '{"drafts": [{"intent": "red", "query": "a blue dress"}], "intent": "red", "query": "a red dre'),
+])
+def test_a_draft_is_no_answer_where_the_answer_was_cut_off(task, text):
+    with pytest.raises(WrongForm):
+        read_answer(task, text)
+
+
+def test_an_object_inside_one_that_was_cut_off_does_not_end_a_stream():
+    assert has_object('{"aspects": []} Done.') and has_object('Of {these}: {"aspects": []}')
+    for text in ('{"aspects": [{"name": "colour"}, {"na', '{"query": "a draft"} {"query": "a re'):
+        assert not has_object(text)

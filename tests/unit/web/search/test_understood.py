@@ -36,7 +36,7 @@ def services(tmp_path):
     colour_gallery(tmp_path)
     home = tmp_path / "home"
     replies = [AspectsAnswer(aspects=(RED, KEPT), unused=("beach party",), choices=("in green", "in blue")),
-               AspectsAnswer()]
+               AspectsAnswer(aspects=())]
     model = ReplayingLanguageModel({"aspects": replies}, caption="a thing")
     pool = SearcherPool(home, lambda encoder: model, lambda spec: FakeEncoder())
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))

@@ -31,7 +31,7 @@ def asks(task):
     """The last colour of the text is asked for."""
     named = [word for word in task.modification_text.split() if word in COLOURS]
     if not named:
-        return AspectsAnswer()
+        return AspectsAnswer(aspects=())
     others = tuple(colour for colour in COLOURS if colour != named[-1])
     return AspectsAnswer(aspects=(AspectAnswer(name="colour", label=named[-1], asked=True, wanted=named[-1:],
                                                others=others),))

@@ -24,21 +24,46 @@ def on(first, second, groups=GROUPS, seed=0):
     """A column that is ``first`` on the half for choosing and ``second`` on the other."""
     rows = halves(groups, seed)
     column = np.empty(len(groups))
-    column[rows[0]], column[rows[1]] = first, second
+    column[rows.first], column[rows.second] = first, second
     return Measured({R10: column, R1: np.zeros(len(groups))})
 
 
 def test_halves_are_of_every_category_and_depend_on_the_seed():
     groups = ["a"] * 10 + ["b"] * 5
-    first, second = halves(groups, 3)
+    split = halves(groups, 3)
+    first, second = split.first, split.second
     assert sorted([*first, *second]) == list(range(15))
     assert [groups[row] for row in first] == ["a"] * 5 + ["b"] * 2    # of an odd number the second has one more
-    assert [tuple(of) for of in halves(groups, 3)] == [tuple(first), tuple(second)]
-    assert len({tuple(halves(groups, seed)[0]) for seed in range(9)}) > 1
+    assert tuple(halves(groups, 3).first) == tuple(first)
+    assert len({tuple(halves(groups, seed).first) for seed in range(9)}) > 1
     with pytest.raises(DatasetError, match="only 1 of 'b'"):
         halves(["a", "a", "b"], 0)
     with pytest.raises(DatasetError, match=r"there is only 1\. Sweep over more"):
         halves([""], 0)
+
+
+def test_queries_of_one_unit_are_in_one_half():
+    groups, units = ["a"] * 9 + ["b"] * 4, [*"xxxyyzzww", *"xxyy"]
+    for seed in range(20):
+        split = halves(groups, seed, units)
+        first = {(groups[row], units[row]) for row in split.first}
+        assert first.isdisjoint((groups[row], units[row]) for row in split.second)
+        assert sorted([*split.first, *split.second]) == list(range(13))
+        assert 3 <= sum(row < 9 for row in split.first) <= 4 and sum(row >= 9 for row in split.first) == 2
+    with pytest.raises(DatasetError, match="all 4 of 'b' belong to one reference image"):
+        halves(groups, 0, [*"xxxyyzzww", *"xxxx"])
+
+
+def test_a_query_that_fails_with_one_value_counts_with_none():
+    measured = [on(1, 1), on(0.5, 0.25), on(0, 0)]
+    gone = int(halves(GROUPS, 0).second[0])
+    measured[2] = Measured(measured[2].columns, notes=("1 could not be answered: no",), failed=frozenset({gone}))
+    measured[0].columns[R10][gone] = -7.0
+    found = curve(SOFT, swept(), measured, GROUPS, by=None, seed=0)
+    assert found.sizes == (4, 3) and found.dropped == 1 and found.best.reporting[R10].value == 1
+    assert curve_json(found)["queries"] == {"choosing": 4, "reporting": 3, "dropped": 1}
+    assert found.notes == ("λ 1: 1 could not be answered: no",
+                           "1 could not be answered with some value of λ and count with none.")
 
 
 def test_what_the_second_half_likes_is_not_chosen():
@@ -53,7 +78,8 @@ def test_what_the_second_half_likes_is_not_chosen():
     assert found.gained.low >= -1 and found.gained.high == 0
     content = curve_json(found)
     assert content["best"]["value"] == 0.5 and content["best"]["reporting"]["recall"] == {"1": 0, "10": 0.25}
-    assert content["queries"] == {"choosing": 4, "reporting": 4} and content["parameter"] == "soft_filter.weight"
+    assert content["queries"] == {"choosing": 4, "reporting": 4, "dropped": 0}
+    assert content["parameter"] == "soft_filter.weight"
     said = sentence(found)
     assert "chosen by recall@10 on 4 queries and is reported on the other 4" in said
     assert "λ = 0.5, recall@10 25.00" in said and "75.00" not in said
@@ -80,7 +106,8 @@ def test_categories_count_the_same():
 def test_queries_that_a_measure_does_not_count_are_left_out():
     aspect = Measure("semantic_map_at_10", "addition")
     column = np.full(8, np.nan)
-    column[[row[0] for row in halves(GROUPS, 0)]] = 0.25   # one of either half
+    split = halves(GROUPS, 0)
+    column[[split.first[0], split.second[0]]] = 0.25   # one of either half
     measured = Measured({aspect: column, R10: np.ones(8)})
     found = curve(SOFT, swept("0,1"), [measured] * 2, GROUPS, by="semantic_map_at_10 addition", seed=0)
     assert found.best.reporting[aspect].value == 0.25 and found.best.reporting[R10].value == 1
@@ -108,6 +135,13 @@ def test_intervals_of_many_measures():
         width = scipys.high - scipys.low
         assert abs(ours.low - scipys.low) < width / 8 and abs(ours.high - scipys.high) < width / 8
     assert estimates_of_many([[[0.25]]], seed=0)[0].low is None
+    # Two units, of one query (0) and of three (1): a resampled mean is 0, 3/4 or 1.
+    [together] = estimates_of_many([[[0.0], [1.0], [1.0], [1.0]]], seed=4, units=["xyyy"])
+    assert (together.value, together.low, together.high) == (0.75, 0, 1)
+    assert estimates_of_many([[[0.0], [1.0]]], seed=4, units=["xx"])[0].low is None
+    alike = [[[0.0]] * 50 + [[1.0]] * 50]
+    [rows], [units] = (estimates_of_many(alike, seed=1, units=of) for of in (None, [[n // 10 for n in range(100)]]))
+    assert units.high - units.low > 2 * (rows.high - rows.low)
     with pytest.raises(ValueError, match="every group needs queries"):
         estimates_of_many([[]], seed=0)
 

@@ -1,9 +1,12 @@
 """A sweep finds what evaluations of its values find, and asks and encodes what one of them does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
+from cir_core.datasets.readers.soft_constraints import StoredConstraints
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SearchError
 from cir_core.evaluation.evaluate_benchmark import run_methods
@@ -24,6 +27,8 @@ from cir_core.language.tasks import (
 )
 from cir_core.language.wrappers.remembering import RememberingLanguageModel
 from cir_core.methods.declared import builtin_methods
+from cir_core.registry.kinds import evaluator_of
+from cir_core.types.composition import Constraints
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
@@ -69,7 +74,8 @@ def test_every_value_is_what_its_own_evaluation_finds(gallery, method, sweep):
     of, method = benchmark(gallery), METHODS[method]
     swept = read_sweep(sweep, method)
     found = sweep_benchmark(of, gallery, FakeEncoder(), language(), method, swept, evaluator=EVALUATOR, seed=3)
-    first, second = halves([""] * 12, 3)
+    split = halves([""] * 12, 3, [query.reference_id for query in of.queries])
+    first, second = split.first, split.second
     assert found.sizes == (6, 6) and len(found.points) == len(swept.values)
     for value, point in zip(swept.values, found.points, strict=True):
         [alone] = run_methods(of, gallery, FakeEncoder(), language(), [swept.with_value(method, value)])
@@ -96,10 +102,11 @@ def test_eleven_values_ask_and_encode_as_much_as_one(gallery, method, sweep):
 def test_sessions(gallery):
     turns = (CircledTurn("r0g3b0", "green"), CircledTurn("r0g0b3", "blue"), CircledTurn("r3g3b0", "red"))
     sessions = [CircledSession(f"s{n}", "cirr_val", (gallery.ids[n * 9 % 64],), turns) for n in range(6)]
+    twins = [CircledSession(f"t{n}", "cirr_val", (gallery.ids[n * 9 % 64],), turns[:1]) for n in range(6)]
     method = METHODS["cirevl"]
     swept = read_sweep("gamma=0:1:0.5", method, several_turns=True)
     found = sweep_sessions(sessions, gallery, FakeEncoder(), ScriptedLanguageModel(""), method, swept, seed=1)
-    first, _ = halves([""] * 6, 1)
+    first = halves([""] * 6, 1).first
     for value, point in zip(swept.values, found.points, strict=True):
         [alone] = run_sessions(sessions, gallery, FakeEncoder(), ScriptedLanguageModel(""),
                                [swept.with_value(method, value)])
@@ -108,7 +115,56 @@ def test_sessions(gallery):
             measure: np.mean(column[first]) for measure, column in scores.columns.items()}
 
 
-def test_a_query_that_one_refusal_costs_fails_for_every_value(gallery):
+    both = sweep_sessions([*sessions, *twins, replace(sessions[0], session_id="o0", subset="other"),
+                           replace(sessions[1], session_id="o1", subset="other")], gallery, FakeEncoder(),
+                          ScriptedLanguageModel(""), method, swept, seed=1)
+    assert both.sizes == (7, 7)
+    with pytest.raises(DatasetError, match="all 2 of 'cirr_val' belong to one reference image"):
+        sweep_sessions([sessions[0], twins[0]], gallery, FakeEncoder(), ScriptedLanguageModel(""), method, swept)
+
+
+def test_queries_with_galleries_of_their_own(gallery):
+    """As GeneCIS has them: every query has its own pool, and its task is what it counts with."""
+    ids = gallery.ids
+    queries = tuple(BenchmarkQuery(str(n), ids[n], ("red", "blue")[n % 2], (ids[n + 20],), pool=f"task{n % 2}/{n}")
+                    for n in range(8))
+    of = Benchmark("genecis", "val", queries, {f"task{n % 2}/{n}": ids[n + 19:n + 22] for n in range(8)},
+                   lambda image_id: ())
+    method = METHODS["slerp"]
+    swept = read_sweep("text_weight=0,0.5", method)
+    evaluator = evaluator_of(of)
+    found = sweep_benchmark(of, gallery, FakeEncoder(), language(), method, swept, evaluator=evaluator, seed=3)
+    assert found.sizes == (4, 4)
+    split = halves([f"task{n % 2}" for n in range(8)], 3)
+    [alone] = run_methods(of, gallery, FakeEncoder(), language(), [swept.with_value(method, 0.5)])
+    column = evaluate_run(of, alone.run, evaluator, target_ranks=alone.target_ranks, seed=None).columns[found.measure]
+    assert found.points[1].reporting[found.measure].value == np.mean(column[split.second])
+
+
+def test_stored_constraints_are_swept_without_a_language_model(gallery):
+    class Mute(ScriptedLanguageModel):
+        def complete(self, task, watch=None):
+            assert not isinstance(task, ConstraintsTask)
+            return super().complete(task, watch)
+
+    of, method = benchmark(gallery), METHODS["soft"]
+    swept = read_sweep("lambda=0,0.5,1", method)
+    given = Constraints(prescriptive=("red",), proscriptive=("green",))
+    stored = StoredConstraints({query.query_id: given for query in of.queries}, "some-model", "0123456789abcdef", 0)
+    found = sweep_benchmark(of, gallery, FakeEncoder(), Mute("blue"), method, swept, evaluator=EVALUATOR, seed=3,
+                            constraints=stored)
+    for value, point in zip(swept.values, found.points, strict=True):
+        [alone] = run_methods(of, gallery, FakeEncoder(), Mute("blue"), [swept.with_value(method, value)],
+                              constraints=stored)
+        assert point.protocol == alone.card.digest
+        column = evaluate_run(of, alone.run, EVALUATOR, target_ranks=alone.target_ranks, seed=None).columns
+        second = halves([""] * 12, 3, [query.reference_id for query in of.queries]).second
+        assert point.reporting[found.measure].value == np.mean(column[found.measure][second])
+    assert found.points[0].protocol not in {one.protocol for one in sweep_benchmark(
+        of, gallery, FakeEncoder(), language(), method, swept, evaluator=EVALUATOR).points}
+
+
+def test_a_query_that_one_refusal_costs_counts_for_no_value(gallery):
     said = iter(range(99))
 
     class Refusing(ScriptedLanguageModel):
@@ -120,8 +176,9 @@ def test_a_query_that_one_refusal_costs_fails_for_every_value(gallery):
     method = METHODS["corr-prf"]
     found = sweep_benchmark(benchmark(gallery), gallery, FakeEncoder(), Refusing("green"), method,
                             read_sweep("alpha=0,1", method), evaluator=EVALUATOR)
-    assert found.notes[:2] == ("α 0: 4 could not be answered and count as 0: refused",
-                           "α 1: 4 could not be answered and count as 0: refused")
+    assert found.notes[:3] == ("α 0: 4 could not be answered: refused", "α 1: 4 could not be answered: refused",
+                               "4 could not be answered with some value of α and count with none.")
+    assert found.dropped == 4 and sum(found.sizes) == 8
 
 
 def test_a_method_that_answers_nothing(gallery):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
+from cir_core.errors import RelevanceUnavailable
 from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import preset_of
 
@@ -17,6 +18,17 @@ PLAN = Plan(SAMPLE, queries=9, untrained=True)
 def test_epochs_before_those_of_cirqrs_are_negative_and_only_for_untrained_networks() -> None:
     assert list(PLAN.epochs) == [-3, -2, -1, 0, 1]
     assert list(replace(PLAN, untrained=False).epochs) == [0, 1]
+
+
+def test_another_number_of_negatives_is_halved_like_the_presets_and_never_to_none() -> None:
+    assert preset_of("cirqrs-paper", "fashioniq", negatives=8).schedule.rebuilds == ((6, 8), (12, 4), (18, 2), (24, 1))
+    assert asdict(preset_of("sample", "sample", negatives=3))["negatives"] == 3   # so another training, by its digest
+    with pytest.raises(RelevanceUnavailable, match=r"7 negatives, halved 3 times .* Take 8 at least"):
+        preset_of("cirqrs-paper", "fashioniq", negatives=7)
+    with pytest.raises(RelevanceUnavailable, match="Take 32 at least"):
+        preset_of("cirqrs-paper", "cirr", negatives=31)
+    with pytest.raises(RelevanceUnavailable, match="of the rule top"):
+        preset_of("qure-code", "fashioniq", negatives=20)
 
 
 def test_steps_of_the_start_have_a_batch_of_their_own() -> None:
