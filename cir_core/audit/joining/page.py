@@ -52,7 +52,7 @@ def labels_table(joined: JoinedAudits) -> ReportTable:
         (text("benchmark", "Benchmark"), count("total", "Total"),
          count("composition_required", "Composition required"), count("unresolved", "Unresolved"),
          count("shortcut_free", "Shortcut-free"), count("shortcut_solvable", "Shortcut-solvable"),
-         share("share", "Share of shortcut-solvable")),
+         share("share", "Solvable share")),
         rows, "Shortcut-free: composition required or unresolved. Total: the queries with a label.")
 
 
