@@ -27,7 +27,7 @@ from cir_core.relevance.backbones.base import NewParts, Patches, Texts
 from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
-TEXT_LENGTH = 48
+TEXT_LENGTH = 32
 _BATCH = 64
 
 
