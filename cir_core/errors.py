@@ -79,7 +79,7 @@ class LanguageModelUnavailable(LanguageModelError): ...
 
 
 class LanguageModelRefused(LanguageModelError):
-    """Ends with :data:`RULES_CAN`, so that whoever shows it can offer that."""
+    """Ends with :data:`RULES_CAN`, so that a screen that shows it can offer them."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message if message.endswith(RULES_CAN) else f"{message} {RULES_CAN}")

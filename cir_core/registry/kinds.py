@@ -190,7 +190,7 @@ def domain_of(benchmark: Benchmark) -> Domain | None:
 
 def domain_of_targets(files: Iterable[tuple[str, str]]) -> Domain | None:
     """:func:`domain_of` of files in SoFT's forms: of each its name, such as "shirt", and the id of an image, by which
-    CIRR's are told whatever the file is called."""
+    CIRR's image names are recognised under any file name."""
     found = {domain_named("cirr" if is_cirr_name(image_id) else "fashioniq" if name in fashioniq.CATEGORIES else name)
              for name, image_id in files}
     return found.pop() if len(found) == 1 else None

@@ -1,6 +1,6 @@
 """CIRCLED's two conditions over a file of sessions: ε-consistency and τ-diversity (definitions 1 and 2).
 
-The filters make sessions that satisfy both; this verifies it of any file, whoever wrote it. Ranks, and the
+The filters make sessions that satisfy both; this verifies it for files of other tools too. Ranks, and the
 similarities that the construction stored, are in the raw form only: of the public form τ is checked with an encoder,
 and ε is not.
 """

@@ -141,7 +141,7 @@ class _Exchange:
         request, reply, notes = self._first()
         found = self._read(reply)
         if isinstance(found, WrongForm) or CUT_OFF in found.notes:
-            # A truncated answer is requested again with more room; what there is of it is kept if that fails.
+            # A truncated answer is requested again with more room; the truncated one is used if that fails.
             half = None if isinstance(found, WrongForm) else found
             fault = str(found) if half is None else "it was cut off"
             room = request.max_tokens * (2 if reply.finish == "length" else 1)

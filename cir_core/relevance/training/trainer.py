@@ -134,8 +134,8 @@ class _Training:
         self.negatives: list[Rows] | None = None   # of each query; None: the whole pool
 
     def _own_vectors(self) -> Tensor | None:
-        """``[images, d]`` unit rows: the encoder's vectors of all images less their mean, which tells nothing apart, or
-        ``None`` where the network needs no such start."""
+        """``[shown, d]`` unit rows: the encoder's vectors of the images ``shown`` less the mean of all images, which
+        they have in common, or ``None`` where the network needs no such start."""
         parts = [self.backbone.vectors(torch.from_numpy(picked(self.patches, np.arange(start, stop))))
                  for start in range(0, self.data.images, CHUNK)
                  for stop in [min(start + CHUNK, self.data.images)]]
@@ -143,7 +143,8 @@ class _Training:
         if not known:
             return None
         vectors = torch.cat(known)
-        return F.normalize(vectors - vectors.mean(dim=0), dim=-1)
+        centred = F.normalize(vectors - vectors.mean(dim=0), dim=-1)
+        return centred[torch.from_numpy(self.shown)].to(self.accelerator.device)
 
     @property
     def bare(self) -> RelevanceNetwork:
@@ -245,12 +246,10 @@ class _Training:
         with self.accelerator.autocast():
             vectors, tokens, _ = self.network(references, words, references[:part])
         assert self.vectors is not None
-        own = self.vectors.to(vectors.device)
-        targets = torch.from_numpy(np.searchsorted(self.shown, [query.target for query in queries])).to(vectors.device)
-        shown = own[torch.from_numpy(self.shown).to(vectors.device)]
-        rows = torch.tensor([query.reference for query in queries[:part]], device=vectors.device)
-        return (alignment_loss(vectors.float(), shown, targets, self.preset.first_temperature)
-                + reproduction_loss(tokens.float(), own[rows]))
+        targets, rows = (torch.from_numpy(np.searchsorted(self.shown, images)).to(vectors.device) for images in (
+            [query.target for query in queries], [query.reference for query in queries[:part]]))
+        return (alignment_loss(vectors.float(), self.vectors, targets, self.preset.first_temperature)
+                + reproduction_loss(tokens.float(), self.vectors[rows]))
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()
