@@ -65,6 +65,24 @@ def test_pictures_are_added_searched_with_removed_and_still_there_after_a_reload
     assert added(page).get_attribute("data-one") == ids[1]
 
 
+def test_pictures_that_are_references_already_are_not_offered_again(open_page):
+    page = open_page()
+    first = screen.reference(page)
+    answer = page.request.get(page.evaluate("new URL(`media/find?gallery=${document.querySelector('.cq-state')"
+                                            ".dataset.gallery}`, document.baseURI).href")).json()
+    others = [image for image in answer["images"] if image["id"] != first][:3]
+    page.route("**/media/find*", lambda route: route.fulfill(json={"images": [others[0] | {"id": first}, *others]}))
+    picker = page.get_by_role("dialog", name="Gallery")
+    offered = picker.get_by_role("group", name="Gallery images").get_by_role("button")
+    page.get_by_role("button", name="Add a picture").press("Enter")
+    expect(offered).to_have_count(3)
+    page.keyboard.press("Escape")
+    for already in (1, 2):
+        add(page, 0)
+        expect(added(page)).to_have_count(already)
+        assert added(page).last.get_attribute("data-one") == others[already - 1]["id"]
+
+
 def test_results_are_added_to_the_reference(open_page):
     page = open_page()
     screen.search(page, "in red", 1)

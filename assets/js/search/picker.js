@@ -1,7 +1,7 @@
 // Pictures of the gallery to choose from: as a reference, or as a target to be found.
 import { closer, dialog, h } from "../shared/common.js";
 import { act } from "./actions.js";
-import { $, $$, shown } from "./page.js";
+import { $, $$, further, shown } from "./page.js";
 import { browse } from "./reference.js";
 import { nextReference } from "./results/next.js";
 import { selected } from "./results/selection.js";
@@ -32,6 +32,11 @@ function take(/** @type {string} */ image) {
   if (purpose === "add") act("add_reference", { image, reference: nextReference() });
   else act(purpose, { image });
 }
+function references() {
+  const { reference } = shown();
+  const next = nextReference() || reference;
+  return next === reference ? [next, ...further()] : [next];
+}
 async function find() {
   const mine = ++asked;
   const query = new URLSearchParams({ gallery: shown().gallery ?? "", text: field.value });
@@ -40,8 +45,10 @@ async function find() {
     const response = await fetch(`media/find?${query}`);
     const found = await response.json();
     if (mine !== asked) return;
-    answer.textContent = found.error || (field.value.trim() ? `Closest ${found.images.length}` : "Random images. Type to search.");
-    grid.replaceChildren(.../** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).map((item) => h("button", {
+    const there = purpose === "add" ? references() : []; // the server refuses a picture twice
+    const images = /** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).filter(({ id }) => !there.includes(id));
+    answer.textContent = found.error || (field.value.trim() ? `Closest ${images.length}` : "Random images. Type to search.");
+    grid.replaceChildren(...images.map((item) => h("button", {
       class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); take(item.id); },
     }, h("span", { class: "pic" }, h("img", { src: item.thumb, alt: "", loading: "lazy", width: 160, height: 160 })))));
   } catch {
