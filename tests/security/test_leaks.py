@@ -24,8 +24,12 @@ from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Judgement, Study, StudyPlan
 from annotation.sessions.create import create_session_study
+from annotation.sources.targets import TargetQuery
+from annotation.targets.create import create_target_study
 from annotation.validity.create import create_validity_study
 from cir_core.construct.judging.sample import SampledSession
+from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
+from cir_core.construct.targets.settings import Group
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods
@@ -363,6 +367,72 @@ def test_nothing_tells_where_a_session_comes_from(rated_sessions: Any) -> None:
     assert len(set(tokens)) == len(tokens) > 2 * len(set(ids))
     assert leaks(told_by("id of an image", [one < image(150) for one in ids],
                          [{"name": sorted(tokens).index(one)} for one in tokens])) == []
+
+
+# Target studies -----------------------------------------------------------------------------------
+
+
+def _asked(draw: random.Random) -> list[TargetQuery]:
+    """Alike in everything but what is hidden: confidences, groups and the own target are drawn."""
+    groups: tuple[Group, ...] = ("caption_query", "joined_query", "tg_img")
+    asked = []
+    for number in range(QUESTIONS):
+        *shown, reference = (image(one) for one in draw.sample(range(300), draw.choice((5, 7)) + 1))
+        found = tuple(Candidate(one, (FoundIn(draw.choice(groups), place + 1, 0.5, draw.choice((0.3, 0.95))),))
+                      for place, one in enumerate(shown[:-1]))
+        own = draw.choice(shown)   # the last one: what no group has found
+        asked.append(TargetQuery(("zebra_dress", "zebra_shirt")[number % 2], QueryCandidates(
+            f"q{number:04}", reference, own, (f"lemur {number}",), f"in colour {draw.randrange(100, 1000)}", (), {},
+            found)))
+    return asked
+
+
+def test_nothing_tells_which_candidate_the_model_took_or_the_data_set_has(stage: Stage) -> None:
+    gallery: Any = _Photos(stage)
+    with seeded("targets"):
+        study = create_target_study(
+            stage.store, stage.home, "Which fit", _asked(random.Random(19)), gallery, StudyPlan(1, 1, 0, 5),
+            threshold=0.85, created_by="local", source={"files": {"zebra_dress": "", "zebra_shirt": ""}}).study
+    items = {item.item_id: item for item in stage.store.items(study.study_id)}
+    browser = Browser(stage.home, stage.store)
+    browser.post("/study/join", study="Which fit")
+    heard: list[Features] = []
+    of_item: dict[str, list[bool]] = {"data set": [], "own target found": [], "own target among the first": []}
+    of_picture: dict[str, list[bool]] = {"taken": [], "own target": [], "found first": [], "group": []}
+    pictures, names, ids = [], [], []
+    said = [browser.get("study/rubric", study="Which fit").response.text]
+    for place in browser.get("study/overview", study="Which fit").json["places"]:
+        answered = browser.get("study/at", study="Which fit", item=place["item"])
+        shown, hidden = answered.json["item"]["candidates"], items[place["item"]].hidden
+        sent = [[browser.get(one[size], repeats=1) for size in ("small", "large")] for one in shown]
+        found = answered.features("desk") | features_of(without(answered.json, "study", "progress"))
+        heard.append(found | picture_features("all", [one for both in sent for one in both])
+                     | {f"position mod {n}": place["position"] % n for n in (2, 3, 4)})
+        own = [each["image"] for each in hidden["candidates"]].index(hidden["original_target"])
+        of_item["data set"].append(hidden["dataset"] == "zebra_dress")
+        of_item["own target found"].append(bool(hidden["candidates"][own]["found"]))
+        of_item["own target among the first"].append(own < len(shown) / 2)
+        for where, (one, both, each) in enumerate(zip(shown, sent, hidden["candidates"], strict=True)):
+            pictures.append(features_of(one) | picture_features("picture", both)
+                            | {"place": where, "place from the end": len(shown) - where})
+            of_picture["taken"].append((each["confidence"] or 0) >= study.source["threshold"])
+            of_picture["own target"].append(where == own)
+            of_picture["found first"].append(any(at["rank"] == 1 for at in each["found"]))
+            of_picture["group"].append(any(at["group"] == "tg_img" for at in each["found"]))
+            names.append(one["token"])
+            ids.append(each["image"])
+        said += [answered.response.text,
+                 *(f"{one.response.url} {one.response.headers}" for both in sent for one in both)]
+    for text in said:
+        assert not any(secret in text for secret in ("lemur", "zebra", "confidence", "quagga", '"i0', "/i0", "q0"))
+    for secret, labels in of_item.items():
+        assert lasting_leaks(partial(told_by, secret, labels), heard) == []
+    for secret, labels in of_picture.items():
+        assert lasting_leaks(partial(told_by, secret, labels), pictures) == []
+    # A name is of one query: neither does it tell its image, nor that another query has the same one.
+    assert len(set(names)) == len(names) > 2 * len(set(ids))
+    assert leaks(told_by("id of an image", [one < image(150) for one in ids],
+                         [{"name": sorted(names).index(one)} for one in names])) == []
 
 
 # Adjudication -----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import environment_of
 from tests.fakes.people import LIGHT
 from tests.fakes.session_studies import make_session_study
+from tests.fakes.target_studies import make_target_study
 from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
@@ -364,6 +365,37 @@ def test_rating_sessions(visit: Visit, place: Place, tmp_path: Path) -> None:
     page.get_by_role("button", name="Show them anyway").click()
     expect(page.get_by_role("region", name="Ratings").get_by_role("table")).to_be_visible()
     olga.look(page, "studies, sessions")
+
+
+def test_marking_targets(visit: Visit, place: Place, tmp_path: Path) -> None:
+    with stores(place.home) as opened:
+        study = make_target_study(opened.studies, place.home, colour_gallery(tmp_path, edge=96), count=1, seats=1)
+    olga = visit()
+    page = olga.open(f"annotate?study={study.name}")
+    expect(begin_button(page)).to_be_focused()
+    olga.look(page, "targets, before the first query")
+    enter(page)
+    expect(page.locator(".tg-tile.active")).to_be_visible()
+    olga.look(page, "targets, a query")
+    page.keyboard.press("y")
+    page.keyboard.press("n")
+    page.keyboard.press("u")
+    enter(page)   # the others have no mark
+    expect(page.locator(".tg-panel .cq-inline:visible")).to_be_visible()
+    olga.look(page, "targets, incomplete")
+    dialog = page.get_by_role("dialog")
+    for key, where in (("d", "guidelines"), ("o", "all queries"), ("z", "an image large"), ("?", "keys")):
+        page.keyboard.press(key)
+        expect(dialog).to_be_visible()
+        olga.look(page, f"targets, {where}")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+    page.set_viewport_size({"width": 390, "height": 844})
+    olga.look(page, "targets, on a phone")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{place.url}/studies?study={study.name}")
+    expect(page.get_by_role("region", name="Targets").get_by_role("table")).to_be_visible()
+    olga.look(page, "studies, targets")
 
 
 def test_answering_a_survey(visit: Visit, place: Place) -> None:

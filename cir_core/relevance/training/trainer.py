@@ -33,6 +33,7 @@ from cir_core.relevance.scores import pair_scores
 from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
+from cir_core.relevance.training.muon import MuonAdamW
 from cir_core.relevance.training.negatives import drawn
 from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.plan import Plan
@@ -126,7 +127,7 @@ class _Training:
         network = RelevanceNetwork(parts)
         if preset.start_temperature:
             network.temperature.data.fill_(preset.start_temperature)
-        self.optimiser = torch.optim.AdamW(_groups(network, preset.weight_decay), lr=preset.rate)
+        self.optimiser = MuonAdamW(_groups(network, preset.weight_decay), preset.rate)
         self.network, self.optimiser = self.accelerator.prepare(network, self.optimiser)
         self.scoring = Scoring(lambda: self.bare, self.texts, self._images, preset.reading, self.accelerator.device,
                                self.accelerator.autocast)
@@ -212,6 +213,7 @@ class _Training:
                 continue
             for group in self.optimiser.param_groups:
                 group["lr"] = plan.rate(epoch, place)
+                group["orthogonal"] = epoch < 0 and group["matrices"]
             mine = np.array(batch)[self.share]
             loss = self._loss(mine, texts, negatives)
             self._descend(loss)
@@ -349,7 +351,9 @@ class _Training:
 
 
 def _groups(network: RelevanceNetwork, weight_decay: float) -> list[dict[str, Any]]:
-    """Weight decay for matrices, not for biases, norms and the temperature, as in the published code."""
+    """Matrices for Muon; weight decay for these and the query tokens, not for biases, norms and the temperature, as in
+    the published code."""
     named = list(network.parameters())
-    return [{"params": [p for p in named if p.ndim > 1], "weight_decay": weight_decay},
-            {"params": [p for p in named if p.ndim < 2], "weight_decay": 0.0}]
+    return [{"params": [p for p in named if p.ndim == 2], "weight_decay": weight_decay, "matrices": True},
+            {"params": [p for p in named if p.ndim > 2], "weight_decay": weight_decay, "matrices": False},
+            {"params": [p for p in named if p.ndim < 2], "weight_decay": 0.0, "matrices": False}]
