@@ -16,7 +16,7 @@ class TrainingPreset:
     """``epochs``, ``stages`` and ``negatives`` make the schedule; the learning rate falls from ``rate`` to ``rate *
     last_rate`` along half a cosine, epoch by epoch. A network of random weights begins with ``start`` epochs before
     these: its candidates learn the encoder's own image vectors, and its queries to find the target's among those of all
-    images. BLIP-2's Q-Former is trained already and needs none.
+    images, and to be close to it. BLIP-2's Q-Former is trained already and needs none.
     """
 
     name: str
@@ -35,6 +35,7 @@ class TrainingPreset:
     first_rate: float = 8e-3       # of the start, by Muon
     first_batch: int = 128
     first_temperature: float = 0.05
+    first_cosine: float = 5.0      # weight of the distance of query and target in the start
     start_temperature: float | None = None   # None: what the network begins with
     least_temperature: float = 0.005         # below it, pairs of hardly any difference count as solved
     clip: float | None = None      # largest norm of the gradient
@@ -52,7 +53,7 @@ _CIRR = {"cirr"}
 _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=5e-6)
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
-_SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=1e-4, pad=0.0, batch=64,
+_SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=5e-5, pad=0.0, batch=64,
                          start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True)
 
 

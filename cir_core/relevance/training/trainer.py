@@ -243,15 +243,17 @@ class _Training:
 
     def _start_loss(self, queries: Sequence[TrainingQuery], references: Tensor, words: Texts) -> Tensor:
         """Both parts of the start in each step. One after the other, candidates first, queries learn far more slowly:
-        their tokens have settled on the images and hardly attend to the words."""
+        their tokens have settled on the images and hardly attend to the words. A query that finds its target need not
+        be close to it, and what else it scores high is then worse: so queries learn the target's vector, too."""
         part = -(-len(queries) // _ONE_CANDIDATE_OF)
         with self.accelerator.autocast():
             vectors, tokens, _ = self.network(references, words, references[:part])
         assert self.vectors is not None
         targets, rows = (torch.from_numpy(np.searchsorted(self.shown, images)).to(vectors.device) for images in (
             [query.target for query in queries], [query.reference for query in queries[:part]]))
+        distance = reproduction_loss(vectors.float()[:, None], self.vectors[targets])
         return (alignment_loss(vectors.float(), self.vectors, targets, self.preset.first_temperature)
-                + reproduction_loss(tokens.float(), self.vectors[rows]))
+                + self.preset.first_cosine * distance + reproduction_loss(tokens.float(), self.vectors[rows]))
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()
