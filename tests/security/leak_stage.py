@@ -27,6 +27,7 @@ from annotation.sessions.answers import Sessions
 from annotation.sources import StudyQuery
 from annotation.sources.audit import read_audit
 from annotation.studies.service import StudyService
+from annotation.targets.answers import Targets
 from annotation.validity.answers import Validity
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.circus.traces import write_queries
@@ -125,7 +126,8 @@ class Browser:
 
     def __init__(self, home: Path, store: SqlStudyStore, who: str = "Ada", role: Role = "annotator") -> None:
         services: Any = SimpleNamespace(
-            studies=StudyService(store, {"validity": Validity(), "preference": Preference(), "sessions": Sessions()}),
+            studies=StudyService(store, {"validity": Validity(), "preference": Preference(), "sessions": Sessions(),
+                                         "targets": Targets()}),
             study_store=store, study_members=StudyMembers(store), settings=SimpleNamespace(home=home), meter=Meter())
         app = FastAPI()
         app.include_router(study_routes(services))

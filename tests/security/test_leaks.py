@@ -424,7 +424,7 @@ def test_nothing_tells_which_candidate_the_model_took_or_the_data_set_has(stage:
         said += [answered.response.text,
                  *(f"{one.response.url} {one.response.headers}" for both in sent for one in both)]
     for text in said:
-        assert not any(secret in text for secret in ("lemur", "zebra", "confidence", "quagga", '"i0', "/i0", "q0"))
+        assert not any(secret in text for secret in ("lemur", "zebra", "quagga", '"confidence', '"i0', "/i0", '"q0'))
     for secret, labels in of_item.items():
         assert lasting_leaks(partial(told_by, secret, labels), heard) == []
     for secret, labels in of_picture.items():
