@@ -378,9 +378,9 @@ def _asked(draw: random.Random) -> list[TargetQuery]:
     asked = []
     for number in range(QUESTIONS):
         *shown, reference = (image(one) for one in draw.sample(range(300), draw.choice((5, 7)) + 1))
+        own, missed = draw.choice(shown), draw.random() < 0.5   # no group has found it
         found = tuple(Candidate(one, (FoundIn(draw.choice(groups), place + 1, 0.5, draw.choice((0.3, 0.95))),))
-                      for place, one in enumerate(shown[:-1]))
-        own = draw.choice(shown)   # the last one: what no group has found
+                      for place, one in enumerate(shown) if one != own or not missed)
         asked.append(TargetQuery(("zebra_dress", "zebra_shirt")[number % 2], QueryCandidates(
             f"q{number:04}", reference, own, (f"lemur {number}",), f"in colour {draw.randrange(100, 1000)}", (), {},
             found)))

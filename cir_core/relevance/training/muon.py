@@ -49,7 +49,10 @@ class MuonAdamW(torch.optim.AdamW):
         for shape, found in alike.items():
             matrices, updates = [one for one, _ in found], []
             for one, gradient in found:
-                momentum = self.state[one].setdefault("momentum", torch.zeros_like(one))
+                state = self.state[one]
+                if not state:   # AdamW asks every state for its step when it is loaded
+                    state |= {"step": torch.zeros(()), "momentum": torch.zeros_like(one)}
+                momentum: Tensor = state["momentum"]
                 momentum.lerp_(gradient, 1 - _MOMENTUM)
                 updates.append(gradient.lerp(momentum, _MOMENTUM))   # Nesterov's
             rate = group["lr"] * 0.2 * max(shape[-2:]) ** 0.5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -46,6 +48,24 @@ def test_steps_are_those_of_pytorch() -> None:
         moved = (one - begun).norm()
         assert moved > 0.05 and (one - other).norm() < 0.05 * moved
     assert torch.equal(bias, same)
+
+
+def test_a_state_that_was_stored_goes_on() -> None:
+    whole, first = ([one.requires_grad_() for one in matrices(5)] for _ in range(2))
+
+    def steps(of: list[Tensor], some: range, stored: dict[str, Any] | None = None) -> dict[str, Any]:
+        optimiser = MuonAdamW([{"params": of, "weight_decay": 0.05, "orthogonal": True}], 0.01)
+        if stored:
+            optimiser.load_state_dict(stored)
+        for step in some:
+            for one, gradient in zip(of, matrices(40 + step), strict=True):
+                one.grad = gradient
+            optimiser.step()
+        return optimiser.state_dict()
+
+    steps(whole, range(5))
+    steps(first, range(2, 5), steps(first, range(2)))
+    assert all(torch.equal(one, other) for one, other in zip(whole, first, strict=True))
 
 
 @pytest.mark.parametrize("before", [0, 3])
