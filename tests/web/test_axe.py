@@ -394,6 +394,7 @@ def test_marking_targets(visit: Visit, place: Place, tmp_path: Path) -> None:
     olga.look(page, "targets, on a phone")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{place.url}/studies?study={study.name}")
+    page.get_by_role("button", name="Show them anyway").click()
     expect(page.get_by_role("region", name="Targets").get_by_role("table")).to_be_visible()
     olga.look(page, "studies, targets")
 
