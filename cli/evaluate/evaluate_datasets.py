@@ -31,7 +31,7 @@ from cli.evaluate.answers import (
 )
 from cli.evaluate.captions_first import YesOption
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
-from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, scorer_in
+from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, further_by_turn, scorer_in
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
 from cli.evaluate.score_tables import as_text, show
 from cli.evaluate.sweeping import (
@@ -184,6 +184,7 @@ def circled(
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
     model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
+    metric: MetricOption = None, relevance: RelevanceOption = None, compare: CompareOption = None,
     sweep: SweepOption = None, choose_by: ByOption = None, figure: TurnsOption = None, yes: YesOption = False,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
@@ -192,8 +193,10 @@ def circled(
 
     request = SweepRequest(sweep, choose_by, figure)
     request.check(methods=not run, draws=True, other={
-        "--write-run": write_run, "--partial": partial, "--no-intervals": not intervals})
+        "--write-run": write_run, "--metric": metric, "--compare": compare, "--partial": partial,
+        "--no-intervals": not intervals})
     check_choice(run or (), methods, gallery)
+    check_metric(metric, relevance, gallery)
     sessions = read_sessions(annotations)
     protocol = _protocol("circled", "", file_digest(annotations), len(sessions), sessions.notes, intervals)
     if methods:
@@ -203,15 +206,20 @@ def circled(
         found = sweep_methods(request, gallery or "", methods or "", model, over, yes=yes)
         show_curves(protocol, found, figure, as_json=as_json)
         return
+    scorer = scorer_in(gallery, relevance) if metric and gallery else None
+    if scorer:
+        protocol["relevance"] = scorer.revision
+    earlier = _earlier(compare, protocol)
     check_folder(write_run, "--write-run")
     source = from_files(run) if run else from_sessions(
         sessions, gallery or "", methods or "", model, exclude_history, pool, domain, yes=yes)
     answers, early = collect(source, write_run, err.print if as_json else out.print)
     scores = [
-        evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))
+        evaluate_sessions(sessions, one.run, partial=partial or one.partial,
+                          further=further_by_turn(scorer, one.run.system), seed=_seed(intervals))
         for one in answers
     ]
-    show(protocol, answers, scores, as_json)
+    show(protocol, answers, scores, as_json, earlier)
     if figure:
         draw_turns(figure, protocol["dataset_digest"], sessions, scores)
     if early:

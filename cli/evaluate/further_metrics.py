@@ -12,9 +12,11 @@ from cir_core.settings import get_settings
 from cli.console import open_relevance, progress_bar
 
 if TYPE_CHECKING:
+    from cir_core.datasets.readers.circled import CircledSession
     from cir_core.datasets.records import Benchmark
     from cir_core.evaluation.evaluate_run import Further
     from cir_core.evaluation.evaluators.records import Columns
+    from cir_core.evaluation.evaluators.sessions import FurtherByTurn
     from cir_core.gallery.gallery import Gallery
     from cir_core.relevance.scorer import RelevanceScorer
 
@@ -64,5 +66,22 @@ def further_by(scorer: RelevanceScorer | None, system: str) -> Further | None:
 
         with progress_bar(f"CIRQRS, {system}") as update:
             return cirqrs(benchmark, rankings, scorer, progress=update)
+
+    return further
+
+
+def further_by_turn(scorer: RelevanceScorer | None, system: str) -> FurtherByTurn | None:
+    """CIRQRS of every turn for :func:`~cir_core.evaluation.evaluators.sessions.evaluate_sessions`, with a progress
+    bar."""
+    if scorer is None:
+        return None
+
+    def further(
+        sessions: Sequence[CircledSession], rankings: Mapping[str, Sequence[str]]
+    ) -> tuple[Columns, tuple[str, ...]]:
+        from cir_core.evaluation.evaluators.relevance import cirqrs_by_turn
+
+        with progress_bar(f"CIRQRS, {system}") as update:
+            return cirqrs_by_turn(sessions, rankings, scorer, progress=update)
 
     return further

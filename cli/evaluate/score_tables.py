@@ -22,6 +22,8 @@ _TITLES = {
     "recall_subset": "Recall@k among the image set", "targets_found": "Share of the targets in the first k",
     "ndcg": "nDCG@k", "semantic_map_at_10": "mAP@10 by semantic aspect", "full_catalogue": "Whole gallery",
     "cirqrs": "CIRQRS: 100 × the mean relevance score of the first k",
+    "cirqrs_at_10": "CIRQRS by turn: 100 × the mean score of the first 10, for the turn's own reference and text",
+    "cirqrs_at_50": "CIRQRS by turn, of the first 50",
     "within_list": "Within the lists", "hits_at_10": "Hits@10 by turn", "measures": "Measures",
 }
 _LABELS = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cir_core.datasets.readers.circled import CircledSession, CircledTurn, write_sessions
 from cir_core.errors import DatasetError, RelevanceMismatch, RelevanceUnavailable
 from cir_core.gallery.gallery import open_gallery
 from cir_core.images.load import open_image
@@ -163,4 +164,45 @@ def test_without_a_model_or_images_it_says_what_to_do(evaluate, home, tmp_path):
     assert alone.exit_code == 2 and "--metric cirqrs" in alone.output
     (tmp_path / "run.json").write_text("{}")
     blind = evaluate("fashioniq", "-a", tmp_path, "--run", tmp_path / "run.json", "--metric", "cirqrs")
+    assert blind.exit_code == 2 and "--gallery" in blind.output
+
+
+def test_turns_of_sessions_get_cirqrs_of_their_own_reference_and_text(evaluate, home, models, tmp_path):
+    benchmark, gallery = read_benchmark(sample_folder(home)), open_gallery("atelier", home=home)
+    model, images = load_relevance(str(models[0])), [one.image_id for one in gallery.images]
+    asked = benchmark.queries[:3]
+    turns = [CircledTurn(query.reference_id, query.modification_text) for query in asked]
+    write_sessions(tmp_path / "sessions.json", [
+        CircledSession("s0", "one", asked[0].target_ids, tuple(turns[:2])),
+        CircledSession("s1", "two", asked[2].target_ids, (turns[2],)),
+    ])
+    lists = {"s0/1": images[:50], "s0/2": images[50:100], "s1/1": images[7:19]}
+    (tmp_path / "run.json").write_text(json.dumps(lists))
+
+    def by_hand(turn, listed):
+        pictures = [open_image(gallery.path_of(one), max_megapixels=1) for one in (turn.reference_id, *listed)]
+        vector = model.encode_queries(pictures[:1], [turn.text])[0]
+        return (model.encode_candidates(pictures[1:]).astype(np.float64) @ vector).mean()
+
+    command = ("circled", "-a", tmp_path / "sessions.json", "--run", tmp_path / "run.json")
+    found = evaluate(*command, "--gallery", "atelier", "--metric", "cirqrs", "--relevance", models[0], "--json")
+    assert found.exit_code == 0, found.output
+    report = json.loads(found.stdout)
+    first, second, other = (by_hand(turn, lists[name][:10]) for turn, name in zip(turns, lists, strict=True))
+    assert report["protocol"]["relevance"] == model.identity.revision
+    assert report["cirqrs_at_10"] == pytest.approx({"1": (first + other) / 2, "2": second}, rel=0.01)
+    assert report["by_group"]["one"]["cirqrs_at_10"] == pytest.approx({"1": first, "2": second}, rel=0.01)
+    assert report["by_group"]["two"]["cirqrs_at_10"] == pytest.approx({"1": other}, rel=0.01)
+    # 12 images are listed: of the first 50 there are 12.
+    assert report["by_group"]["two"]["cirqrs_at_50"] == pytest.approx({"1": by_hand(turns[2], lists["s1/1"])}, rel=0.01)
+    assert any(note.startswith("1 of 3 lists have fewer than 50 images") for note in report["notes"])
+
+    (tmp_path / "earlier.json").write_text(found.stdout)
+    again = evaluate(*command, "--gallery", "atelier", "--metric", "cirqrs", "--relevance", models[0], "--compare",
+                     tmp_path / "earlier.json")
+    assert again.exit_code == 0 and "CIRQRS by turn" in again.output and "+0.00" in again.output
+    refused = evaluate(*command, "--gallery", "atelier", "--metric", "cirqrs", "--relevance", models[1], "--compare",
+                       tmp_path / "earlier.json")
+    assert isinstance(refused.exception, RelevanceMismatch)
+    blind = evaluate(*command, "--metric", "cirqrs")
     assert blind.exit_code == 2 and "--gallery" in blind.output

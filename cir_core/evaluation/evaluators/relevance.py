@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import GalleryError
 from cir_core.evaluation.evaluators.records import Columns, Measure
+from cir_core.evaluation.evaluators.sessions import turn_id
 from cir_core.support.texts import quoted
 from cir_core.types.records import Vector
 
 if TYPE_CHECKING:
+    from cir_core.datasets.readers.circled import CircledSession
     from cir_core.relevance.scorer import RelevanceScorer
 
 FAMILY = "cirqrs"
@@ -32,21 +35,50 @@ def cirqrs(
 
     Raises ``GalleryError`` if the scorer's gallery lacks a reference or a listed image.
     """
-    check_gallery(benchmark, rankings, scorer)
-    values = np.zeros((len(benchmark.queries), len(CUTOFFS)))
+    values, notes = _values(benchmark.queries, rankings, scorer, progress)
+    return {Measure(FAMILY, str(k)): values[:, place] for place, k in enumerate(CUTOFFS)}, notes
+
+
+def cirqrs_by_turn(
+    sessions: Sequence[CircledSession], rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer, *,
+    progress: Progress | None = None,
+) -> tuple[Columns, tuple[str, ...]]:
+    """A column for each of ``CUTOFFS`` and each turn, one value a session, and notes: as :func:`cirqrs`, with the
+    turn's own reference and text as the query. NaN for turns that a session does not have.
+
+    A relevance model knows one reference and one text, so what earlier turns asked for does not count.
+    """
+    turns = [BenchmarkQuery(turn_id(one.session_id, place), turn.reference_id, turn.text, ())
+             for one in sessions for place, turn in enumerate(one.turns, 1)]
+    values, notes = _values(turns, rankings, scorer, progress)
+    longest = max(len(one.turns) for one in sessions)
+    by_turn = np.full((len(sessions), longest, len(CUTOFFS)), np.nan)
+    has = np.array([[place < len(one.turns) for place in range(longest)] for one in sessions])
+    by_turn[has] = values
+    return {Measure(f"{FAMILY}_at_{k}", str(turn + 1)): by_turn[:, turn, place]
+            for place, k in enumerate(CUTOFFS) for turn in range(longest)}, notes
+
+
+def _values(
+    queries: Sequence[BenchmarkQuery], rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer,
+    progress: Progress | None,
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """``[queries, CUTOFFS]``, and notes."""
+    _check_gallery(queries, rankings, scorer)
+    values = np.zeros((len(queries), len(CUTOFFS)))
     short = dict.fromkeys(CUTOFFS, 0)
-    listed = [row for row, query in enumerate(benchmark.queries) if rankings.get(query.query_id)]
-    vectors = query_vectors([benchmark.queries[row] for row in listed], scorer)
+    listed = [row for row, query in enumerate(queries) if rankings.get(query.query_id)]
+    vectors = query_vectors([queries[row] for row in listed], scorer)
     for done, (row, vector) in enumerate(zip(listed, vectors, strict=True), 1):
-        ranking = rankings[benchmark.queries[row].query_id]
+        ranking = rankings[queries[row].query_id]
         values[row] = list_values(vector, ranking, scorer)
         for k in CUTOFFS:
             short[k] += len(ranking) < k
         if progress:
             progress(done, len(listed))
-    notes = tuple(f"{count} of {len(benchmark.queries)} lists have fewer than {k} images: CIRQRS of {k} is the mean of "
-                  "all of them." for k, count in short.items() if count)
-    return {Measure(FAMILY, str(k)): values[:, place] for place, k in enumerate(CUTOFFS)}, notes
+    notes = tuple(f"{count} of {len(queries)} lists have fewer than {k} images: CIRQRS of {k} is the mean of all of "
+                  "them." for k, count in short.items() if count)
+    return values, notes
 
 
 def query_vectors(queries: Sequence[BenchmarkQuery], scorer: RelevanceScorer) -> Iterator[Vector]:
@@ -66,12 +98,12 @@ def list_values(vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer)
     return tuple(float(np.nan_to_num(set_score(scores, k))) for k in CUTOFFS)
 
 
-def check_gallery(
-    benchmark: Benchmark, rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer
+def _check_gallery(
+    queries: Sequence[BenchmarkQuery], rankings: Mapping[str, Sequence[str]], scorer: RelevanceScorer
 ) -> None:
     """Raises ``GalleryError`` unless the scorer's gallery has every reference and the first images of every list."""
     gallery = scorer.gallery
-    wanted = dict.fromkeys(query.reference_id for query in benchmark.queries)
+    wanted = dict.fromkeys(query.reference_id for query in queries)
     for ranking in rankings.values():
         wanted.update(dict.fromkeys(ranking[:max(CUTOFFS)]))
     missing = [image_id for image_id in wanted if image_id not in gallery]

@@ -8,7 +8,7 @@ known here: several ways are several runs, and all are reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,15 +25,22 @@ if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
 
 
+FurtherByTurn = Callable[
+    [Sequence["CircledSession"], Mapping[str, Sequence[str]]], tuple[Columns, tuple[str, ...]]]
+"""Columns of further measures of the turns' lists, a value for each session, and notes."""
+
+
 def turn_id(session_id: str, turn: int) -> str:
     """The query id of a session's turn in a run."""
     return f"{session_id}/{turn}"
 
 
 def evaluate_sessions(
-    sessions: Sequence[CircledSession], run: Run, *, partial: bool = False, seed: int | None = 0
+    sessions: Sequence[CircledSession], run: Run, *, partial: bool = False, further: FurtherByTurn | None = None,
+    seed: int | None = 0,
 ) -> Scores:
-    """Scores over all sessions together, and per subset if there are several.
+    """Scores over all sessions together, and per subset if there are several. ``further``: more measures, such as
+    CIRQRS (:mod:`cir_core.evaluation.evaluators.relevance`).
 
     The rank of a turn is the best of the targets; a target beyond the end of the list is a miss. The AUC depends on the
     longest session of the evaluated set ("longest_session"). Raises ``DatasetError`` for missing turns (unless
@@ -52,21 +59,24 @@ def evaluate_sessions(
     short = sum(len(run.rankings.get(query_id, ())) < CUTOFF for query_id in expected)
     if short:
         notes.append(f"{short} of {len(expected)} lists hold fewer than {CUTOFF} images.")
-    columns = _columns(ranks)
+    more, remarks = further(sessions, run.rankings) if further else ({}, ())
+    notes += remarks
     longest = max(map(len, ranks))
     if longest == 1:
         notes.append(f"Every session has one turn: AUC is Hits@{CUTOFF} of that turn.")
     whole = score(
-        run.system, [one.session_id for one in sessions], columns, seed=seed,
+        run.system, [one.session_id for one in sessions], {**_columns(ranks), **more}, seed=seed,
         facts={"longest_session": longest, "turns": len(expected)}, notes=(*notes, *run.notes),
     )
-    subsets: dict[str, list[Sequence[int]]] = {}
-    for session, of in zip(sessions, ranks, strict=True):
-        subsets.setdefault(session.subset, []).append(of)
+    subsets: dict[str, list[int]] = {}
+    for row, session in enumerate(sessions):
+        subsets.setdefault(session.subset, []).append(row)
     if len(subsets) < 2:
         return whole
     return replace(whole, by_group={
-        name: means(_columns(of), [np.arange(len(of))], seed) for name, of in subsets.items()
+        name: means({**_columns([ranks[row] for row in rows]),
+                     **{measure: column[rows] for measure, column in more.items()}}, [np.arange(len(rows))], seed)
+        for name, rows in subsets.items()
     })
 
 
