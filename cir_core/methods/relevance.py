@@ -1,4 +1,4 @@
-"""CIRQRS as a step: a learned score of how well an image answers a reference and a text (Heo et al., 2024).
+"""CIRQRS as a step: a learned score of how well an image answers a reference and a text (eq. 1).
 
 With r the relevance of an image (:mod:`cir_core.relevance`, a cosine) and s its score so far,
 

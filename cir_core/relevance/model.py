@@ -17,7 +17,7 @@ from cir_core.relevance.backbones.base import RelevanceBackbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard
 from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.qformer import RelevanceNetwork
-from cir_core.relevance.scores import Reading, gallery_scores, pair_scores
+from cir_core.relevance.scores import Reading, gallery_scores
 
 Tokens = npt.NDArray[np.float16]     # [n, tokens, dim], unit rows
 Queries = npt.NDArray[np.float32]    # [n, dim], unit rows
@@ -93,11 +93,6 @@ class RelevanceModel:
     def scores(self, query: npt.NDArray[np.float32], candidates: Tokens) -> npt.NDArray[np.float32]:
         """``[n]`` scores of one query ``[dim]`` with ``[n, tokens, dim]`` candidates."""
         return gallery_scores(query, candidates, self.reading)
-
-    def pairwise(self, queries: Queries, candidates: Tokens) -> npt.NDArray[np.float32]:
-        """``[n]`` scores of the i-th query with the i-th candidate."""
-        found = pair_scores(torch.from_numpy(queries), torch.from_numpy(candidates).float(), self.reading)
-        return found.numpy()
 
     def _patches(self, images: Sequence[Image.Image]) -> torch.Tensor:
         padded = [pad_to_ratio(image, self.card.pad) for image in images]

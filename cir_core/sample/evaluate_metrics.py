@@ -110,6 +110,8 @@ def relevance_values(
 
     Raises ``DatasetError`` if the scorer's gallery holds other images than the one of the sets.
     """
+    from cir_core.relevance.scores import set_score  # here: it imports torch
+
     gallery = scorer.gallery
     if gallery.digest != sets.gallery_digest:
         raise DatasetError("The result sets are of another version of the sample gallery. Make them again.")
@@ -119,7 +121,7 @@ def relevance_values(
         # Methods share images: each is scored once.
         ids = list(dict.fromkeys(image_id for images in of_query for image_id in images))
         scores = dict(zip(ids, scorer.scores_of(vector, [gallery.row_of(one) for one in ids]).tolist(), strict=True))
-        found[row] = [np.mean([scores[image_id] for image_id in images]) for images in of_query]
+        found[row] = [set_score([scores[image_id] for image_id in images], SHOWN) for images in of_query]
         if progress:
             progress(row + 1, len(sets.queries))
     return found

@@ -88,7 +88,7 @@ def print_differences(found: Mapping[str, Mapping[str, float]], earlier: Evaluat
         systems = ", ".join(earlier.figures)
         out.print(f"\nNothing to compare: no system is called like one of {earlier.name} ({systems}).")
         return
-    out.print(f"\nLess {earlier.name}, in percentage points:")
+    out.print(f"\nLess {earlier.name}, times 100:")
     table = Table("measure", *found, box=None)
     for measure in dict.fromkeys(measure for of in found.values() for measure in of):
         table.add_row(measure, *(f"{100 * of[measure]:+.2f}" if measure in of else "" for of in found.values()))

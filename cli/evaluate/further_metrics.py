@@ -71,8 +71,8 @@ def further_by(scorer: RelevanceScorer | None, system: str) -> Further | None:
 
 
 def further_by_turn(scorer: RelevanceScorer | None, system: str) -> FurtherByTurn | None:
-    """CIRQRS of every turn for :func:`~cir_core.evaluation.evaluators.sessions.evaluate_sessions`, with a progress
-    bar."""
+    """As :func:`further_by`, of every turn, for
+    :func:`~cir_core.evaluation.evaluators.sessions.evaluate_sessions`."""
     if scorer is None:
         return None
 

@@ -62,18 +62,20 @@ def train(
             raise typer.BadParameter("Name the model to train on: blip2:/FOLDER, as in the paper, or an encoder such "
                                      "as ViT-B-32/openai.", param_hint="--backbone")
         backbone = "atelier"
+    if dataset == _SAMPLE and (path or images):
+        raise typer.BadParameter("The sample is drawn, not read. Leave PATH and --images out.", param_hint="PATH")
     data = _data(dataset, path, images, settings.home / "training")
     said = ", ".join(f"{epoch + 1} ({n})" if chosen.rule == "top" else str(epoch + 1)
                      for epoch, n in chosen.schedule.rebuilds)
     out.print(f"{len(data.queries):,} training and {len(data.validation):,} validation queries over "
               f"{data.images:,} images. " + ("Negatives are random." if chosen.rule == "random" else
-                                             f"Negatives are chosen again before epochs {said or 'none'}."))
+                                             f"The model chooses the negatives before epochs {said or 'none'}."))
     model = load_relevance_backbone(backbone, device=own_device(settings.device),
                                     allow_downloads=settings.allow_downloads, size=chosen.size)
     with bars() as progress:
         shown = progress.add_task("", total=None)
         done = train_relevance(
-            data, model, chosen, to, seed=seed, precision=precision.value,
+            data, model, chosen, to, seed=seed, precision=precision.value, device=settings.device,
             work=settings.home / "training" / "relevance",
             progress=lambda what, n, of: progress.update(shown, description=what, completed=n, total=of))
     recall = ", ".join(f"Recall@{k} {share:.3f}" for k, share in done.recall.items())

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import GalleryError
+from cir_core.evaluation.evaluators.checks import first
 from cir_core.evaluation.evaluators.records import Columns, Measure
 from cir_core.evaluation.evaluators.sessions import turn_id
 from cir_core.support.texts import quoted
@@ -66,18 +67,20 @@ def _values(
     """``[queries, CUTOFFS]``, and notes."""
     _check_gallery(queries, rankings, scorer)
     values = np.zeros((len(queries), len(CUTOFFS)))
-    short = dict.fromkeys(CUTOFFS, 0)
+    short, unreadable = dict.fromkeys(CUTOFFS, 0), set[str]()
     listed = [row for row, query in enumerate(queries) if rankings.get(query.query_id)]
     vectors = query_vectors([queries[row] for row in listed], scorer)
     for done, (row, vector) in enumerate(zip(listed, vectors, strict=True), 1):
         ranking = rankings[queries[row].query_id]
-        values[row] = list_values(vector, ranking, scorer)
+        values[row] = list_values(vector, ranking, scorer, unreadable)
         for k in CUTOFFS:
             short[k] += len(ranking) < k
         if progress:
             progress(done, len(listed))
     notes = tuple(f"{count} of {len(queries)} lists have fewer than {k} images: CIRQRS of {k} is the mean of all of "
                   "them." for k, count in short.items() if count)
+    if unreadable:
+        notes += (f"{len(unreadable)} listed images cannot be read and have no CIRQRS: {first(sorted(unreadable))}.",)
     return values, notes
 
 
@@ -89,12 +92,17 @@ def query_vectors(queries: Sequence[BenchmarkQuery], scorer: RelevanceScorer) ->
         yield from scorer.model.encode_queries(images, [query.modification_text for query in together])
 
 
-def list_values(vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer) -> tuple[float, ...]:
-    """CIRQRS of one query's list for each of ``CUTOFFS``: of its images that can be read, 0 without any."""
-    from cir_core.relevance.scores import set_score  # here: it imports torch
+def list_values(
+    vector: Vector, ranking: Sequence[str], scorer: RelevanceScorer, unreadable: set[str] | None = None
+) -> tuple[float, ...]:
+    """CIRQRS of one query's list for each of ``CUTOFFS``: of its images that can be read, 0 without any. Ids of the
+    others are added to ``unreadable``."""
+    from cir_core.relevance.scores import UNREADABLE, set_score  # here: it imports torch
 
     best = ranking[:max(CUTOFFS)]
     scores = scorer.scores_of(vector, [scorer.gallery.row_of(image_id) for image_id in best]).tolist()
+    if unreadable is not None:
+        unreadable.update(one for one, score in zip(best, scores, strict=True) if score <= UNREADABLE)
     return tuple(float(np.nan_to_num(set_score(scores, k))) for k in CUTOFFS)
 
 

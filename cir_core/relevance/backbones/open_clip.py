@@ -37,7 +37,7 @@ class SmallQFormer:
 
     hidden: int = 128
     layers: int = 2
-    heads: int = 4
+    heads: int = 8
     intermediate: int = 512
     dim: int = 256
     tokens: int = 32

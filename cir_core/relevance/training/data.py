@@ -62,7 +62,8 @@ class TrainingData:
 
 
 def spoken(query: TrainingQuery) -> tuple[str, ...]:
-    """The captions joined as FashionIQ's are, in either order; the given one first."""
+    """The captions joined as FashionIQ's are, in either order; the given one first. Of a query whose file joins them
+    already, and of one with a single caption, that alone."""
     return tuple(dict.fromkeys((" and ".join(query.captions), " and ".join(query.captions[::-1]))))
 
 

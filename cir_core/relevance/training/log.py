@@ -62,9 +62,9 @@ def draw_curves(folder: Path, title: str) -> Path:
               across="Step", axis="Share of queries"),
     )
     rebuilds = ReportTable(
-        "rebuilds", "Choices of negatives",
-        (ReportColumn("epoch", "Before epoch", "count"), ReportColumn("negatives", "Negatives at most", "count"),
-         ReportColumn("mean", "Mean", "number")),
+        "rebuilds", "Negative rebuilds",
+        (ReportColumn("epoch", "Before epoch", "count"),
+         ReportColumn("negatives", "Negatives per query, at most", "count"), ReportColumn("mean", "Mean", "number")),
         tuple((line["epoch"] + 1, line["rebuild"], line["mean"]) for line in log if "rebuild" in line),
     )
     section = Section("training", "Training", "Loss over the training pairs, and how often the target is among the "

@@ -28,6 +28,12 @@ class Plan:
     def epochs(self) -> range:
         return range(-self.preset.start if self.untrained else 0, self.preset.epochs)
 
+    def called(self, epoch: int) -> str:
+        """What a person reads: "start, epoch 2 of 8", "epoch 1 of 2"."""
+        if epoch < 0:
+            return f"start, epoch {epoch - self.epochs.start + 1} of {-self.epochs.start}"
+        return f"epoch {epoch + 1} of {self.epochs.stop}"
+
     def batch(self, epoch: int) -> int:
         return self.preset.first_batch if epoch < 0 else self.preset.batch
 

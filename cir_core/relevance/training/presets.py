@@ -31,9 +31,9 @@ class TrainingPreset:
     weight_decay: float = 0.05
     last_rate: float = 0.01
     repeated: bool = True          # draw negatives with replacement; else each once before any again
-    start: int = 14                # epochs
+    start: int = 8                 # epochs
     first_rate: float = 8e-3       # of the start, by Muon
-    first_batch: int = 128
+    first_batch: int = 64
     first_temperature: float = 0.05
     first_cosine: float = 5.0      # weight of the distance of query and target in the start
     start_temperature: float | None = None   # None: what the network begins with
@@ -77,11 +77,11 @@ def preset_of(
 
 def _with_negatives(preset: TrainingPreset, count: int) -> TrainingPreset:
     if preset.rule != "top":
-        raise RelevanceUnavailable(f"A number of negatives is of the rule top; with {preset.rule} all that fit are "
-                                   "drawn from. Leave the number out, or choose top.")
+        raise RelevanceUnavailable(f"--negative-count works only with the rule top; {preset.rule} decides the number "
+                                   "itself. Leave the number out, or choose top.")
     halvings = max(len(preset.schedule.rebuilds) - 1, 0)
     if count < 1 << halvings:
         raise RelevanceUnavailable(
-            f"{count} negatives, halved {halvings} times in {preset.epochs} epochs of {preset.stages} stages, would be "
-            f"none. Take {1 << halvings} at least.")
+            f"{count} negatives, halved {halvings} times in {preset.epochs} epochs of {preset.stages} stages, would "
+            f"reach 0. Use at least {1 << halvings}.")
     return replace(preset, negatives=count)

@@ -30,11 +30,11 @@ from cir_core.relevance.backbones.base import Patches, RelevanceBackbone, Texts
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import pair_scores
-from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery, spoken
+from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
+from cir_core.relevance.training.epoch_negatives import DAMAGED, EpochNegatives
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.muon import MuonAdamW
-from cir_core.relevance.training.negatives import drawn
 from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import TrainingPreset
@@ -64,45 +64,53 @@ class TrainingOutcome:
 
 def train_relevance(
     data: TrainingData, backbone: RelevanceBackbone, preset: TrainingPreset, out: Path, *, seed: int = 1000,
-    precision: str = "auto", work: Path | None = None, progress: Progress | None = None,
+    precision: str = "auto", device: str = "auto", work: Path | None = None, progress: Progress | None = None,
 ) -> TrainingOutcome:
     """Train and write the model to ``out``. Run it again after an interruption: it resumes.
 
-    ``precision``: auto (fp16 on cuda), fp16, bf16 or fp32. Under ``accelerate launch`` several processes share each
-    batch. ``work`` keeps image features between trainings (default: inside ``out``).
+    ``precision``: auto (fp16 on a GPU), fp16, bf16 or fp32. ``device``: "cpu", or any other for the GPU if there is
+    one; CUDA_VISIBLE_DEVICES says which. Under ``accelerate launch`` several processes share each batch. ``work`` keeps
+    image features between trainings (default: inside ``out``).
 
-    Raises ``RelevanceUnavailable`` if ``out`` has a training with other settings or another one writes to it,
-    ``GalleryError`` when the disk is full.
+    Raises ``RelevanceUnavailable`` if ``out`` has a training with other settings or another one writes to it, for fp16
+    without a GPU, and ``GalleryError`` when the disk is full.
     """
+    cpu = _on_cpu(device)
+    if cpu and precision == "fp16":
+        raise RelevanceUnavailable("Precision fp16 needs a GPU. Take bf16 or fp32.")
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if _processes().is_main_process:   # holds the lock for all processes
+        if _processes(cpu).is_main_process:   # holds the lock for all processes
             try:
                 stack.enter_context(locked(out))
             except GalleryError as error:
                 raise RelevanceUnavailable(f"Another training is writing to {out}. Wait until it is done, or choose "
                                            "another --out.") from error
-        return _Training(data, backbone, preset, out, seed, precision, work or out / _WORK, progress).run()
+        return _Training(data, backbone, preset, out, seed, precision, cpu, work or out / _WORK, progress).run()
 
 
 def own_device(wanted: str) -> str:
     """``wanted``, or under ``accelerate launch`` the GPU of this process: each has the frozen encoder on its own."""
-    if wanted == "cpu" or not torch.cuda.is_available() or _processes().num_processes == 1:
+    if _on_cpu(wanted) or _processes(False).num_processes == 1:
         return wanted
-    return str(_processes().device)
+    return str(_processes(False).device)
 
 
-def _processes() -> PartialState:
+def _on_cpu(device: str) -> bool:
+    return device == "cpu" or not torch.cuda.is_available()
+
+
+def _processes(cpu: bool) -> PartialState:
     """Of this training. The others wait while the first computes features of all images, for hours perhaps."""
     from accelerate import PartialState
 
-    return PartialState(cpu=not torch.cuda.is_available(), timeout=_LONGEST_WAIT)
+    return PartialState(cpu=cpu, timeout=_LONGEST_WAIT)
 
 
 class _Training:
     def __init__(
         self, data: TrainingData, backbone: RelevanceBackbone, preset: TrainingPreset, out: Path, seed: int,
-        precision: str, work: Path, progress: Progress | None,
+        precision: str, cpu: bool, work: Path, progress: Progress | None,
     ) -> None:
         from accelerate import Accelerator
         from accelerate.utils import DistributedDataParallelKwargs, set_seed
@@ -110,11 +118,14 @@ class _Training:
         self.data, self.backbone, self.preset = data, backbone, preset
         self.out, self.seed, self.progress = out, seed, progress
         self.states = out / "states"
-        mixed = {"fp32": "no", "auto": "fp16" if torch.cuda.is_available() else "no"}.get(precision, precision)
-        self.accelerator = Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available(), kwargs_handlers=[
+        mixed = {"fp32": "no", "auto": "no" if cpu else "fp16"}.get(precision, precision)
+        self.accelerator = Accelerator(mixed_precision=mixed, cpu=cpu, kwargs_handlers=[
             DistributedDataParallelKwargs(find_unused_parameters=True)])   # a step trains parts of the network
         self.share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
         set_seed(seed)
+        parts = backbone.new_parts()
+        self.size = parts.size
+        self._check_settings()   # before features of all images, which may take hours
         with self.accelerator.main_process_first():   # the others read what it made
             self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
         self.texts = RememberedTexts(backbone, [
@@ -122,8 +133,6 @@ class _Training:
         self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
         self.vectors = self._own_vectors() if preset.start else None
         self.plan = Plan(preset, len(data.queries), self.vectors is not None, self.accelerator.num_processes)
-        parts = backbone.new_parts()
-        self.size = parts.size
         network = RelevanceNetwork(parts)
         if preset.start_temperature:
             network.temperature.data.fill_(preset.start_temperature)
@@ -131,19 +140,20 @@ class _Training:
         self.network, self.optimiser = self.accelerator.prepare(network, self.optimiser)
         self.scoring = Scoring(lambda: self.bare, self.texts, self._images, preset.reading, self.accelerator.device,
                                self.accelerator.autocast)
+        self.negatives = EpochNegatives(preset, data.queries, data.pools, seed, out / _WORK)
         self.step = 0
-        self.negatives: list[Rows] | None = None   # of each query; None: the whole pool
 
     def _own_vectors(self) -> Tensor | None:
         """``[shown, d]`` unit rows: the encoder's vectors of the images ``shown`` less the mean of all images, which
         they have in common, or ``None`` where the network needs no such start."""
-        parts = [self.backbone.vectors(torch.from_numpy(picked(self.patches, np.arange(start, stop))))
-                 for start in range(0, self.data.images, CHUNK)
-                 for stop in [min(start + CHUNK, self.data.images)]]
-        known = [part for part in parts if part is not None]
-        if not known:
-            return None
-        vectors = torch.cat(known)
+        parts = []
+        for start in range(0, self.data.images, CHUNK):
+            rows = np.arange(start, min(start + CHUNK, self.data.images))
+            found = self.backbone.vectors(torch.from_numpy(picked(self.patches, rows)))
+            if found is None:   # the first says it for all
+                return None
+            parts.append(found)
+        vectors = torch.cat(parts)
         centred = F.normalize(vectors - vectors.mean(dim=0), dim=-1)
         return centred[torch.from_numpy(self.shown)].to(self.accelerator.device)
 
@@ -154,7 +164,6 @@ class _Training:
 
     def run(self) -> TrainingOutcome:
         started = time.monotonic()
-        self._check_settings()
         resumed = self._resume()
         log = None
         if self.accelerator.is_main_process:
@@ -186,6 +195,19 @@ class _Training:
                 self._save()
         return recall
 
+    def _rebuild(self, epoch: int, log: TrainingLog | None) -> None:
+        """Negatives of this epoch, from disk if they were chosen for it already."""
+        if not self.negatives.load(epoch):
+            self.negatives.chosen = self.scoring.negatives(
+                self.data.queries, self.data.pools, self.preset.rule, self.negatives.count(epoch),
+                self.progress and partial(self.progress, "choosing negatives"))
+            self.accelerator.wait_for_everyone()
+            if log:
+                self.negatives.save(epoch)
+        if log and self.negatives.is_new(epoch) and self.step == self.plan.before(epoch):
+            log.add(self.step, epoch=epoch, rebuild=self.negatives.count(epoch) if self.preset.rule == "top" else None,
+                    mean=self.negatives.mean)
+
     def _card(self, recall: dict[int, float]) -> RelevanceCard:
         preset, data = self.preset, self.data
         trained: dict[str, Any] = {"seed": self.seed, "epochs": preset.epochs, "negatives": preset.rule,
@@ -206,7 +228,7 @@ class _Training:
         plan, rng, begin = self.plan, random.Random(f"{self.seed}/{epoch}"), self.plan.before(epoch)
         texts = [rng.choice(spoken(query)) for query in self.data.queries]   # captions in either order
         batches = plan.batches(epoch, [len(text.split()) for text in texts], rng)
-        negatives = None if epoch < 0 else self._drawn(epoch, rng)
+        negatives = None if epoch < 0 else self.negatives.drawn(epoch, rng)
         self.network.train()
         for place, batch in enumerate(batches, begin):
             if place < self.step:
@@ -222,7 +244,7 @@ class _Training:
             if log:
                 log.add(self.step, epoch=epoch, loss=round(mean, 6))
             if self.progress:
-                self.progress(f"epoch {epoch - plan.epochs.start + 1} of {len(plan.epochs)}", self.step, plan.last)
+                self.progress(plan.called(epoch), self.step, plan.last)
             if self.step % _SAVE_EVERY == 0 and self.step < begin + len(batches):   # the last is saved with its recall
                 self._save()
 
@@ -251,9 +273,12 @@ class _Training:
         assert self.vectors is not None
         targets, rows = (torch.from_numpy(np.searchsorted(self.shown, images)).to(vectors.device) for images in (
             [query.target for query in queries], [query.reference for query in queries[:part]]))
-        distance = reproduction_loss(vectors.float()[:, None], self.vectors[targets])
-        return (alignment_loss(vectors.float(), self.vectors, targets, self.preset.first_temperature)
-                + self.preset.first_cosine * distance + reproduction_loss(tokens.float(), self.vectors[rows]))
+        vectors, tokens = vectors.float(), tokens.float()
+        if self.preset.reading == "mean":   # what is scored; each token may hold another part of the image's vector
+            tokens = F.normalize(tokens.mean(dim=1, keepdim=True), dim=-1)
+        distance = reproduction_loss(vectors[:, None], self.vectors[targets])
+        return (alignment_loss(vectors, self.vectors, targets, self.preset.first_temperature)
+                + self.preset.first_cosine * distance + reproduction_loss(tokens, self.vectors[rows]))
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad()
@@ -263,50 +288,6 @@ class _Training:
         self.optimiser.step()
         with torch.no_grad():
             self.bare.temperature.clamp_(min=self.preset.least_temperature)
-
-    # Negatives
-
-    def _drawn(self, epoch: int, rng: random.Random) -> npt.NDArray[np.int64]:
-        """One negative of each query for this epoch."""
-        out = np.empty(len(self.data.queries), np.int64)
-        for row, query in enumerate(self.data.queries):
-            chosen = self.data.pools[query.pool] if self.negatives is None else self.negatives[row]
-            out[row] = drawn(chosen, query.target, rng, since=self._since(epoch), query=row,
-                             seed=self.seed,
-                             # of a whole pool hardly any comes twice
-                             repeated=self.preset.repeated or self.negatives is None)
-        return out
-
-    def _since(self, epoch: int) -> int:
-        """Epochs since the negatives were chosen."""
-        return epoch % self.preset.schedule.interval if self.negatives is not None else epoch
-
-    def _rebuild(self, epoch: int, log: TrainingLog | None) -> None:
-        """Negatives of this epoch, from disk if they were chosen for it already."""
-        if self.preset.rule == "random" or epoch < self.preset.schedule.interval:
-            self.negatives = None
-            return
-        last = epoch - epoch % self.preset.schedule.interval
-        path = self.out / _WORK / f"negatives-{last}.npz"
-        n = self.preset.schedule.rebuild(last)
-        assert n is not None
-        if path.is_file():
-            with np.load(path) as stored:
-                self.negatives = np.split(stored["rows"], stored["ends"][:-1])
-        else:
-            self.negatives = self.scoring.negatives(
-                self.data.queries, self.data.pools, self.preset.rule, n,
-                self.progress and partial(self.progress, "choosing negatives"))
-            self.accelerator.wait_for_everyone()
-            if log:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                unfinished = path.with_suffix(".partial.npz")
-                np.savez(unfinished, rows=np.concatenate(self.negatives),
-                         ends=np.cumsum([len(one) for one in self.negatives]))
-                os.replace(unfinished, path)
-        if log and last == epoch and self.step == self.plan.before(epoch):
-            mean = round(float(np.mean([len(one) for one in self.negatives])), 2)
-            log.add(self.step, epoch=epoch, rebuild=n if self.preset.rule == "top" else None, mean=mean)
 
     def _images(self, rows: npt.NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(picked(self.patches, rows)).to(self.accelerator.device)
@@ -336,13 +317,13 @@ class _Training:
             self.step, path = found[-1]
             try:
                 self.accelerator.load_state(str(path))
-            except (OSError, RuntimeError, ValueError, KeyError) as error:
+            except DAMAGED as error:
                 raise RelevanceUnavailable(f"The training state {path} cannot be read: {error}. Remove the folder "
                                            f"{self.out} to begin anew.") from error
         return self.step
 
     def _check_settings(self) -> None:
-        said = repr((asdict(self.preset), self.seed, self.data.digest, self.backbone.identity.revision,
+        said = repr((asdict(self.preset), dict(self.size), self.seed, self.data.digest, self.backbone.identity.revision,
                      self.accelerator.mixed_precision, self.accelerator.num_processes))
         path = self.out / _WORK / "settings.txt"
         if path.is_file() and path.read_text("utf-8") != said:

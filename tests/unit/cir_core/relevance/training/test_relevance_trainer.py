@@ -18,6 +18,7 @@ from PIL import Image
 from cir_core.errors import RelevanceUnavailable
 from cir_core.gallery.paths import locked
 from cir_core.relevance.checkpoint import load_checkpoint
+from cir_core.relevance.training import trainer
 from cir_core.relevance.training.data import TrainingData, TrainingQuery
 from cir_core.relevance.training.log import CURVES_FILE, read_log
 from cir_core.relevance.training.presets import TrainingPreset
@@ -44,13 +45,13 @@ def data() -> TrainingData:
 
 
 def train(out: Path, preset: TrainingPreset = PRESET, *, at: Callable[[int], None] | None = None,
-          seed: int = 5) -> TrainingOutcome:
+          seed: int = 5, heads: int = SIZE["heads"]) -> TrainingOutcome:
     from cir_core.relevance.backbones.open_clip import OpenClipBackbone, SmallQFormer
 
-    backbone = OpenClipBackbone("atelier", device="cpu", size=SmallQFormer(**PRESET.size))
+    backbone = OpenClipBackbone("atelier", device="cpu", size=SmallQFormer(**{**PRESET.size, "heads": heads}))
 
     def progress(what: str, step: int, _of: int) -> None:
-        if at and what.startswith("epoch"):
+        if at and "epoch" in what:
             at(step)
 
     return train_relevance(data(), backbone, preset, out, seed=seed, precision="fp32", progress=progress)
@@ -95,6 +96,44 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole:
     assert load_checkpoint(tmp_path).revision == load_checkpoint(whole).revision
 
 
+@pytest.mark.parametrize("stop_at", [2, 8, 15])
+def test_a_training_goes_on_from_the_middle_of_an_epoch(
+    tmp_path: Path, whole: Path, stop_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(step: int) -> None:
+        if step == stop_at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(trainer, "_SAVE_EVERY", 1)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, at=stop)
+    done = train(tmp_path)
+    assert done.resumed_at == stop_at - 1 and done.resumed_at % (QUERIES // PRESET.batch)   # not at the end of an epoch
+    assert lines(tmp_path) == lines(whole)
+    assert load_checkpoint(tmp_path).revision == load_checkpoint(whole).revision
+
+
+def test_damaged_states_and_negatives_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(step: int) -> None:
+        if step == 15:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(trainer, "_SAVE_EVERY", 1)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, at=stop)
+    [state], weights = tmp_path.glob("states/step-*"), "model*.safetensors"
+    [file] = state.glob(weights)
+    kept = file.read_bytes()
+    file.write_bytes(kept[: len(kept) // 2])
+    with pytest.raises(RelevanceUnavailable, match=rf"training state .*{state.name} cannot be read.*Remove the folder"):
+        train(tmp_path)
+    file.write_bytes(kept)
+    newest = max(tmp_path.glob("work/negatives-*.npz"))
+    newest.write_bytes(newest.read_bytes()[:40])
+    with pytest.raises(RelevanceUnavailable, match=rf"{newest.name} cannot be read.*Remove the folder"):
+        train(tmp_path)
+
+
 def test_a_training_killed_three_times_gives_the_same_losses(tmp_path: Path, whole: Path) -> None:
     script = textwrap.dedent("""
         import sys
@@ -124,9 +163,25 @@ def test_another_seed_gives_other_losses_and_the_same_seed_the_same(tmp_path: Pa
     assert lines(tmp_path / "same") == lines(whole) != lines(tmp_path / "other")
 
 
-def test_a_folder_of_another_training_is_refused(whole: Path) -> None:
-    with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set, backbone, precision"):
-        train(whole, replace(PRESET, rate=2e-3))
+def test_a_folder_of_another_training_is_refused_at_once(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object) -> None:
+        raise AssertionError("image features are not computed before that")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trainer, "training_patches", nothing)
+        for other in ({"preset": replace(PRESET, rate=2e-3)}, {"heads": 1}):
+            with pytest.raises(RelevanceUnavailable, match="another preset, seed, data set, backbone, precision"):
+                train(whole, **other)
+
+
+def test_the_reading_max_teaches_every_token_at_the_start(tmp_path: Path) -> None:
+    train(tmp_path, replace(PRESET, reading="max", epochs=1, stages=1))
+    assert [line["epoch"] for line in read_log(tmp_path) if "recall_at_10" in line] == [-2, -1, 0]
+
+
+def test_half_precision_needs_a_gpu(tmp_path: Path) -> None:
+    with pytest.raises(RelevanceUnavailable, match="fp16 needs a GPU"):
+        train_relevance(data(), small_backbone(), PRESET, tmp_path, precision="fp16", device="cpu")
 
 
 def test_a_second_training_into_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -140,7 +195,5 @@ def test_the_other_rules_train_too(tmp_path: Path, rule: str) -> None:
     train(tmp_path, preset)
     rebuilt = [line for line in read_log(tmp_path) if "rebuild" in line]
     assert len(rebuilt) == (rule == "drops")
-    weights = load_checkpoint(tmp_path).weights
-    # Only a network that was taught the encoder's vectors begins with one projection for both.
-    assert not np.allclose(weights["text_projection.weight"], weights["vision_projection.weight"], atol=0.05)
+    assert {line["epoch"] for line in read_log(tmp_path)} == {0, 1}   # without a start
     assert small_backbone().identity.revision == load_checkpoint(tmp_path).card.backbone_revision

@@ -18,16 +18,18 @@ PLAN = Plan(SAMPLE, queries=9, untrained=True)
 def test_epochs_before_those_of_cirqrs_are_negative_and_only_for_untrained_networks() -> None:
     assert list(PLAN.epochs) == [-3, -2, -1, 0, 1]
     assert list(replace(PLAN, untrained=False).epochs) == [0, 1]
+    assert [PLAN.called(epoch) for epoch in PLAN.epochs] == [
+        "start, epoch 1 of 3", "start, epoch 2 of 3", "start, epoch 3 of 3", "epoch 1 of 2", "epoch 2 of 2"]
 
 
 def test_another_number_of_negatives_is_halved_like_the_presets_and_never_to_none() -> None:
     assert preset_of("cirqrs-paper", "fashioniq", negatives=8).schedule.rebuilds == ((6, 8), (12, 4), (18, 2), (24, 1))
     assert asdict(preset_of("sample", "sample", negatives=3))["negatives"] == 3   # so another training, by its digest
-    with pytest.raises(RelevanceUnavailable, match=r"7 negatives, halved 3 times .* Take 8 at least"):
+    with pytest.raises(RelevanceUnavailable, match=r"7 negatives, halved 3 times .* Use at least 8"):
         preset_of("cirqrs-paper", "fashioniq", negatives=7)
-    with pytest.raises(RelevanceUnavailable, match="Take 32 at least"):
+    with pytest.raises(RelevanceUnavailable, match="Use at least 32"):
         preset_of("cirqrs-paper", "cirr", negatives=31)
-    with pytest.raises(RelevanceUnavailable, match="of the rule top"):
+    with pytest.raises(RelevanceUnavailable, match="only with the rule top"):
         preset_of("qure-code", "fashioniq", negatives=20)
 
 
