@@ -21,7 +21,7 @@ from cir_core.relevance.where import WEIGHTS_FILE as WEIGHTS_FILE
 from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.support.texts import quoted
 
-_FORMAT = 1
+_FORMAT = 2   # 1: scores of the reading "mean" had another scale
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,11 @@ def _read_card(folder: Path) -> tuple[RelevanceCard, Any]:
         raise RelevanceUnavailable(f"No {CARD_FILE} in {folder}. Name a folder written by `cirque relevance train`.")
     try:
         content = json.loads(path.read_text("utf-8"))
-        if content.pop("format", None) != _FORMAT or content["reading"] not in READINGS:
+        found = content.pop("format", None)
+        if found not in (1, _FORMAT) or content["reading"] not in READINGS:
             raise ValueError("it has another format; update cirque")
+        if found == 1 and content["reading"] == "mean":
+            raise ValueError("it was trained by an earlier version of cirque, whose scores were on another scale")
         said = content.pop("revision")
         return _checked(RelevanceCard(**content)), said
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

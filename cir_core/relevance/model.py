@@ -17,9 +17,9 @@ from cir_core.relevance.backbones.base import RelevanceBackbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard
 from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.qformer import RelevanceNetwork
-from cir_core.relevance.scores import Reading, gallery_scores
+from cir_core.relevance.scores import Reading, as_scored, gallery_scores
 
-Tokens = npt.NDArray[np.float16]     # [n, tokens, dim], unit rows
+Tokens = npt.NDArray[np.float16]     # [n, tokens, dim]
 Queries = npt.NDArray[np.float32]    # [n, dim], unit rows
 _BATCH = 32
 
@@ -72,12 +72,14 @@ class RelevanceModel:
         return self.card.reading
 
     def encode_candidates(self, images: Sequence[Image.Image]) -> Tokens:
-        """``[n, tokens, dim]`` float16 unit rows. Images are RGB, upright."""
+        """``[n, tokens, dim]`` float16: unit rows for the reading "max", rows whose mean is one for "mean"
+        (:func:`~cir_core.relevance.scores.as_scored`). Images are RGB, upright."""
         rows = [np.zeros((0, self.tokens, self.dim), np.float16)]
         for part in split(images, _BATCH):
             patches = self._patches(part)
             with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
-                rows.append(self._network.candidates(patches).half().cpu().numpy())
+                tokens = as_scored(self._network.candidates(patches).float(), self.reading)
+                rows.append(tokens.half().cpu().numpy())
         return np.concatenate(rows)
 
     def encode_queries(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Queries:

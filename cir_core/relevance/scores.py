@@ -11,15 +11,28 @@ import torch
 from torch import Tensor
 
 Reading = Literal["mean", "max"]
-"""How a candidate's token scores become one. ``mean``: CIRQRS, eq. 1, one dot product (of the query with the mean of
-the tokens). ``max``: the published code, the best token."""
+"""How a candidate's token scores become one. ``mean``: CIRQRS, eq. 1, one dot product: of the query with the mean of
+the tokens, which has length one as the query has. ``max``: the published code, the best token."""
 
 READINGS: tuple[Reading, ...] = ("mean", "max")
 _BLOCK = 2**20   # numbers of one block: 4 MiB in single precision, which stays in the processor's cache
 
 
+_LEAST_MEAN = 0.05   # tokens of a network that knows nothing may point anywhere; half precision holds 20 times a token
+
+
+def as_scored(tokens: Tensor, reading: Reading) -> Tensor:
+    """Unit token vectors ``[n, tokens, dim]`` as they are stored and scored. For the reading "mean" those of an image
+    are all multiplied by one number, such that their mean has length one: scores are cosines, and no image is the more
+    relevant to every query because its tokens agree."""
+    if reading == "max":
+        return tokens
+    return tokens / tokens.mean(dim=1, keepdim=True).norm(dim=2, keepdim=True).clamp(min=_LEAST_MEAN)
+
+
 def pair_scores(queries: Tensor, candidates: Tensor, reading: Reading) -> Tensor:
-    """``[n]``: the i-th query ``[n, dim]`` with the i-th candidate ``[n, tokens, dim]``. Without temperature."""
+    """``[n]``: the i-th query ``[n, dim]`` with the i-th candidate ``[n, tokens, dim]``, of :func:`as_scored`, as in
+    the functions below. Without temperature."""
     return _read(torch.einsum("nd,ntd->nt", queries, candidates), reading)
 
 

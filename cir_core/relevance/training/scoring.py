@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from cir_core.relevance.qformer import RelevanceNetwork
-from cir_core.relevance.scores import Reading, all_scores
+from cir_core.relevance.scores import Reading, all_scores, as_scored
 from cir_core.relevance.training.data import Rows, TrainingQuery, spoken
 from cir_core.relevance.training.negatives import Rule, between_drops, top_below_target
 from cir_core.relevance.training.texts import RememberedTexts
@@ -77,8 +77,9 @@ class Scoring:
         for start in range(0, len(rows), CHUNK):
             with self.autocast():
                 tokens = self.network().candidates(self.images(rows[start : start + CHUNK]))
+            tokens = as_scored(tokens.float(), self.reading)
             made.append(tokens.mean(dim=1, keepdim=True) if self.reading == "mean" else tokens)
-        return torch.cat(made).float()
+        return torch.cat(made)
 
     def _scores(self, queries: Sequence[TrainingQuery], tokens: Tensor) -> npt.NDArray[np.float32]:
         with self.autocast():

@@ -29,7 +29,7 @@ from cir_core.gallery.paths import locked
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone, Texts
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint, save_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
-from cir_core.relevance.scores import pair_scores
+from cir_core.relevance.scores import as_scored, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.epoch_negatives import DAMAGED, EpochNegatives
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
@@ -260,8 +260,9 @@ class _Training:
         with self.accelerator.autocast():
             images = self._images(np.concatenate([targets, negatives[rows]]))
             vectors, tokens, temperature = self.network(references, words, images)
-            positive, negative = (pair_scores(vectors, part, self.preset.reading) for part in tokens.split(len(rows)))
-        return pair_loss(positive.float(), negative.float(), temperature)
+        scored = as_scored(tokens.float(), self.preset.reading).split(len(rows))
+        positive, negative = (pair_scores(vectors.float(), part, self.preset.reading) for part in scored)
+        return pair_loss(positive, negative, temperature)
 
     def _start_loss(self, queries: Sequence[TrainingQuery], references: Tensor, words: Texts) -> Tensor:
         """Both parts of the start in each step. One after the other, candidates first, queries learn far more slowly:
@@ -274,7 +275,7 @@ class _Training:
         targets, rows = (torch.from_numpy(np.searchsorted(self.shown, images)).to(vectors.device) for images in (
             [query.target for query in queries], [query.reference for query in queries[:part]]))
         vectors, tokens = vectors.float(), tokens.float()
-        if self.preset.reading == "mean":   # what is scored; each token may hold another part of the image's vector
+        if self.preset.reading == "mean":   # their direction is all that is scored: each may hold a part of the vector
             tokens = F.normalize(tokens.mean(dim=1, keepdim=True), dim=-1)
         distance = reproduction_loss(vectors[:, None], self.vectors[targets])
         return (alignment_loss(vectors, self.vectors, targets, self.preset.first_temperature)

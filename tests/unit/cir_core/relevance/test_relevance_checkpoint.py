@@ -79,7 +79,7 @@ def test_damaged_json(tmp_path, content):
 
 
 @pytest.mark.parametrize("changes", [
-    {"format": 2}, {"format": None}, {"reading": "median"}, {"reading": ["mean"]}, {"pad": "wide"}, {"pad": -1},
+    {"format": 3}, {"format": None}, {"reading": "median"}, {"reading": ["mean"]}, {"pad": "wide"}, {"pad": -1},
     {"pad": 0.5}, {"pad": True}, {"pad": float("nan")}, {"backbone": 3}, {"preset": None}, {"size": [1]},
     {"size": {"hidden": "32"}}, {"trained": "long"}, {"unknown": 1},
 ])
@@ -89,6 +89,19 @@ def test_other_formats_and_values(tmp_path, changes):
     (tmp_path / CARD_FILE).write_text(json.dumps(content))
     with pytest.raises(RelevanceUnavailable, match="does not describe a relevance model"):
         read_card(tmp_path)
+
+
+def test_models_from_before_scores_were_cosines(tmp_path):
+    def of_earlier(reading):
+        made = save_checkpoint(tmp_path, replace(CARD, reading=reading), weights(), half=False)
+        content = json.loads((tmp_path / CARD_FILE).read_text()) | {"format": 1}
+        (tmp_path / CARD_FILE).write_text(json.dumps(content))
+        return made
+
+    assert of_earlier("max").revision == load_checkpoint(tmp_path).revision   # the best token's score is as it was
+    of_earlier("mean")
+    with pytest.raises(RelevanceUnavailable, match=r"another scale.*train the model again"):
+        load_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize("damage", [

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cir_core.relevance import scores
-from cir_core.relevance.scores import READINGS, all_scores, gallery_scores, pair_scores, set_score
+from cir_core.relevance.scores import READINGS, all_scores, as_scored, gallery_scores, pair_scores, set_score
 
 
 def unit(rng, *shape):
@@ -31,6 +31,18 @@ def test_all_forms_equal_plain_loops(reading):
     np.testing.assert_allclose(pair_scores(q, c[:3], reading), np.diag(expected), atol=1e-6)
     for query, row in zip(queries, expected, strict=True):
         np.testing.assert_allclose(gallery_scores(query, candidates, reading), row, atol=1e-6)
+
+
+def test_scores_of_the_reading_mean_are_cosines_of_the_mean():
+    # The first image's tokens agree; the mean of the second's, (0.6, 0), has the length 0.6.
+    tokens = torch.tensor([[[1.0, 0], [1, 0]], [[0.6, 0.8], [0.6, -0.8]]])
+    found = as_scored(tokens, "mean")
+    torch.testing.assert_close(found, torch.tensor([[[1.0, 0], [1, 0]], [[1, 4 / 3], [1, -4 / 3]]]))
+    query = torch.tensor([[0.8, 0.6]])
+    torch.testing.assert_close(all_scores(query, found, "mean"), torch.tensor([[0.8, 0.8]]))
+    assert as_scored(tokens, "max") is tokens
+    opposite = as_scored(torch.tensor([[[1.0, 0], [-1, 0]]]), "mean")   # whose mean has no direction
+    assert torch.isfinite(opposite.half()).all()
 
 
 def test_the_readings_of_two_tokens_written_out():
