@@ -35,7 +35,8 @@ class TrainingQuery:
 @dataclass(frozen=True)
 class TrainingData:
     """``load(row)`` decodes an image. ``pools``: rows that negatives (training) or candidates (validation) come from;
-    a pool has the targets of its queries. ``version``: another text if images of the same rows have changed."""
+    a pool has the targets of its queries. ``version``: another text if images of the same rows have changed.
+    ``further``: more queries over the same images, for the start of an untrained network alone."""
 
     dataset: str
     images: int
@@ -45,6 +46,7 @@ class TrainingData:
     validation: Sequence[TrainingQuery]
     validation_pools: Mapping[str, Rows]
     version: str = ""
+    further: Sequence[TrainingQuery] = ()
 
     @property
     def images_digest(self) -> str:
@@ -54,8 +56,9 @@ class TrainingData:
     @cached_property
     def digest(self) -> str:
         """16 hex digits; changes with images, queries and pools."""
-        said = [self.images_digest, [[q.reference, q.target, q.captions, q.pool] for q in self.queries],
-                [[q.reference, q.target, q.captions, q.pool] for q in self.validation],
+        said = [self.images_digest,
+                *([[q.reference, q.target, q.captions, q.pool] for q in queries]
+                  for queries in (self.queries, self.further, self.validation)),
                 *({name: rows.tolist() for name, rows in sorted(pools.items())}
                   for pools in (self.pools, self.validation_pools))]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -17,12 +17,14 @@ _WARM_UP = 20   # the rate rises over the first 1/20 of the start
 
 @dataclass(frozen=True)
 class Plan:
-    """``queries``: how many there are; ``untrained``: the network needs the start; ``processes``: share each batch."""
+    """``queries``: how many there are, and ``further`` ones in the start; ``untrained``: the network needs the start;
+    ``processes``: share each batch."""
 
     preset: TrainingPreset
     queries: int
     untrained: bool
     processes: int = 1
+    further: int = 0
 
     @property
     def epochs(self) -> range:
@@ -37,8 +39,12 @@ class Plan:
     def batch(self, epoch: int) -> int:
         return self.preset.first_batch if epoch < 0 else self.preset.batch
 
+    def count(self, epoch: int) -> int:
+        """Queries of an epoch."""
+        return self.queries + self.further if epoch < 0 else self.queries
+
     def steps(self, epoch: int) -> int:
-        return math.ceil(self.queries / self.batch(epoch))
+        return math.ceil(self.count(epoch) / self.batch(epoch))
 
     def before(self, epoch: int) -> int:
         """Steps before ``epoch``."""
@@ -63,7 +69,7 @@ class Plan:
         of long ones.
         """
         size = self.batch(epoch)
-        order = list(range(self.queries))
+        order = list(range(self.count(epoch)))
         rng.shuffle(order)
         full = len(order) - len(order) % size
         rest = [order[full:]] if full < len(order) else []

@@ -31,7 +31,7 @@ class TrainingPreset:
     weight_decay: float = 0.05
     last_rate: float = 0.01
     repeated: bool = True          # draw negatives with replacement; else each once before any again
-    start: int = 8                 # epochs
+    start: int = 12                # epochs
     first_rate: float = 8e-3       # of the start, by Muon
     first_batch: int = 64
     first_temperature: float = 0.05
@@ -54,7 +54,8 @@ _PAPER = TrainingPreset("cirqrs-paper", epochs=30, stages=5, negatives=50, rate=
 _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6, rule="drops", reading="max", pad=1.25,
                        repeated=False)
 _SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=1e-5, pad=0.0, batch=64,
-                         start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True)
+                         start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True,
+                         start=4)   # of three times the queries
 
 
 def preset_of(

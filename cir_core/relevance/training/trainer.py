@@ -128,11 +128,13 @@ class _Training:
         self._check_settings()   # before features of all images, which may take hours
         with self.accelerator.main_process_first():   # the others read what it made
             self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
+        self.queries = [*data.queries, *(data.further if preset.start else ())]   # those of the start alone come last
         self.texts = RememberedTexts(backbone, [
-            text for query in (*data.queries, *data.validation) for text in spoken(query)])
-        self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in data.queries]]))
+            text for query in (*self.queries, *data.validation) for text in spoken(query)])
+        self.shown = np.unique(np.concatenate([*data.pools.values(), [query.reference for query in self.queries]]))
         self.vectors = self._own_vectors() if preset.start else None
-        self.plan = Plan(preset, len(data.queries), self.vectors is not None, self.accelerator.num_processes)
+        self.plan = Plan(preset, len(data.queries), self.vectors is not None, self.accelerator.num_processes,
+                         len(self.queries) - len(data.queries))
         network = RelevanceNetwork(parts)
         if preset.start_temperature:
             network.temperature.data.fill_(preset.start_temperature)
@@ -215,7 +217,7 @@ class _Training:
         if preset.rule == "top":
             trained["negative_count"] = preset.negatives
         if self.vectors is not None:
-            trained["epochs_before"] = preset.start
+            trained |= {"epochs_before": preset.start, "queries_before": len(self.queries)}
         trained["recall"] = {f"R@{k}": round(share, 4) for k, share in recall.items()}
         return RelevanceCard(
             backbone=self.backbone.identity.spec, backbone_revision=self.backbone.identity.revision,
@@ -226,7 +228,7 @@ class _Training:
     def _epoch(self, epoch: int, log: TrainingLog | None) -> None:
         """The steps of ``epoch`` that are not done yet."""
         plan, rng, begin = self.plan, random.Random(f"{self.seed}/{epoch}"), self.plan.before(epoch)
-        texts = [rng.choice(spoken(query)) for query in self.data.queries]   # captions in either order
+        texts = [rng.choice(spoken(query)) for query in self.queries[: plan.count(epoch)]]   # captions in either order
         batches = plan.batches(epoch, [len(text.split()) for text in texts], rng)
         negatives = None if epoch < 0 else self.negatives.drawn(epoch, rng)
         self.network.train()
@@ -251,7 +253,7 @@ class _Training:
     def _loss(
         self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
     ) -> Tensor:
-        queries = [self.data.queries[row] for row in rows]
+        queries = [self.queries[row] for row in rows]
         references = self._images(np.array([query.reference for query in queries]))
         words = self.texts([texts[row] for row in rows]).to(self.accelerator.device)
         if negatives is None:

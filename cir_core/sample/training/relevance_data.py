@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from cir_core.sample.training.sample_model import IMAGE_SIZE
 _SIZES = {**DEFAULT_SIZES, "designs": 6000}
 _PER_CATEGORY = {"train": 6000, "designs": 4000, "val": 150}
 _ALL = "all"
+_DRAWS = 3   # sets of queries over the same garments; all but the first are for the start
 
 
 def sample_relevance_data(
@@ -45,20 +47,28 @@ def sample_relevance_data(
     version = hashlib.sha256(json.dumps([one.item_id for one in shown]).encode())
     for part in pixels:
         version.update(part[:12].tobytes())
-    triplets = [*make_triplets(train, seed, _PER_CATEGORY["train"]),
-                *make_triplets(designs, seed, _PER_CATEGORY["designs"])]
+    drawn = [_queries([*make_triplets(train, seed + draw, _PER_CATEGORY["train"]),
+                       *make_triplets(designs, seed + draw, _PER_CATEGORY["designs"])],
+                      # Negatives of all categories, so that a dress is none the better for a query about tops.
+                      rows, random.Random(f"relevance/{seed}/{draw}"), _ALL) for draw in range(_DRAWS)]
     return TrainingData(
         "sample", len(rows), load,
-        # Negatives of all categories, so that a dress is none the better for a query about tops.
-        _queries(triplets, rows, _ALL), {_ALL: np.arange(len(train) + len(designs))},
+        drawn[0], {_ALL: np.arange(len(train) + len(designs))},
         _queries(make_triplets(held, seed, _PER_CATEGORY["val"]), rows), _pools(held, rows), version.hexdigest(),
+        [query for queries in drawn[1:] for query in queries],
     )
 
 
-def _queries(triplets: Sequence[Triplet], rows: Mapping[str, int], pool: str = "") -> list[TrainingQuery]:
-    """``pool``: of all of them; else each has its category's."""
-    return [TrainingQuery(rows[one.reference_id], rows[one.target_id], one.captions, pool or one.category)
-            for one in triplets]
+def _queries(
+    triplets: Sequence[Triplet], rows: Mapping[str, int], rng: random.Random | None = None, pool: str = ""
+) -> list[TrainingQuery]:
+    """Captions joined, in random order if ``rng`` is given. ``pool``: of all of them; else each has its category's."""
+    made = []
+    for one in triplets:
+        captions = one.captions[::-1] if rng and rng.random() < 0.5 else one.captions
+        made.append(TrainingQuery(rows[one.reference_id], rows[one.target_id], (" and ".join(captions),),
+                                  pool or one.category))
+    return made
 
 
 def _pools(garments: Sequence[Garment], rows: Mapping[str, int]) -> dict[str, Rows]:

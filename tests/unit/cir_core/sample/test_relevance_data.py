@@ -31,15 +31,19 @@ def test_queries_keep_the_category_and_change_one_to_four_attributes(data: Train
              for one in [garment for garment in garments if garment.split == split][:EACH]]
     assert data.images == len(shown) == 3 * EACH
     assert data.queries and data.validation
-    for query in (*data.queries, *data.validation):
+    for query in (*data.queries, *data.further, *data.validation):
         reference, target = shown[query.reference], shown[query.target]
         assert reference.category == target.category
         assert 1 <= sum(reference.attributes[key] != target.attributes[key] for key in target.attributes) <= 4
-        assert len(query.captions) == 2
+        assert len(query.captions) == 1 and " and " in query.captions[0]
+    assert len(data.further) == 2 * len(data.queries)
+    pairs = [{(query.reference, query.target, *query.captions) for query in queries}
+             for queries in (data.queries, data.further)]
+    assert len(pairs[0] & pairs[1]) < len(pairs[0]) / 10   # not the same once more
     assert {shown[query.target].split for query in data.queries} == {"train", "designs"}
     assert {shown[query.target].split for query in data.validation} == {"val"}
     # Negatives come from all garments, recall is counted in a category.
-    assert {query.pool for query in data.queries} == {"all"} and len(data.pools["all"]) == 2 * EACH
+    assert {query.pool for query in (*data.queries, *data.further)} == {"all"} and len(data.pools["all"]) == 2 * EACH
     assert all(shown[query.target].category == query.pool for query in data.validation)
     for pools, queries in ((data.pools, data.queries), (data.validation_pools, data.validation)):
         assert all(query.target in pools[query.pool] for query in queries)

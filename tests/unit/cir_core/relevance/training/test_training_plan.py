@@ -51,6 +51,14 @@ def test_rates_fall_step_by_step_at_the_start_and_epoch_by_epoch_then() -> None:
     assert PLAN.rate(1, 12) == pytest.approx(rate * (end + (1 - end) / 2))
 
 
+def test_further_queries_are_of_the_start_alone() -> None:
+    plan = replace(PLAN, further=3)   # 12 queries by 4, then 9 by 3
+    assert [plan.steps(epoch) for epoch in plan.epochs] == [3, 3, 3, 3, 3]
+    rng = random.Random(1)
+    assert sorted(row for batch in plan.batches(-1, range(12), rng) for row in batch) == list(range(12))
+    assert sorted(row for batch in plan.batches(0, range(9), rng) for row in batch) == list(range(9))
+
+
 def test_the_rate_rises_over_a_twentieth_of_the_start() -> None:
     plan = Plan(replace(SAMPLE, first_batch=1, start=1), queries=100, untrained=True)
     # The second of a hundred steps: 2 of the 5 of the warm-up.
