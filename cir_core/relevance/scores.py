@@ -16,8 +16,6 @@ the tokens, which has length one as the query has. ``max``: the published code, 
 
 READINGS: tuple[Reading, ...] = ("mean", "max")
 _BLOCK = 2**20   # numbers of one block: 4 MiB in single precision, which stays in the processor's cache
-
-
 _LEAST_MEAN = 0.05   # tokens of a network that knows nothing may point anywhere; half precision holds 20 times a token
 
 
@@ -27,7 +25,8 @@ def as_scored(tokens: Tensor, reading: Reading) -> Tensor:
     relevant to every query because its tokens agree."""
     if reading == "max":
         return tokens
-    return tokens / tokens.mean(dim=1, keepdim=True).norm(dim=2, keepdim=True).clamp(min=_LEAST_MEAN)
+    lengths: Tensor = torch.linalg.vector_norm(tokens.mean(dim=1, keepdim=True), dim=2, keepdim=True)
+    return tokens / lengths.clamp(min=_LEAST_MEAN)
 
 
 def pair_scores(queries: Tensor, candidates: Tensor, reading: Reading) -> Tensor:

@@ -262,7 +262,7 @@ class _Training:
         with self.accelerator.autocast():
             images = self._images(np.concatenate([targets, negatives[rows]]))
             vectors, tokens, temperature = self.network(references, words, images)
-        scored = as_scored(tokens.float(), self.preset.reading).split(len(rows))
+        scored = as_scored(tokens.float(), self.preset.reading).chunk(2)
         positive, negative = (pair_scores(vectors.float(), part, self.preset.reading) for part in scored)
         return pair_loss(positive, negative, temperature)
 
