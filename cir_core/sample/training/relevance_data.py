@@ -23,9 +23,9 @@ from cir_core.sample.training.sample_data import rendered
 from cir_core.sample.training.sample_model import IMAGE_SIZE
 
 _SIZES = {**DEFAULT_SIZES, "designs": 6000}
-_PER_CATEGORY = {"train": 6000, "designs": 4000, "val": 150}
+_PER_CATEGORY = {"train": 3000, "designs": 2000, "val": 150}
 _ALL = "all"
-_DRAWS = 3   # sets of queries over the same garments; all but the first are for the start
+_DRAWS = 6   # sets of queries over the same garments; all but the first are for the start
 
 
 def sample_relevance_data(
