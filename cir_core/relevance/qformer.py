@@ -30,6 +30,8 @@ class RelevanceNetwork(nn.Module):
         self.patch_input = parts.patches
         self.text_input = parts.texts
         self.qformer = Blip2QFormerModel(config)
+        last: Any = self.qformer.encoder.layer[-1]
+        last.feed_forward_chunk = _unread
         self.vision_projection = nn.Linear(config.hidden_size, parts.dim)
         self.text_projection = nn.Linear(config.hidden_size, parts.dim)
         self.temperature = nn.Parameter(torch.tensor(START_TEMPERATURE))
@@ -69,3 +71,9 @@ class RelevanceNetwork(nn.Module):
         missing, unexpected = self.load_state_dict(weights, strict=False)
         if unexpected or set(missing) - {"temperature"}:
             raise ValueError(f"weights to begin with do not fit: missing {missing}, unexpected {unexpected}")
+
+
+def _unread(words: Tensor) -> Tensor:
+    """In place of the last layer's feed-forward part for the words, an eighth of a small network's time: only the query
+    tokens are read after it."""
+    return words

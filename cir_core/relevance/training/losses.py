@@ -25,15 +25,3 @@ def alignment_loss(queries: Tensor, vectors: Tensor, targets: Tensor, temperatur
     """Cross-entropy of each query's target (``targets`` ``[n]``: rows of ``vectors``) among all images ``[images, d]``:
     BLIP-2's image-text contrastive loss (Li et al., 2023, section 3.1) with the whole collection as the batch."""
     return F.cross_entropy(queries[:, : vectors.shape[1]] @ vectors.T / temperature, targets)
-
-
-def half_whitened(vectors: Tensor) -> Tensor:
-    """``[n, d]`` less their mean, which they have in common, and the variance along each principal axis replaced by its
-    root: halfway to Su et al.'s whitening (2021). Few axes have most of an encoder's variance, and what differs along
-    the others counts as much for people. Axes of less than a thousandth of the largest variance are not stretched
-    further."""
-    centred = vectors - vectors.mean(dim=0)
-    variances, axes = torch.linalg.eigh(torch.cov(centred.T))
-    least = max(1e-3 * variances.max().item(), torch.finfo(vectors.dtype).tiny)
-    found: Tensor = centred @ (axes * variances.clamp(min=least) ** -0.25) @ axes.T
-    return found

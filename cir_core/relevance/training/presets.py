@@ -55,7 +55,7 @@ _CODE = TrainingPreset("qure-code", epochs=30, stages=6, negatives=50, rate=5e-6
                        repeated=False)
 _SAMPLE = TrainingPreset("sample", epochs=2, stages=2, negatives=12, rate=1e-5, pad=0.0, batch=64,
                          start_temperature=0.04, least_temperature=0.03, clip=1.0, together=16, half=True,
-                         start=4)   # of three times the queries
+                         start=6)   # of six sets of queries
 
 
 def preset_of(

@@ -33,7 +33,7 @@ from cir_core.relevance.scores import as_scored, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.epoch_negatives import DAMAGED, EpochNegatives
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
-from cir_core.relevance.training.losses import alignment_loss, half_whitened, pair_loss, reproduction_loss
+from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.muon import MuonAdamW
 from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.plan import Plan
@@ -146,8 +146,8 @@ class _Training:
         self.step = 0
 
     def _own_vectors(self) -> Tensor | None:
-        """``[shown, d]`` unit rows: the encoder's vectors of the images ``shown``, after :func:`half_whitened` of all,
-        or ``None`` where the network needs no such start."""
+        """``[shown, d]`` unit rows: the encoder's vectors of the images ``shown`` less the mean of all images, which
+        they have in common, or ``None`` where the network needs no such start."""
         parts = []
         for start in range(0, self.data.images, CHUNK):
             rows = np.arange(start, min(start + CHUNK, self.data.images))
@@ -155,8 +155,9 @@ class _Training:
             if found is None:   # the first says it for all
                 return None
             parts.append(found)
-        vectors = F.normalize(half_whitened(torch.cat(parts)), dim=-1)
-        return vectors[torch.from_numpy(self.shown)].to(self.accelerator.device)
+        vectors = torch.cat(parts)
+        centred = F.normalize(vectors - vectors.mean(dim=0), dim=-1)
+        return centred[torch.from_numpy(self.shown)].to(self.accelerator.device)
 
     @property
     def bare(self) -> RelevanceNetwork:
