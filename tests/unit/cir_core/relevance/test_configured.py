@@ -10,9 +10,11 @@ from PIL import Image
 
 from cir_core.errors import RelevanceUnavailable
 from cir_core.methods.relevance import Relevance
+from cir_core.relevance.checkpoint import read_card
 from cir_core.relevance.configured import configured_model, configured_scorer, problem_of
 from cir_core.relevance.store import index_features
-from cir_core.relevance.where import bundled_relevance_dir, folder_of, is_there
+from cir_core.relevance.training.presets import preset_of
+from cir_core.relevance.where import WEIGHTS_FILE, bundled_relevance_dir, folder_of, is_there
 from cir_core.search.searcher import Searcher
 from cir_core.types.methods import MethodSettings
 from tests.fakes.colour_relevance import random_relevance
@@ -80,3 +82,18 @@ def test_importing_it_imports_no_torch():
             "print(json.dumps('torch' in sys.modules))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) is False
+
+
+def test_the_bundled_models_card_is_that_of_its_training():
+    folder = bundled_relevance_dir()
+    card, text = read_card(folder), (folder / "MODEL_CARD.md").read_text("utf-8")
+    trained, size, preset = card.trained, card.size, preset_of("sample", "sample")
+    assert (card.preset, trained["epochs"], trained["epochs_before"]) == ("sample", preset.epochs, preset.start)
+    assert (trained["negatives"], trained["negative_count"]) == (preset.rule, preset.negatives)
+    for said in (
+        f"seed {trained['seed']}", f"{trained['queries']:,} queries", f"{trained['images']:,} images",
+        f"{trained['queries_before']:,} queries each", f"{trained['epochs_before']} epochs of the start",
+        f"{size['layers']} layers, width {size['hidden']}, {size['heads']} heads", f"{size['tokens']} query tokens",
+    ):
+        assert said in " ".join(text.split()), said
+    assert (folder / WEIGHTS_FILE).stat().st_size < 10 * 2**20
