@@ -127,7 +127,7 @@ def test_a_step_of_training_saved_and_loaded(folder, backbone, tmp_path):
                  "vision_projection.weight", "qformer.encoder.layer.0.output.dense.weight"):
         assert not torch.equal(before[name], after[name])
     network.eval()
-    for _ in range(20):
+    for _ in range(40):
         optimizer.zero_grad()
         loss().backward()
         optimizer.step()
@@ -143,7 +143,7 @@ def test_a_step_of_training_saved_and_loaded(folder, backbone, tmp_path):
     with torch.inference_mode():     # the images are as large as those in memory: no padding, no resizing
         direct = torch.einsum("d,ctd->ct", network.query(patches, texts)[0], network.candidates(patches)).amax(dim=1)
     np.testing.assert_allclose(scores[:3], direct, atol=3e-3)
-    assert model.temperature == pytest.approx(network.temperature.item()) and np.ptp(scores) > 0.001
+    assert model.temperature == pytest.approx(network.temperature.item()) and np.ptp(scores) > 0.003
 
     again = load_relevance(str(tmp_path / "model"), device="cpu")     # the backbone is found by the description
     assert again.identity.revision == model.identity.revision
