@@ -6,9 +6,7 @@ at any moment and resumed makes the same steps as one that was not.
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -31,7 +29,7 @@ from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkp
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import as_scored, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
-from cir_core.relevance.training.epoch_negatives import DAMAGED, EpochNegatives
+from cir_core.relevance.training.epoch_negatives import EpochNegatives
 from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
 from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.muon import MuonAdamW
@@ -39,8 +37,8 @@ from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import TrainingPreset
 from cir_core.relevance.training.scoring import CHUNK, Scoring
+from cir_core.relevance.training.states import TrainingStates
 from cir_core.relevance.training.texts import RememberedTexts
-from cir_core.support.files import write_atomically
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -117,15 +115,17 @@ class _Training:
 
         self.data, self.backbone, self.preset = data, backbone, preset
         self.out, self.seed, self.progress = out, seed, progress
-        self.states = out / "states"
         mixed = {"fp32": "no", "auto": "no" if cpu else "fp16"}.get(precision, precision)
         self.accelerator = Accelerator(mixed_precision=mixed, cpu=cpu, kwargs_handlers=[
             DistributedDataParallelKwargs(find_unused_parameters=True)])   # a step trains parts of the network
+        self.states = TrainingStates(self.accelerator, out)
         self.share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
         set_seed(seed)
         parts = backbone.new_parts()
         self.size = parts.size
-        self._check_settings()   # before features of all images, which may take hours
+        self.states.check_settings(   # before features of all images, which may take hours
+            repr((asdict(preset), dict(self.size), seed, data.digest, backbone.identity.revision,
+                  self.accelerator.mixed_precision, self.accelerator.num_processes)), out / _WORK / "settings.txt")
         with self.accelerator.main_process_first():   # the others read what it made
             self.patches: Patches = training_patches(work, data, backbone, preset.pad, progress)
         self.queries = [*data.queries, *(data.further if preset.start else ())]   # those of the start alone come last
@@ -166,7 +166,7 @@ class _Training:
 
     def run(self) -> TrainingOutcome:
         started = time.monotonic()
-        resumed = self._resume()
+        resumed = self.step = self.states.resume()
         log = None
         if self.accelerator.is_main_process:
             log = TrainingLog(self.out, self.step, finished=self.step == self.plan.last)
@@ -194,7 +194,7 @@ class _Training:
                 if log:
                     log.add(self.step, epoch=epoch, temperature=round(self.bare.temperature.item(), 5),
                             **{f"recall_at_{k}": round(share, 5) for k, share in recall.items()})
-                self._save()
+                self.states.save(self.step)
         return recall
 
     def _rebuild(self, epoch: int, log: TrainingLog | None) -> None:
@@ -248,7 +248,7 @@ class _Training:
             if self.progress:
                 self.progress(plan.called(epoch), self.step, plan.last)
             if self.step % _SAVE_EVERY == 0 and self.step < begin + len(batches):   # the last is saved with its recall
-                self._save()
+                self.states.save(self.step)
 
     def _loss(
         self, rows: npt.NDArray[np.int64], texts: Sequence[str], negatives: npt.NDArray[np.int64] | None
@@ -294,46 +294,6 @@ class _Training:
 
     def _images(self, rows: npt.NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(picked(self.patches, rows)).to(self.accelerator.device)
-
-    # States
-
-    def _save(self) -> None:
-        """A state that replaces the one before; kill -9 leaves one of the two."""
-        path = self.states / f"step-{self.step}"
-        there = path.is_dir()
-        self.accelerator.wait_for_everyone()   # all have looked before one renames
-        if there:
-            return
-        partial = self.states / f".partial-{self.step}"
-        self.accelerator.save_state(str(partial))
-        self.accelerator.wait_for_everyone()   # each writes a part
-        if self.accelerator.is_main_process:
-            os.replace(partial, path)
-            for other in self.states.iterdir():
-                if other != path:
-                    shutil.rmtree(other, ignore_errors=True)
-        self.accelerator.wait_for_everyone()
-
-    def _resume(self) -> int:
-        found = sorted((int(path.name[5:]), path) for path in self.states.glob("step-*"))
-        if found:
-            self.step, path = found[-1]
-            try:
-                self.accelerator.load_state(str(path))
-            except DAMAGED as error:
-                raise RelevanceUnavailable(f"The training state {path} cannot be read: {error}. Remove the folder "
-                                           f"{self.out} to begin anew.") from error
-        return self.step
-
-    def _check_settings(self) -> None:
-        said = repr((asdict(self.preset), dict(self.size), self.seed, self.data.digest, self.backbone.identity.revision,
-                     self.accelerator.mixed_precision, self.accelerator.num_processes))
-        path = self.out / _WORK / "settings.txt"
-        if path.is_file() and path.read_text("utf-8") != said:
-            raise RelevanceUnavailable(f"{self.out} has a training with another preset, seed, data set, backbone, "
-                                       "precision or number of processes. Choose another --out, or remove the folder "
-                                       "to begin anew.")
-        write_atomically(path, said.encode())
 
 
 def _groups(network: RelevanceNetwork, weight_decay: float) -> list[dict[str, Any]]:
