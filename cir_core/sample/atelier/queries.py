@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cir_core.garments.lexicon import CATEGORY
@@ -14,6 +14,7 @@ from cir_core.sample.atelier.catalogue import Garment, families
 #: Queries per category, by split.
 PER_CATEGORY = {"train": 2000, "val": 200, "test": 300}
 MAX_CHANGES = 4
+Pairs = Mapping[str, Sequence[tuple[Garment, Garment]]]   # reference and target, by category
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,25 @@ def make_triplets(garments: Iterable[Garment], seed: int,
     The pairs differ in one to four attributes. Each garment is the target of at
     most two queries, so that no family dominates the figures.
     """
-    rng = random.Random(f"atelier-queries/{seed}")
+    return triplets_of(close_pairs(garments), seed, per_category)
+
+
+def close_pairs(garments: Iterable[Garment]) -> Pairs:
+    """All pairs within families that differ in one to four attributes, by category."""
     by_category: dict[str, list[tuple[Garment, Garment]]] = {key: [] for key in CATEGORY.keys}
     for family in families(tuple(garments)).values():
         for reference, target in itertools.permutations(family, 2):
             if 1 <= len(changed(reference, target)) <= MAX_CHANGES:
                 by_category[reference.category].append((reference, target))
+    return by_category
+
+
+def triplets_of(close: Pairs, seed: int, per_category: int) -> list[Triplet]:
+    """:func:`make_triplets` of pairs that were found already."""
+    rng = random.Random(f"atelier-queries/{seed}")
     triplets: list[Triplet] = []
-    for category, pairs in by_category.items():
+    for category, found in close.items():
+        pairs = list(found)
         rng.shuffle(pairs)
         aimed_at: dict[str, int] = {}
         made = 0

@@ -18,7 +18,7 @@ from PIL import Image
 
 from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery
 from cir_core.sample.atelier.catalogue import DEFAULT_SIZES, Garment, catalogue
-from cir_core.sample.atelier.queries import Triplet, make_triplets
+from cir_core.sample.atelier.queries import Triplet, close_pairs, make_triplets, triplets_of
 from cir_core.sample.training.sample_data import rendered
 from cir_core.sample.training.sample_model import IMAGE_SIZE
 
@@ -47,8 +47,9 @@ def sample_relevance_data(
     version = hashlib.sha256(json.dumps([one.item_id for one in shown]).encode())
     for part in pixels:
         version.update(part[:12].tobytes())
-    drawn = [_queries([*make_triplets(train, seed + draw, _PER_CATEGORY["train"]),
-                       *make_triplets(designs, seed + draw, _PER_CATEGORY["designs"])],
+    pairs = {"train": close_pairs(train), "designs": close_pairs(designs)}
+    drawn = [_queries([triplet for split, close in pairs.items()
+                       for triplet in triplets_of(close, seed + draw, _PER_CATEGORY[split])],
                       # Negatives of all categories, so that a dress is none the better for a query about tops.
                       rows, random.Random(f"relevance/{seed}/{draw}"), _ALL) for draw in range(_DRAWS)]
     return TrainingData(
