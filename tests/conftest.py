@@ -65,6 +65,8 @@ class Owners:
 def pytest_configure(config: pytest.Config) -> None:
     # Threads of torch that wait for one another turn round and round otherwise, and take the cores from who works.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if "PYTEST_XDIST_WORKER" in os.environ:   # the workers have all cores
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     forget_settings()
     hash_lightly()
     config.pluginmanager.register(Owners())
