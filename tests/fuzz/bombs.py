@@ -16,7 +16,6 @@ import signal
 import struct
 import sys
 import tarfile
-import time
 import traceback
 import warnings
 import zipfile
