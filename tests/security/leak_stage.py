@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import secrets
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +20,6 @@ import httpx
 import numpy as np
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from PIL import Image
 from sqlalchemy import event
 
@@ -121,6 +123,15 @@ class Answered:
         }
 
 
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One for all requests, in a thread of its own: fastapi's TestClient makes one for each, and crosses over to it
+    eight times, which takes longer than most answers."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
+    return loop
+
+
 class Browser:
     """Somebody's browser, before an app with the routes of studies."""
 
@@ -133,7 +144,8 @@ class Browser:
         app.include_router(study_routes(services))
         app.include_router(adjudicate_routes(services))
         app.add_middleware(SignedIn, role=role)
-        self._client = TestClient(app, headers={"x-test-name": who})
+        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver",
+                                         headers={"x-test-name": who})
         self._statements = 0
         event.listen(store.engine, "before_cursor_execute", self._count)
 
@@ -141,7 +153,7 @@ class Browser:
         taken, before, statements, response = [], self._statements, 0, None
         for number in range(repeats):
             began = time.perf_counter()
-            response = self._client.get("/" + address.lstrip("/"), params=query or None)
+            response = self._request("GET", "/" + address.lstrip("/"), params=query or None)
             taken.append(time.perf_counter() - began)
             statements = statements if number else self._statements - before
         assert response is not None and response.status_code == 200, response and response.text
@@ -149,9 +161,12 @@ class Browser:
                                           lambda: self.get(address, repeats=repeats, **query).seconds), statements)
 
     def post(self, path: str, **sent: Any) -> Any:
-        response = self._client.post(path, json=sent)
+        response = self._request("POST", path, json=sent)
         assert response.status_code == 200, response.text
         return response.json()
+
+    def _request(self, method: str, path: str, **sent: Any) -> httpx.Response:
+        return asyncio.run_coroutine_threadsafe(self._client.request(method, path, **sent), _loop()).result()
 
     def _count(self, *_: object) -> None:
         self._statements += 1

@@ -63,12 +63,12 @@ def told_by(secret: str, labels: Sequence[bool], seen: Sequence[Features]) -> li
     if not names:
         return [Finding(secret, "nothing that differs", 0.5, 0.0)]
     shuffled = _shuffled(truth)
-    ranks = np.apply_along_axis(rankdata, 0, values)
+    ranks = rankdata(values, axis=0)
     own, chance = _aucs(ranks, truth[:, None])[:, 0], np.abs(_aucs(ranks, shuffled) - 0.5).max(axis=0)
     limit = float(np.quantile(chance, 1 - ALPHA))
     found = [Finding(secret, name, float(auc), limit) for name, auc in zip(names, own, strict=True)]
     against = np.column_stack([truth, shuffled])
-    guessed = np.apply_along_axis(rankdata, 0, _guesses(ranks / len(ranks), against))
+    guessed = rankdata(_guesses(ranks / len(ranks), against), axis=0)
     aucs = np.array([_aucs(guess[:, None], of[:, None])[0, 0] for guess, of in zip(guessed.T, against.T, strict=True)])
     found.append(Finding(secret, "classifier", float(aucs[0]), float(np.quantile(np.abs(aucs[1:] - 0.5), 1 - ALPHA))))
     return sorted(found, key=lambda one: one.chance - abs(one.auc - 0.5))
