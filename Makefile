@@ -15,7 +15,7 @@ help:
 	@echo "make test     set up, run every check and test"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make test-quick  the tests that need no browser, server or other process: about four minutes on two cores"
-	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
+	@echo "make postgres run the tests that open a database, but for those in a browser, on a throw-away PostgreSQL"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
 	@echo "make fuzz     bad inputs for everything that takes any"
@@ -47,9 +47,10 @@ test: tools check
 test-quick: $(READY)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --quick
 
-# All other tests do the same on any database; `CIRQUE_TEST_DATABASE_URL=... make test` runs them too.
-postgres: $(READY_TEST) tools
-	@.ci/tools postgresql
+# Others do the same on any database, or ask it through a browser what these ask too;
+# `CIRQUE_TEST_DATABASE_URL=... make test` runs them as well.
+postgres: $(READY_TEST)
+	@.ci/tools postgresql nginx-light openssl
 	@.ci/with-postgres $(BIN)/python -m pytest -n 4 --dist loadfile --only-databases
 
 check: $(READY_TEST) $(JS)/.ready

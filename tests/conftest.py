@@ -14,14 +14,15 @@ from tests.fakes.imported import imports_of
 from tests.fakes.people import hash_lightly
 from tests.fakes.shell import forget_settings
 
-DATABASES = "tests.fakes.databases"
-PROCESSES = frozenset({"subprocess", "uvicorn", "playwright.sync_api"})    # what one imports to start one
+DATABASES, BROWSER = "tests.fakes.databases", "playwright.sync_api"
+PROCESSES = frozenset({"subprocess", "uvicorn", BROWSER})    # what one imports to start one
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--only-databases", action="store_true",
                      help="only files of tests that import tests.fakes.databases, themselves or through what they "
-                          "import of tests; all others do the same whatever CIRQUE_TEST_DATABASE_URL says")
+                          "import of tests, and start no browser: all others do the same whatever "
+                          "CIRQUE_TEST_DATABASE_URL says, or ask the database nothing that these do not")
     parser.addoption("--quick", action="store_true",
                      help="neither files of tests that import, themselves or through what they import of tests, what "
                           f"starts a browser, a server or another process ({', '.join(sorted(PROCESSES))}), nor tests "
@@ -33,7 +34,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.match("test_*.py"):
         return None
     imported = imports_of(collection_path)
-    left_out = ((config.getoption("--only-databases") and DATABASES not in imported)
+    left_out = ((config.getoption("--only-databases") and (DATABASES not in imported or BROWSER in imported))
                 or (config.getoption("--quick") and PROCESSES & imported))
     return True if left_out else None
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.fuzz.bombs import attempts, bombs
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 
 @pytest.mark.slow   # a fork for each bomb and reader
 def test_every_reader_takes_bombs_in_bounded_memory(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES, SAMPLES = 40, 3
 PROGRAM = """

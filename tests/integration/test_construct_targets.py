@@ -32,6 +32,8 @@ from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import use_home
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 ROOT = Path(__file__).resolve().parents[2]
 GARMENTS, QUERIES, KILLS = 240, 30, 5
 

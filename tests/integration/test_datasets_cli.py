@@ -18,6 +18,8 @@ from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.fashioniq_folder import COLOURS, QUERIES, draw_images, write_fashioniq
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 
 @pytest.fixture
 def cirque(tmp_path, monkeypatch):

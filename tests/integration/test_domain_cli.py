@@ -14,6 +14,8 @@ from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):

@@ -36,6 +36,8 @@ from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 
 @pytest.fixture
 def evaluate(tmp_path, monkeypatch):

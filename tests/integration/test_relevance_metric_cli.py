@@ -22,6 +22,8 @@ from cli.main import app
 from tests.fakes.databases import use_home
 from tests.fakes.relevance import save_random
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 QUICK = ("sample", "--no-sessions", "--no-requests", "--limit", "3", "--methods", "text-only,slerp")
 
 

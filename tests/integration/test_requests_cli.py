@@ -16,6 +16,8 @@ from cir_core.settings import get_settings
 from cli.main import app
 from tests.fakes.databases import use_home
 
+pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
+
 GARMENTS, LIMIT = 360, 16
 
 
