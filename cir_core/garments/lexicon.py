@@ -9,6 +9,7 @@ is the sample gallery's ground truth, which retrieval must not see.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from cir_core.support.texts import quoted
 
@@ -45,7 +46,7 @@ class Group:
                 return value
         raise KeyError(f"{self.key} has no value {quoted(key)}")
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         return tuple(value.key for value in self.values)
 
