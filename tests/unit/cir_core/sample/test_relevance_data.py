@@ -9,7 +9,7 @@ from cir_core.relevance.training.data import TrainingData
 from cir_core.sample.atelier.catalogue import DEFAULT_SIZES, catalogue
 from cir_core.sample.training.relevance_data import sample_relevance_data
 
-EACH = 120
+EACH = 240
 
 
 @pytest.fixture(scope="module")
