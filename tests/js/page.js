@@ -1,6 +1,6 @@
 // As much of a browser as the modules under test ask for: storage, events of the page, a server that is played.
 
-const events = () => ({ ...Object.fromEntries(["hidden"].map((name) => [name, false])), heard: new Map(),
+const events = () => ({ ...Object.fromEntries(["hidden"].map((name) => [name, false])), documentElement: { dataset: {} }, heard: new Map(),
   addEventListener(name, hears) { this.heard.set(name, [...(this.heard.get(name) ?? []), hears]); },
   happens(name) { for (const hears of this.heard.get(name) ?? []) hears(); } });
 globalThis.document ??= events(); // modules listen to it as they are imported

@@ -120,3 +120,25 @@ test("what is before and behind an item", async () => {
   places.note("b", "done");
   assert.equal(places.before(), "b");
 });
+
+test("what is typed as the page goes away is kept in this browser", () => {
+  const { window } = openPage(away);
+  const drafts = createDrafts("Cy"), draft = { ...ONE, answer: "a", seconds: 1, revision: 0 };
+  drafts.keep(draft);
+  window.happens("pagehide");
+  assert.deepEqual(keptByItem("cirque.drafts.Cy").at(ONE), draft);
+});
+
+test("another answer to an item that waits goes under a token of its own", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { calls } = openPage(away);
+  const sending = createSending("Dee", () => {}), press = { ...ONE, answer: "a", seconds: 1, seen_revision: 0, then: "next" };
+  sending.save(press);
+  await rest();
+  sending.save({ ...press, answer: "b" }); // the first may have been heard, though nobody answered
+  await rest();
+  const [first, ...others] = calls.map(({ body }) => body);
+  assert.deepEqual([first.answer, others.at(-1).answer], ["a", "b"]);
+  assert.notEqual(first.token, others.at(-1).token);
+  mock.timers.reset();
+});

@@ -3,18 +3,17 @@ import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/validity/answer.js";
-import { ApiProblem, api, h, kbd, keptInTab, messageOf, stay, tellIn, token } from "../shared/common.js";
+import { ApiProblem, api, createGuard, h, kbd, keptInTab, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 
 const LEAST_REASON = 3;
-const DOUBLE_MS = 300; // an Enter that comes sooner was meant for the case before
 const COMMANDS = "jknprz"; // letters that do not take a judge's answer without Shift
 
 /** @param {{ name: string, rubric: Rubric, found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown> }} of */
 export function caseView({ name, rubric, found, number, decided }) {
   const { item, judgements, decision } = found;
   const drafts = draftsOf(name);
-  const opened = performance.now();
+  const justShown = createGuard();
   let panelOpened = false, saving = false, press = /** @type {{ what: string, token: string } | null} */ (null);
 
   const pictures = createPictures();
@@ -33,6 +32,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   if (draft) state.textContent = "Your unfinished decision was restored.";
   else if (decision) state.textContent = `Decided${decision.by_you ? " by you" : ""}${decision.revision > 1 ? ` · revision ${decision.revision}` : ""}. Change it and save to revise.`;
   hints();
+  justShown.start();
 
   const [why, explained] = WHY[found.why] ?? ["", ""];
   const elements = [
@@ -71,7 +71,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     place?.focus();
   }
   async function save() {
-    if (saving || performance.now() - opened < DOUBLE_MS) return;
+    if (saving || justShown.runs) return;
     const lacks = missing(form.answer, rubric);
     form.complain(lacks);
     if (lacks) return;

@@ -108,7 +108,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     const began = Date.now();
     let failed = /** @type {unknown} */ (null);
     try {
-      const answer = await ask(params, { ask: false });
+      const answer = await ask(params, { ask: false, news: true });
       if (mine !== round) return;
       trouble("");
       if (!answer.unchanged) {

@@ -15,7 +15,7 @@ export async function listView(/** @type {Screen} */ screen) {
   let known = JSON.stringify(studies);
   const beat = async () => {
     if (document.hidden || list.contains(document.activeElement)) return;
-    const now = await api("GET", "analysis/studies", undefined, { ask: false }).catch(() => null); // the next beat asks again
+    const now = await api("GET", "analysis/studies", undefined, { ask: false, news: true }).catch(() => null); // the next beat asks again
     if (!now || JSON.stringify(now.studies) === known) return;
     known = JSON.stringify(now.studies);
     put(now.studies);

@@ -1,5 +1,5 @@
 // The report of one study: what is looked at, the numbers in their sections, and what can be taken away.
-import { ApiProblem, api, at, h, messageOf, say } from "../shared/common.js";
+import { ApiProblem, api, at, createDelay, h, messageOf, say } from "../shared/common.js";
 import { AS_USUAL, EVERYTHING, filtered, unusual, wanted, wantedReport } from "./address.js";
 import { showDisputed, spoken } from "./sections/disputed.js";
 import { createFilters } from "./filters.js";
@@ -19,7 +19,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const study = studies.find(({ id }) => id === first.study) ?? studies.find(({ name }) => same(name) === same(first.study));
   if (!study) throw new ApiProblem(404, `There is no study “${first.study}”. It may have been renamed or removed.`, "unknown");
   const { id, kind } = study;
-  let view = /** @type {View} */ ({ ...first, study: study.name }), timer = 0;
+  const pressed = createDelay(WAIT_MS);
+  let view = /** @type {View} */ ({ ...first, study: study.name });
   let latest = /** @type {Report | null} */ (null), panel = /** @type {HTMLDialogElement | null} */ (null);
 
   const query = () => wantedReport(view, study);
@@ -114,12 +115,9 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
     leftOut.hidden = true;
     if (latest) filters.put(latest);
     head.mark();
-    clearTimeout(timer);
+    pressed.stop();
     main.classList.add("stale");
-    if (!hides) {
-      timer = setTimeout(() => reports.load(), WAIT_MS);
-      return;
-    }
+    if (!hides) return pressed.start(() => reports.load());
     // No name stays on the screen while the codes are on their way.
     latest = null;
     sections.clear();
@@ -154,7 +152,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
       if (!study.you_judge) reports.load();
     },
     leave() {
-      clearTimeout(timer);
+      pressed.stop();
       reports.leave();
       scores?.leave();
       sections.clear();

@@ -101,7 +101,7 @@ export function addScores({ study, kind, changed, from }) {
     for (;;) {
       let wait = LOOK_MS;
       try {
-        const now = await ask("GET", `analysis/scores/run?id=${encodeURIComponent(run)}`);
+        const now = await ask("GET", `analysis/scores/run?id=${encodeURIComponent(run)}`, undefined, { news: true });
         if (now.problem) throw new Error(now.problem);
         bar.max = now.total || 1;
         bar.value = now.done;

@@ -1,10 +1,8 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
 import { KINDS } from "./kinds.js";
-import { ApiProblem, api, h, kbd, messageOf, tellIn } from "../shared/common.js";
+import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
 import { several } from "../studies/words.js";
-
-const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -26,10 +24,10 @@ export async function deskOf(/** @type {string} */ name) {
 /** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
 export async function beginScreen({ study: { name, kind }, progress: { total } }, { join, others }) {
   const page = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`), { one } = KINDS[kind];
-  const shownAt = performance.now();
+  const justShown = createGuard();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
-    if (begin.disabled || performance.now() - shownAt < JUST_SHOWN_MS) return;
+    if (begin.disabled || justShown.runs) return;
     begin.disabled = true;
     tellIn(problem, "");
     try {
@@ -44,5 +42,8 @@ export async function beginScreen({ study: { name, kind }, progress: { total } }
     h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : several(one)} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
-  return { element, page, focus: () => begin.focus({ preventScroll: true }) };
+  return { element, page, show() {
+    justShown.start();
+    begin.focus({ preventScroll: true });
+  } };
 }

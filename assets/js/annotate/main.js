@@ -1,11 +1,11 @@
 // The annotation screen: the list of studies, or the one that the address names.
-import { api, h, messageOf, mountNav, setKeys, style } from "../shared/common.js";
+import { api, h, messageOf, mountNav, setKeys, style, until } from "../shared/common.js";
 import { beginScreen, deskOf } from "./begin.js";
 import { KINDS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
 
-export async function mount(/** @type {HTMLElement} */ element) {
+async function opened(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });
   const body = h("div", { class: "st-main" });
   element.classList.add("st-screen");
@@ -40,11 +40,11 @@ export async function mount(/** @type {HTMLElement} */ element) {
       if (desk.joined) return openDesk({ ...go, desk });
       const first = await beginScreen(desk, { others, join: async () => {
         const mine = await api("POST", "study/join", { study: name });
-        openDesk({ ...go, desk: mine }).catch((problem) => failed(problem, reload));
+        until(openDesk({ ...go, desk: mine })).catch((problem) => failed(problem, reload));
       } });
       setKeys((await KINDS[desk.study.kind].load()).keysOf(first.page));
       body.replaceChildren(first.element);
-      first.focus();
+      first.show();
     };
     const named = url().searchParams.get("study");
     if (named) return await work(named);
@@ -54,9 +54,10 @@ export async function mount(/** @type {HTMLElement} */ element) {
       const to = url();
       to.searchParams.set("study", name);
       window.history.pushState(null, "", to);
-      work(name).catch((problem) => failed(problem, reload));
+      until(work(name)).catch((problem) => failed(problem, reload));
     }));
   } catch (problem) {
     failed(problem, reload);
   }
 }
+export const mount = (/** @type {HTMLElement} */ element) => until(opened(element));

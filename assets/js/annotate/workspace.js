@@ -1,5 +1,5 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it. The screen is that of the kind.
-import { api, say, setKeys } from "../shared/common.js";
+import { api, createGuard, say, setKeys } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { endScreen } from "./end.js";
 import { KINDS } from "./kinds.js";
@@ -7,14 +7,13 @@ import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
 import { fetchAhead } from "../shared/pictures.js";
 
-const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next item
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 
 /** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: Desk }} of */
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const { one, load } = KINDS[first.study.kind];
   const [page, kind] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), load()]);
-  const clock = createClock();
+  const clock = createClock(), justShown = createGuard();
   const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, one, now: () => desk, show, stayed, leave, view: () => screen }));
   const { drafts, sending, places, progress } = work;
   const screen = kind.createScreen(page, { here: () => Boolean(desk?.item), changed, save, step: work.step, map: work.map, discard,
@@ -22,7 +21,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     // A key pressed while the answer is on its way was meant for the next item, which is not there yet.
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false) });
   const { same } = screen;
-  let desk = /** @type {Desk | null} */ (null), shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
+  let desk = /** @type {Desk | null} */ (null), keptAt = 0; // in seconds of looking
   const nameOf = (/** @type {{ id: string, position: number }} */ item) => `${one[0].toUpperCase()}${one.slice(1)} ${places.number(item)}`;
 
   // --- what is shown -------------------------------------------------------------------------
@@ -36,7 +35,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
     const restored = draft !== null && !same(draft.answer, desk.answer ?? {});
     screen.begin(desk.answer, draft?.answer ?? null, restored);
-    shownAt = performance.now();
+    justShown.start();
     if (!places.has(item.id)) places.load().catch(() => {});
     keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
     clock.start(keptAt);
@@ -95,7 +94,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   // --- saving and going on -------------------------------------------------------------------
 
   async function save() {
-    if (!desk?.item || performance.now() - shownAt < JUST_SHOWN_MS) return;
+    if (!desk?.item || justShown.runs) return;
     if (!desk.study.accepting && !(await reopened())) return;
     const lacks = screen.missing();
     screen.complain(lacks);

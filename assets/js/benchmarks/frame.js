@@ -1,7 +1,7 @@
 // What the pages of sessions and of queries with targets share: asking again after a change, the head, the download.
 import { createProgress } from "./progress.js";
 import { stateChip } from "./words.js";
-import { api, at, h, messageOf, toast } from "../shared/common.js";
+import { api, at, createDelay, h, messageOf, toast } from "../shared/common.js";
 import { fetchFile } from "../shared/files.js";
 /** @import { Screen } from "./main.js" */
 
@@ -14,7 +14,8 @@ const TYPED_MS = 40, OPENING_MS = 180000;
  * @param {(view: BenchmarkView, options: { signal: AbortSignal }) => Promise<{ page: Page }>} ask @param {(page: Page) => void} put
  */
 export function createLoading(screen, first, ask, put) {
-  let view = first, timer = 0, under = new AbortController();
+  const typed = createDelay(TYPED_MS);
+  let view = first, under = new AbortController();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   async function load() {
     under.abort();
@@ -37,11 +38,10 @@ export function createLoading(screen, first, ask, put) {
     change(/** @type {Partial<BenchmarkView>} */ changes) {
       view = { ...view, page: 1, ...changes };
       screen.put(view);
-      clearTimeout(timer);
-      timer = setTimeout(load, TYPED_MS);
+      typed.start(load);
     },
     leave() {
-      clearTimeout(timer);
+      typed.stop();
       under.abort();
     },
   };

@@ -57,7 +57,7 @@ export function createProgress(screen, name, first, { finished, changed, state: 
   async function beat() {
     clearTimeout(timer);
     try {
-      const { state, run } = await api("GET", `benchmarks/run?name=${encodeURIComponent(name)}`, undefined, { ask: false });
+      const { state, run } = await api("GET", `benchmarks/run?name=${encodeURIComponent(name)}`, undefined, { ask: false, news: true });
       if (gone) return;
       if (!run || state === "finished") {
         say("The construction is finished");

@@ -1,5 +1,5 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
-import { say, toast } from "../shared/common.js";
+import { say, stirs, toast } from "../shared/common.js";
 import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
@@ -11,6 +11,9 @@ let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null)
 const waiting = /** @type {(() => void)[]} */ ([]);
 let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
+let scheduled = false, loaded = false;
+const tellRest = () => stirs("act", !loaded || scheduled || Boolean(pending || queued));
+tellRest(); // before the first drawing there is nothing on the page
 
 const afterDraw = /** @type {((drawn: Drawn) => unknown)[]} */ ([]);
 export const onDraw = (/** @type {typeof afterDraw[number]} */ callback) => afterDraw.push(callback);
@@ -31,6 +34,7 @@ export function act(name, data = {}) {
   const { turn, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
   const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
   pending = { name, turn, since: performance.now() };
+  tellRest();
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
@@ -45,6 +49,7 @@ export function act(name, data = {}) {
 export function soon(/** @type {string} */ name, /** @type {Change} */ data) {
   const { turn } = shown();
   queued = { name, turn, data: queued?.name === name && queued.turn === turn ? { ...queued.data, ...data } : data };
+  tellRest();
   flush();
 }
 export const waits = () => Boolean(queued);
@@ -53,6 +58,7 @@ function flush() {
   const { name, turn, data: { shape, ...values } } = queued;
   queued = null;
   if (turn === shown().turn) act(name, shape ? shape(values) : values);
+  tellRest();
 }
 
 // The action is over; Gradio calls it too, where one failed and nothing is drawn (web/search/events.py).
@@ -60,12 +66,12 @@ export function done() {
   pending = null;
   document.body.classList.remove("cq-busy", "cq-loading");
   $(".cq-grid")?.removeAttribute("aria-busy");
+  tellRest();
   setTimeout(flush, 0); // after what is drawn now has been seen to
 }
 
 // --- what it draws ---------------------------------------------------------------------
 
-let scheduled = false;
 let beat = "";
 
 // Each panel hands itself over (web/search/tab.py), perhaps when the server has drawn it already.
@@ -82,11 +88,14 @@ export function mount(element, send, watch, name) {
 function schedule() {
   if (scheduled) return;
   scheduled = true;
+  tellRest();
   setTimeout(drawn, 0); // after every panel of this answer has been drawn
 }
 
 function drawn() {
   scheduled = false;
+  loaded ||= Boolean(shown().loaded);
+  tellRest();
   const { beat: now, session, turn, problem, notice } = shown();
   if (now === undefined || now === beat) {
     if (pending && $(".cq-live")) { // still at it

@@ -1,10 +1,11 @@
 // Drawers: settings, sessions, methods to compare. The server draws them, this opens one at a time.
-import { on } from "../shared/common.js";
+import { createDelay, on } from "../shared/common.js";
 import { act, busy, onDraw } from "./actions.js";
 import { methodParts } from "./methods/settings.js";
 import { $, $$ } from "./page.js";
 
 let opener = /** @type {HTMLElement | null} */ (null);
+const slidIn = createDelay(60);
 export const drawerOpen = () => document.body.dataset.drawer;
 
 export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} */ from) {
@@ -15,7 +16,7 @@ export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} *
   methodParts();
   document.body.dataset.drawer = name;
   if (name === "sessions") list();
-  setTimeout(() => $("input:checked, button", drawer)?.focus({ preventScroll: true }), 60);
+  slidIn.start(() => $("input:checked, button", drawer)?.focus({ preventScroll: true }));
 }
 
 // The list of sessions is asked for when it is looked at, after what is under way.

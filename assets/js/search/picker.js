@@ -1,5 +1,5 @@
 // Pictures of the gallery to choose from: as a reference, or as a target to be found.
-import { closer, dialog, h } from "../shared/common.js";
+import { closer, createDelay, dialog, h, until } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $, $$, further, shown } from "./page.js";
 import { browse } from "./reference.js";
@@ -17,7 +17,8 @@ const grid = h("div", { class: "cq-pickgrid", role: "group", "aria-label": "Gall
 const upload = h("button", { class: "cq-btn small", type: "button", text: "Upload a picture", onclick: () => { picker.close(); browse({ add: true }); } });
 const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
   h("header", {}, heading, upload, closer()), h("div", { class: "cq-find" }, field), answer, grid);
-let purpose = "reference", timer = 0, asked = 0;
+const typed = createDelay(220);
+let purpose = "reference", asked = 0;
 
 export function pick(/** @type {string} */ why) {
   purpose = PURPOSES[why] ? why : "reference";
@@ -37,19 +38,26 @@ function references() {
   const next = nextReference() || reference;
   return next === reference ? [next, ...further()] : [next];
 }
-async function find() {
-  const mine = ++asked;
+// In place of the ones before. The focus stays with its picture, else at its place.
+function show(/** @type {HTMLElement[]} */ tiles) {
+  const before = $$("button", grid), place = before.findIndex((tile) => tile === document.activeElement);
+  const { image } = before[place]?.dataset ?? {};
+  grid.replaceChildren(...tiles);
+  if (place >= 0) (tiles.find((tile) => tile.dataset.image === image) ?? tiles[Math.min(place, tiles.length - 1)] ?? field).focus();
+}
+const find = () => until(found(++asked));
+async function found(/** @type {number} */ mine) {
   const query = new URLSearchParams({ gallery: shown().gallery ?? "", text: field.value });
   picker.classList.add("busy");
   try {
     const response = await fetch(`media/find?${query}`);
-    const found = await response.json();
+    const { error, images: all } = await response.json();
     if (mine !== asked) return;
     const there = purpose === "add" ? references() : []; // the server refuses a picture twice
-    const images = /** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).filter(({ id }) => !there.includes(id));
-    answer.textContent = found.error || (field.value.trim() ? `Closest ${images.length}` : "Random images. Type to search.");
-    grid.replaceChildren(...images.map((item) => h("button", {
-      class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); take(item.id); },
+    const images = /** @type {{ id: string, alt: string, thumb: string }[]} */ (all || []).filter(({ id }) => !there.includes(id));
+    answer.textContent = error || (field.value.trim() ? `Closest ${images.length}` : "Random images. Type to search.");
+    show(images.map((item) => h("button", {
+      class: "cq-tile", "aria-label": item.alt, "data-image": item.id, onclick: () => { picker.close(); take(item.id); },
     }, h("span", { class: "pic" }, h("img", { src: item.thumb, alt: "", loading: "lazy", width: 160, height: 160 })))));
   } catch {
     if (mine === asked) answer.textContent = "The server does not answer. Check that it is running and try again.";
@@ -57,9 +65,12 @@ async function find() {
     if (mine === asked) picker.classList.remove("busy");
   }
 }
-field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 220); });
+field.addEventListener("input", () => {
+  asked += 1; // what is on its way answers something else
+  typed.start(find);
+});
 field.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") { event.preventDefault(); clearTimeout(timer); find(); }
+  if (event.key === "Enter") { event.preventDefault(); typed.stop(); find(); }
   if (event.key === "ArrowDown") { event.preventDefault(); $("button", grid)?.focus(); }
 });
 grid.addEventListener("keydown", (event) => {

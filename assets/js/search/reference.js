@@ -1,5 +1,5 @@
 // A reference picture by file, drop or paste. It goes to media/upload and comes back as an id.
-import { h, on, tellIn, toast } from "../shared/common.js";
+import { h, on, tellIn, toast, until } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $ } from "./page.js";
 import { nextReference } from "./results/next.js";
@@ -12,8 +12,10 @@ export function browse({ add = false } = {}) {
   adds = add;
   chooser.click();
 }
-chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0], { add: adds }); chooser.value = ""; });
+chooser.addEventListener("change", () => { if (chooser.files?.[0]) take(chooser.files[0], { add: adds }); chooser.value = ""; });
 
+/** @type {typeof send} */
+const take = (file, how) => until(send(file, how));
 async function send(/** @type {File} */ file, { add = false } = {}) {
   const frame = $(".cq-frame");
   frame?.classList.add("cq-shimmer");
@@ -44,7 +46,7 @@ on("paste", (event) => {
   if (!file && files.length) complain("This is not an image. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
   if (!file) return;
   event.preventDefault();
-  send(file);
+  take(file);
 });
 
 // Dropping beside the frame must not replace the page by the picture.
@@ -63,5 +65,5 @@ on("drop", (event) => {
   if (!carriesFiles(event)) return;
   event.preventDefault();
   const file = event.dataTransfer?.files[0];
-  if (file) send(file);
+  if (file) take(file);
 });

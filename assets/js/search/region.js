@@ -1,5 +1,5 @@
 // A region cut out of a reference picture: drawn with the mouse, a finger or the arrow keys; the server cuts it.
-import { closer, dialog, h, say, tellIn } from "../shared/common.js";
+import { closer, dialog, h, say, tellIn, until } from "../shared/common.js";
 import { act, busy } from "./actions.js";
 import { $, $$, shown } from "./page.js";
 import { nextReference } from "./results/next.js";
@@ -19,7 +19,7 @@ const stage = h("div", { class: "cq-cutstage", tabindex: 0, role: "application",
 const where = h("p", { class: "cq-quiet", role: "status" });
 const wrong = h("p", { class: "cq-inline", role: "alert", hidden: true });
 const choices = h("div", { class: "cq-row cq-cutchoices", role: "group", "aria-label": "Picture to cut from" });
-const yes = h("button", { class: "cq-btn primary", type: "button", onclick: take }, "Use this region ", h("kbd", { text: "Enter", "aria-hidden": "true" }));
+const yes = h("button", { class: "cq-btn primary", type: "button", onclick: () => until(take()) }, "Use this region ", h("kbd", { text: "Enter", "aria-hidden": "true" }));
 const light = dialog({ class: "cq-cut", "aria-label": "Cut out a region" }, h("header", {}, h("h2", { text: "Cut out a region" }), closer()),
   h("p", { class: "cq-quiet", id: "cq-cut-help", text: HELP }), choices, stage, where, wrong,
   h("div", { class: "cq-row" }, yes, h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => light.close() })));
@@ -127,7 +127,7 @@ stage.addEventListener("pointercancel", dropped);
 const ARROWS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] });
 stage.addEventListener("keydown", (event) => {
   const by = ARROWS[event.key];
-  if (event.key === "Enter") take();
+  if (event.key === "Enter") until(take());
   else if (by) (event.shiftKey ? resize : move)(...by);
   else return;
   event.preventDefault();

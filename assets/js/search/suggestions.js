@@ -1,5 +1,5 @@
 // Texts suggested for the picture that the next words start from. Asked for once per picture, after it is shown.
-import { h } from "../shared/common.js";
+import { createDelay, h, until } from "../shared/common.js";
 import { onDraw } from "./actions.js";
 import { $, shown } from "./page.js";
 import { nextReference } from "./results/next.js";
@@ -7,7 +7,7 @@ import { onSelect } from "./results/selection.js";
 
 const known = /** @type {Map<string, Promise<string[]>>} */ (new Map());
 const KEPT = 100;
-const LATER_MS = 150; // the arrow keys pass by results
+const later = createDelay(150); // the arrow keys pass by results
 
 function texts(/** @type {string} */ query) {
   const before = known.get(query);
@@ -22,7 +22,7 @@ function texts(/** @type {string} */ query) {
   return asked;
 }
 
-let wanted = "", timer = 0;
+let wanted = "";
 async function fill() {
   const image = nextReference() || shown().reference;
   if (!image) return;
@@ -34,9 +34,6 @@ async function fill() {
   place.dataset.of = query;
   place.replaceChildren(...found.map((text) => h("button", { type: "button", "data-chip": text, text })));
 }
-function later() {
-  clearTimeout(timer);
-  timer = setTimeout(fill, LATER_MS);
-}
-onSelect(later);
-onDraw(later);
+const fillLater = () => later.start(() => until(fill()));
+onSelect(fillLater);
+onDraw(fillLater);

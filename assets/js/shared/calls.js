@@ -1,6 +1,7 @@
 // Calls to the server: JSON both ways, one kind of error, and a sign-in in between if needed.
 import { signIn } from "./dialogs.js";
 import { at } from "./elements.js";
+import { until } from "./rest.js";
 
 const PATIENCE_MS = 30000;
 const AWAY = "The server does not answer.";
@@ -27,7 +28,8 @@ export const openedBy = (/** @type {string} */ name) => { opener = name; };
 // api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
 // Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for
 // calls in the background. ``keepalive`` outlives the page. ``patience``: milliseconds until nobody waits for
-// an answer any more; ``signal`` gives up earlier, and throws the signal's own error.
+// an answer any more; ``signal`` gives up earlier, and throws the signal's own error. ``news``: the page looks for
+// what others have done, and is at rest meanwhile.
 /**
  * @template {string} Path
  * @param {"GET" | "POST"} method
@@ -36,17 +38,18 @@ export const openedBy = (/** @type {string} */ name) => { opener = name; };
  * @param {CallOptions} [options]
  * @returns {Promise<AnswerOf<Path>>}
  */
-export async function api(method, path, body, { ask = true, keepalive = false, patience = PATIENCE_MS, signal = null } = {}) {
+export async function api(method, path, body, { ask = true, keepalive = false, patience = PATIENCE_MS, signal = null, news = false } = {}) {
   for (;;) {
     try {
-      return await once(method, path, body, { keepalive, patience, signal });
+      const answer = once(method, path, body, { keepalive, patience, signal });
+      return await (news ? answer : until(answer));
     } catch (problem) {
       if (!(problem instanceof ApiProblem) || problem.status !== 401 || !ask || !(await signIn())) throw problem;
     }
   }
 }
 
-/** @param {string} method @param {string} path @param {object | undefined} body @param {Required<Omit<CallOptions, "ask">>} options */
+/** @param {string} method @param {string} path @param {object | undefined} body @param {Required<Omit<CallOptions, "ask" | "news">>} options */
 async function once(method, path, body, { keepalive, patience, signal }) {
   const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
     ...(opener && { "X-Cirque-Person": encodeURIComponent(opener) }) };

@@ -4,5 +4,6 @@ export { copy } from "./clipboard.js";
 export { askText, closer, confirm, dialog, dialogOpen, once, setKeys, showKeys, signIn, tell } from "./dialogs.js";
 export { OWN, ROOT, at, field, h, icon, kbd, kept, keptInTab, on, say, stay, style, tellIn, toast, toggle, token, typing } from "./elements.js";
 export { mountNav, screens, visitor } from "./nav.js";
+export { createDelay, createGuard, stirs, until } from "./rest.js";
 export { createViews, openScreen } from "./screen.js";
 export { toggleTheme } from "./theme.js";

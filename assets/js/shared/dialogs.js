@@ -1,5 +1,6 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
 import { at, field, h, kbd, tellIn, typing } from "./elements.js";
+import { until } from "./rest.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
@@ -95,7 +96,7 @@ async function ask() {
     if (enter.disabled) return;
     enter.disabled = true;
     problem.hidden = true;
-    const said = await attempt(name.value, password.value);
+    const said = await until(attempt(name.value, password.value));
     enter.disabled = false;
     if (!said) return void asks.close("yes");
     tellIn(problem, said);

@@ -1,9 +1,11 @@
 // Files that the server makes, and files that the page makes itself.
 import { h } from "./elements.js";
 import "./menus.js";
+import { until } from "./rest.js";
 
 // Hands the file to the browser; answers a sentence where there is none.
-export async function fetchFile(/** @type {string} */ address) {
+export const fetchFile = (/** @type {string} */ address) => until(fetched(address));
+async function fetched(/** @type {string} */ address) {
   try {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) return (await answer.json()).problem;

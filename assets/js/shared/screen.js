@@ -2,6 +2,7 @@
 import { ApiProblem, messageOf } from "./calls.js";
 import { h, say, style } from "./elements.js";
 import { mountNav } from "./nav.js";
+import { until } from "./rest.js";
 
 // What stands where nothing can be shown. ``more``: another way out.
 /** @type {(error: unknown, again: () => unknown, more?: HTMLElement | null) => HTMLElement} */
@@ -14,7 +15,7 @@ const cannot = (error, again, more = null) => h("div", { class: "cq-none" }, h("
  * @param {{ page: string, styles: string[], css: string }} of ``page`` is its name in the bar, ``css`` the class of its body
  * @param {(body: HTMLElement, of: { me: Me, slot: HTMLElement }) => unknown} fill draws it
  */
-export async function openScreen(element, { page, styles, css }, fill) {
+async function opened(element, { page, styles, css }, fill) {
   await Promise.all(styles.map(style));
   const bar = h("div", {}), body = h("main", { class: css, "aria-busy": "true" });
   element.replaceChildren(bar, body);
@@ -27,6 +28,8 @@ export async function openScreen(element, { page, styles, css }, fill) {
     body.removeAttribute("aria-busy");
   }
 }
+/** @type {typeof opened} */
+export const openScreen = (...given) => until(opened(...given));
 
 /**
  * One view after the other in a screen, whichever the address names. Answers what shows that one, and which is shown.

@@ -348,5 +348,5 @@ interface Answers {
 /** What the server answers at a path, with or without a query. */
 type AnswerOf<Path extends string> = Path extends `${infer Bare}?${string}` ? AnswerOf<Bare>
   : Path extends keyof Answers ? Answers[Path] : Path extends `people/${string}` ? People : unknown;
-/** `ask: false`: no sign-in in between. `patience` in milliseconds. */
-interface CallOptions { ask?: boolean; keepalive?: boolean; patience?: number; signal?: AbortSignal | null }
+/** `ask: false`: no sign-in in between. `patience` in milliseconds. `news`: a look at what others have done. */
+interface CallOptions { ask?: boolean; keepalive?: boolean; patience?: number; signal?: AbortSignal | null; news?: boolean }

@@ -14,13 +14,13 @@ export async function weights() {
   const closed = once(shows).then(() => { clearTimeout(timer); timer = -1; });
 
   /** @param {"GET" | "POST"} method @param {"weights" | "weights/fetch" | "weights/stop"} path */
-  async function call(method, path) {
+  async function call(method, path, news = false) {
     clearTimeout(timer);
     try {
-      const found = await api(method, path, {});
+      const found = await api(method, path, {}, { news });
       if (timer === -1) return;
       draw(found);
-      if (found.running) timer = window.setTimeout(() => call("GET", "weights"), EVERY_MS);
+      if (found.running) timer = window.setTimeout(() => call("GET", "weights", true), EVERY_MS);
     } catch (error) {
       tellIn(problem, messageOf(error));
     }

@@ -24,7 +24,7 @@ export async function listView(/** @type {Screen} */ screen) {
   return {
     element,
     async beat() {
-      const now = (await api("GET", "studies/all", undefined, { ask: false })).studies;
+      const now = (await api("GET", "studies/all", undefined, { ask: false, news: true })).studies;
       if (now.length !== rows.size || now.some((it) => !rows.has(it.id))) return screen.again();
       for (const study of now) rows.get(study.id)?.put(study);
     },

@@ -113,7 +113,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   return {
     element: h("div", {}, head, tiles, people, results.element, plan),
     async beat() {
-      const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false });
+      const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false, news: true });
       drawTiles(counts);
       const moved = JSON.stringify(counts) !== shown;
       if (accepting !== known.study.accepting || (moved && Date.now() - read > AFRESH_MS)) await afresh();

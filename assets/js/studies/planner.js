@@ -1,5 +1,5 @@
 // People × items × overlap → hours and precision, before anybody begins.
-import { api, copy, field, h, messageOf } from "../shared/common.js";
+import { api, copy, createDelay, field, h, messageOf } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
 /** @import { Screen } from "./main.js" */
 
@@ -25,7 +25,8 @@ export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean
   const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" });
   const command = h("code", { class: "cq-stcommand" });
   const values = () => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]));
-  let timer = 0, asked = 0;
+  const typed = createDelay(WAIT_MS);
+  let asked = 0;
 
   async function ask() {
     const mine = ++asked, sent = values();
@@ -39,8 +40,8 @@ export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean
       if (mine === asked) answer.replaceChildren(h("p", { class: "cq-inline", text: messageOf(error) }));
     }
   }
-  const form = h("form", { class: "cq-stplan", oninput: () => { clearTimeout(timer); timer = setTimeout(ask, WAIT_MS); },
-    onsubmit: (event) => { event.preventDefault(); clearTimeout(timer); ask(); } }, fields);
+  const form = h("form", { class: "cq-stplan", oninput: () => typed.start(ask),
+    onsubmit: (event) => { event.preventDefault(); typed.stop(); ask(); } }, fields);
   const box = h("details", { class: "cq-stbox", open, ontoggle: () => { if (box.open && !asked) ask(); } },
     h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "Estimate effort and precision" })),
     form, answer,

@@ -1,8 +1,7 @@
 // What stands before the next question, and going past it.
-import { ApiProblem, api, messageOf, say, token } from "../shared/common.js";
+import { ApiProblem, api, createGuard, messageOf, say, token } from "../shared/common.js";
 import { checkPage, consentPage, guidelinesPage } from "./pages.js";
 
-const JUST_SHOWN_MS = 250; // the second half of a double press does not count for this page
 const WRONG = "That was not correct. Take your time: here is another one.";
 
 // ``joined``: whether the person has a seat; if not, going past the first gate takes one.
@@ -11,6 +10,8 @@ const WRONG = "That was not correct. Take your time: here is another one.";
  * @param {{ name: string, joined: boolean, page: Survey, body: HTMLElement, show(desk: SurveyDesk, how?: { said: string }): void, others(): void, back(): void }} of
  */
 export function createGates({ name, joined, page, body, show, others, back }) {
+  const justShown = createGuard();
+
   /** @param {Gate} gate @param {unknown} answer @param {string} press its token */
   async function pass(gate, answer, press) {
     const { kind, number, attempt } = gate;
@@ -33,11 +34,11 @@ export function createGates({ name, joined, page, body, show, others, back }) {
   return {
     /** @param {Gate} gate @param {boolean} some whether anything is answered @param {string} said what to say of an answer before */
     show(gate, some, said) {
-      const shownAt = performance.now();
+      justShown.start();
       const press = { token: token(), answer: /** @type {unknown} */ (undefined) };
       /** @type {(answer?: unknown) => string | Promise<string>} */
       const passes = (answer) => {
-        if (performance.now() - shownAt < JUST_SHOWN_MS) return "";
+        if (justShown.runs) return "";
         // Another answer is another press; the same again, where nobody answered, is the same one.
         if (press.answer !== answer) Object.assign(press, { token: token(), answer });
         return pass(gate, answer, press.token);

@@ -1,5 +1,5 @@
 // One person in one preference study: what stands before the questions, the questions, the end.
-import { api, say, setKeys, style, toast } from "../shared/common.js";
+import { api, createGuard, say, setKeys, style, toast } from "../shared/common.js";
 import { remember } from "../annotate/begin.js";
 import { createClock } from "../annotate/work/clock.js";
 import { endScreen } from "../annotate/end.js";
@@ -14,14 +14,13 @@ import { createSurveyView } from "./view.js";
 /** @import { Refused } from "../annotate/work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
 
-const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
 const LOOKED_S = 2; // so long a look at a question is worth keeping
 
 /** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: SurveyDesk }} of */
 export async function openSurvey({ body, slot, me, name, others, desk: first }) {
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
-  const clock = createClock();
+  const clock = createClock(), justShown = createGuard();
   const work = /** @type {import("../annotate/work/main.js").Work<Preference>} */ (
     createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
@@ -29,7 +28,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const sheet = () => openGuidelines(page);
   const whereOf = (/** @type {Question} */ item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
-  let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), shownAt = 0, keptAt = 0;
+  let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), keptAt = 0;
   let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
   let asks = false; // whether it was meant
 
@@ -37,7 +36,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function show(/** @type {SurveyDesk} */ next, /** @type {{ said?: string }} */ { said = "" } = {}) {
     desk = next;
-    shownAt = performance.now();
+    justShown.start();
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
     remember(item?.id ?? null);
@@ -142,7 +141,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   // --- saving and going on -------------------------------------------------------------------
 
   async function save() {
-    if (!desk?.item || performance.now() - shownAt < JUST_SHOWN_MS) return;
+    if (!desk?.item || justShown.runs) return;
     if (!desk.study.accepting) {
       const { id } = desk.item, accepting = await work.reopened();
       if (accepting) return work.go(id);

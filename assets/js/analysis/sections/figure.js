@@ -1,6 +1,6 @@
 // One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
 import { giveFile } from "../../shared/files.js";
-import { h, messageOf, tellIn, toast } from "../../shared/common.js";
+import { h, messageOf, tellIn, toast, until } from "../../shared/common.js";
 import { onTheme, plotly, themed } from "./plotly.js";
 import { sideways } from "./scroll.js";
 
@@ -36,7 +36,7 @@ export function createFigure({ cell, fileName }) {
     }
   }
 
-  const draw = () => { drawing = drawing.then(drawNow, drawNow); return drawing; };
+  const draw = () => { drawing = until(drawing.then(drawNow, drawNow)); return drawing; };
   const wanted = () => (left || !near || !element.isConnected ? null : figure);
   async function drawNow() {
     if (!wanted()) return;

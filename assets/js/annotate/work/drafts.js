@@ -1,6 +1,7 @@
 // What has been begun is kept: by the server after each pause in typing, and in this browser
 // until the server has it.
 import { api } from "../../shared/calls.js";
+import { createDelay } from "../../shared/rest.js";
 import { keptByItem, sameItem } from "./kept.js";
 
 const PAUSE_MS = 400, PATIENCE_MS = 1500;
@@ -10,7 +11,8 @@ const PAUSE_MS = 400, PATIENCE_MS = 1500;
 /** @template A @param {string} name whose */
 export function createDrafts(name) {
   const here = /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */ (keptByItem(`cirque.drafts.${name}`));
-  let waiting = /** @type {Draft<A> | null} */ (null), timer = 0, flying = Promise.resolve();
+  const typed = createDelay(PAUSE_MS);
+  let waiting = /** @type {Draft<A> | null} */ (null), flying = Promise.resolve();
   let answering = /** @type {(one: Of) => Sent<A> | null} */ (() => null), leaving = () => {};
   let given = /** @type {{ draft: Draft<A>, at: number }[]} */ ([]); // {draft, at}: what the server has of this page, and since when
   const forget = (/** @type {Of} */ one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
@@ -27,7 +29,7 @@ export function createDrafts(name) {
     }, () => {});
   }
   function send() {
-    clearTimeout(timer);
+    typed.stop();
     const draft = waiting;
     waiting = null;
     if (draft && answering(draft)) here.put(draft); // saving the answer would end it: it follows
@@ -58,14 +60,13 @@ export function createDrafts(name) {
     keep(/** @type {Draft<A>} */ draft) {
       if (waiting && !sameItem(waiting, draft)) send();
       waiting = draft;
-      clearTimeout(timer);
-      timer = setTimeout(send, PAUSE_MS);
+      typed.start(send);
     },
     send,
     hold,
     // The answer is on its way: no draft of it may arrive after it.
     drop(/** @type {string} */ study, /** @type {string} */ item) {
-      clearTimeout(timer);
+      typed.stop();
       waiting = null;
       flying = flying.then(() => forget({ study, item }));
       here.drop({ study, item });
@@ -73,7 +74,7 @@ export function createDrafts(name) {
     },
     // The person does not want it.
     discard(/** @type {string} */ study, /** @type {string} */ item) {
-      clearTimeout(timer);
+      typed.stop();
       waiting = null;
       here.drop({ study, item });
       flying = flying.then(() => forget({ study, item })).then(() => post({ study, item, answer: null })).then(() => {}, () => {});

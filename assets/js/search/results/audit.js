@@ -1,6 +1,6 @@
 // Text and image each alone: asked for once the results stand, kept for each turn, and shown for
 // the selected result too.
-import { h } from "../../shared/common.js";
+import { h, until } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, fillIn } from "../page.js";
 import "./ledger.js"; // which is drawn before
@@ -50,5 +50,5 @@ onSelect(showAlone);
 
 onDraw(() => {
   alone = {};
-  fill();
+  until(fill());
 });

@@ -1,5 +1,6 @@
 // What metrics say of a comparison. Asked for after the vote is drawn, so that it delays no vote; the server answers
 // nobody who has not voted.
+import { until } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, fillIn } from "../page.js";
 
@@ -20,4 +21,4 @@ async function fill() {
   const now = $("#results [data-judges]"); // which was perhaps drawn again meanwhile
   if (now?.dataset.vote === asked.vote) fillIn(now, html);
 }
-onDraw(fill);
+onDraw(() => until(fill()));
