@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from annotation.accounts.service import PeopleService
 from annotation.records import Item, Study
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, Judge, Server, add_people, stores_of
-from tests.web.judging import Person, stores
+from tests.web.browsing import at_rest
+from tests.web.judging import stores, visitors
 
 Meet = Callable[[str], Page]
 
@@ -37,19 +38,8 @@ def adjudication_server(home: Path) -> Iterator[Server]:
 @contextmanager
 def comers(browser: Browser, server: Server) -> Iterator[Meet]:
     """People who come in with browsers of their own. None of them may see an error."""
-    there: list[Person] = []
-
-    def come(name: str) -> Page:
-        there.append(Person(browser, server.url, name))
-        page = there[-1].page
-        answer = page.request.post(f"{server.url}/sign-in", data={"name": name, "password": PASSWORD})
-        assert answer.ok, answer.text()
-        return page
-
-    yield come
-    for person in there:
-        person.context.close()
-    assert [complaint for person in there for complaint in person.complaints] == []
+    with visitors(browser, server) as meet:
+        yield lambda name: meet(name).page
 
 
 def a_round(server: Server, name: str, *said: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Study, Sequence[Item]]:
@@ -70,7 +60,7 @@ def a_round(server: Server, name: str, *said: tuple[dict[str, Any], dict[str, An
 
 def adjudicate(page: Page, server: Server, study: Study) -> None:
     page.goto(f"{server.url}/adjudicate?study={study.name}")
-    expect(page.locator("main.cq-ad")).not_to_have_attribute("aria-busy", "true")
+    at_rest(page)
 
 
 def press(page: Page, *keys: str) -> None:

@@ -76,7 +76,7 @@ def look(page: Page, server: Server, study: Study, more: str = "") -> None:
 
 
 def complete(page: Page) -> None:
-    expect(page.locator(".cq-an-section").first).to_be_visible(timeout=180_000)
+    expect(page.locator(".cq-an-section").first).to_be_visible()
     expect(page.locator(".cq-an-progress")).to_be_empty()
     expect(page.locator(".cq-an-main")).not_to_have_class(re.compile("stale"))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +15,12 @@ from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.gallery.gallery import open_gallery
 from cir_core.registry.kinds import read_benchmark
 from cir_core.sample.atelier.ground_truth import read_attributes
+from tests.fakes import forked
 from tests.fakes.attribute_person import AttributePerson
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running, start
-from tests.web.conftest import ROOT, wait_for_address
+from tests.web.conftest import wait_for_address
 
 
 class App:
@@ -60,10 +59,8 @@ def constructing_home(home: Path, own: Path) -> Path:
 def construct(home: Path, name: str, *options: str) -> Path:
     """The benchmark ``name``, by the command."""
     folder = home / "benchmarks" / name
-    done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "construct", "sessions", "sample", "--gallery", "atelier", "--model",
-         "built-in", "--out", str(folder), *options],
-        cwd=ROOT, env=environment_of(home), capture_output=True, text=True, check=False)
+    done = forked.run("-m", "cli.main", "construct", "sessions", "sample", "--gallery", "atelier", "--model",
+                      "built-in", "--out", str(folder), *options, environment=environment_of(home))
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -74,11 +71,9 @@ def construct_targets(home: Path, name: str, *options: str) -> Path:
     knowing = AttributePerson(open_gallery("atelier", home=home), read_benchmark("sample", sample),
                               read_attributes(sample, "test"))
     with ChatServer(knowing) as server:
-        done = subprocess.run(
-            [sys.executable, "-m", "cli.main", "construct", "multi-target", "sample", "--gallery", "atelier", "--out",
-             str(folder), *options],
-            cwd=ROOT, env=environment_of(home, CIRQUE_LLM_BASE_URL=server.url, CIRQUE_LLM_MODEL="m",
-                                         CIRQUE_LLM_SEES="true"), capture_output=True, text=True, check=False)
+        done = forked.run("-m", "cli.main", "construct", "multi-target", "sample", "--gallery", "atelier", "--out",
+                          str(folder), *options, environment=environment_of(
+                              home, CIRQUE_LLM_BASE_URL=server.url, CIRQUE_LLM_MODEL="m", CIRQUE_LLM_SEES="true"))
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotation.records import Judgement, Study
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, Server, Stores, add_people, stores_of
+from tests.web.browsing import enter, new_context
 
 TITLE = "h1:is(.st-text, .ss-title)"
 # What a browser says of a call that is refused or finds nobody: the page says it in better words.
@@ -75,8 +76,7 @@ class Person:
 
     def __init__(self, browser: Browser, url: str, name: str) -> None:
         self.url, self.name = url, name
-        self.context: BrowserContext = browser.new_context(viewport={"width": 1440, "height": 900})
-        self.context.set_default_timeout(90_000)
+        self.context = new_context(browser)
         self.complaints: list[str] = []
         self.page = self.tab()
 
@@ -93,14 +93,9 @@ class Person:
             self.complaints.append(text)
 
     def sign_in(self) -> None:
-        """By the keyboard: the name has the focus."""
-        self.page.goto(f"{self.url}/annotate")
-        expect(self.page.get_by_label("Name")).to_be_focused()
-        self.page.keyboard.type(self.name)
-        self.page.keyboard.press("Tab")
-        self.page.keyboard.type(PASSWORD)
-        self.page.keyboard.press("Enter")
-        expect(self.page.get_by_role("heading", name="Your studies")).to_be_visible()
+        """Without the form. What is to be seen is opened next."""
+        answer = self.context.request.post(f"{self.url}/sign-in", data={"name": self.name, "password": PASSWORD})
+        assert answer.ok, answer.text()
 
     def open(self, study: Study, page: Page | None = None) -> Page:
         """The study's items; begins it where the person has not yet."""
@@ -120,9 +115,7 @@ class Person:
         """Enter, and wait for what comes next: another item or the end."""
         page = page or self.page
         with page.expect_response(re.compile("study/save")) as answer:
-            # Right after an item appears, Enter is taken for the second half of a double press.
-            page.wait_for_timeout(400)
-            page.keyboard.press("Enter")
+            enter(page)
         assert answer.value.ok, answer.value.text()
 
     def tab_to(self, wanted: Locator) -> None:
@@ -139,10 +132,9 @@ def begin_button(page: Page) -> Locator:
 
 
 def begin(page: Page) -> None:
-    """Enter: the button has the focus. It takes none that comes at once."""
+    """Enter: the button has the focus."""
     expect(begin_button(page)).to_be_focused()
-    page.wait_for_timeout(400)
-    page.keyboard.press("Enter")
+    enter(page)
 
 
 def item(page: Page, number: int) -> None:

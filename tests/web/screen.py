@@ -6,12 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.web.browsing import at_rest
 from web.ui.static_files import asset_url
-
-
-def settled(page: Page) -> None:
-    """Wait until the page has drawn the server's answer."""
-    page.wait_for_function("!document.body.classList.contains('cq-busy')")
 
 
 def in_page(page: Page, module: str, call: str, argument: object = None) -> object:
@@ -32,8 +28,8 @@ def tiles(page: Page) -> Locator:
 def search(page: Page, text: str, turn: int) -> None:
     text_field(page).fill(text)
     text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name=f"Results of turn {turn}: {text}")).to_be_visible(timeout=180_000)
-    settled(page)
+    expect(page.get_by_role("listbox", name=f"Results of turn {turn}: {text}")).to_be_visible()
+    at_rest(page)
 
 
 def refine_from(page: Page, rank: int) -> str:
@@ -44,7 +40,7 @@ def refine_from(page: Page, rank: int) -> str:
     image_id = tile.get_attribute("data-image") or ""
     page.keyboard.press("r")
     expect(page.locator(".cq-refname")).to_have_text(image_id)
-    settled(page)
+    at_rest(page)
     return image_id
 
 

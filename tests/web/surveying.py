@@ -14,6 +14,7 @@ from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from cir_core.sample.atelier.build import build_atelier
+from tests.web.browsing import enter
 from tests.web.judging import TITLE, stores
 
 METHODS = ("cirevl", "slerp", "text-only")
@@ -41,12 +42,6 @@ def a_survey(home: Path, name: str, *, questions: int, layout: SurveyLayout, set
         return create_preference_study(
             opened.studies, home, name, queries, METHODS, photos.get, layout, created_by="Ada Min",
             source={"form": "tests"}, settings=settings).study
-
-
-def enter(page: Page) -> None:
-    """Right after something appears, Enter is taken for the second half of a double press."""
-    page.wait_for_timeout(400)
-    page.keyboard.press("Enter")
 
 
 def question(page: Page, number: int) -> None:

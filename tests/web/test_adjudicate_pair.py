@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, a_round, adjudicate, adjudication_server, comers, press
+from tests.web.browsing import at_rest
 from tests.web.judging import stores
 
 BROAD = flagged("QUERY_TOO_BROAD")
@@ -39,7 +40,7 @@ def test_two_adjudicators_at_the_same_cases(meet: Meet, server: Server) -> None:
     heading = petra.get_by_role("heading", name=re.compile("^Case "))
 
     def decide(page: Page, key: str, reason: str) -> None:
-        page.wait_for_timeout(350)
+        at_rest(page)
         press(page, key, "r")
         page.keyboard.type(reason)
         press(page, "Enter")

@@ -18,6 +18,7 @@ from annotation.records import Item, Study
 from tests.fakes.studies import flagged, make_study, valid
 from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, a_round, adjudicate, adjudication_server, comers, press
+from tests.web.browsing import at_rest, enter
 from tests.web.judging import stores
 
 BROAD = flagged("QUERY_TOO_BROAD")
@@ -42,7 +43,7 @@ def shows(page: Page, item: Item) -> None:
     """Wait until this item's case is open, and an Enter is meant for it."""
     expect(page.locator(".cq-adtext")).to_have_text(item.shown["text"])
     expect(page.locator(".cq-adlist [aria-current]")).to_have_attribute("data-item", item.item_id)
-    page.wait_for_timeout(350)
+    at_rest(page)
 
 
 def problem(page: Page) -> Locator:
@@ -157,8 +158,7 @@ def test_an_unfinished_decision_survives_a_reload_and_a_server_that_goes_away(me
     expect(page.get_by_label("Reason for the decision")).to_have_value("hundreds of these")
 
     server.kill()
-    page.wait_for_timeout(350)
-    press(page, "Enter")
+    enter(page)
     expect(problem(page)).to_contain_text("Your decision is still here")
     server.start()
     press(page, "Enter", "Enter")                    # a double press is one decision
@@ -211,7 +211,11 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
         assert "sample_validated.jsonl" in archive.namelist()
 
 
+@pytest.mark.extended
 def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server: Server) -> None:
+    with stores(server.home) as opened:
+        make_study(opened.studies, server.home, name="Mine", items=2, pictures=6, panel=2,
+                   source={"form": "audit", "dataset": "sample", "retrievers": ["slerp", "cirevl"]})
     page = meet("Olga")
     page.goto(f"{server.url}/studies")
     page.get_by_text("Plan a study").click()
@@ -223,9 +227,6 @@ def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server:
     page.get_by_label("People per item").fill("9")
     expect(forecast).to_contain_text("An overlap of 9 needs 9 people")
 
-    with stores(server.home) as opened:
-        make_study(opened.studies, server.home, name="Mine", items=2, pictures=6, panel=2,
-                   source={"form": "audit", "dataset": "sample", "retrievers": ["slerp", "cirevl"]})
     assert page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).ok     # Olga takes a seat
     page.goto(f"{server.url}/studies?study=Mine")
     expect(page.get_by_text("You are a judge in this study.")).to_be_visible()

@@ -15,6 +15,7 @@ from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, adjudication_server, comers
 from tests.web.analysing import SAID, answer, card, compared, complete, judged, look, table
+from tests.web.browsing import at_rest, until
 from tests.web.judging import stores
 
 NAMED = re.compile(r"\b(Ada|Bea)\b")
@@ -61,10 +62,7 @@ def test_a_filter_stands_in_the_address_and_a_late_answer_does_not_overwrite_it(
                lambda route: route.continue_() if late else late.append(route))
     chips = page.get_by_role("group", name="Category")
     chips.get_by_role("button", name="shortcut free").click()
-    for _ in range(100):
-        if late:
-            break
-        page.wait_for_timeout(100)
+    until(page, lambda: bool(late))
     chips.get_by_role("button", name="shortcut free").click()
     chips.get_by_role("button", name="shortcut image only").click()
     # items 2, 4 and 6: both not valid twice, both valid once
@@ -91,17 +89,14 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     area = plot.locator(".nsewdrag").first
     area.scroll_into_view_if_needed()
     panel = page.get_by_role("dialog", name="Disputed items of Ada and Bea")
-    for _ in range(5):   # the page may still be moving under the mouse
-        box = area.bounding_box()
-        assert box is not None
-        for x in (0.7, 0.75):   # row Ada, column Bea
-            page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.25 * box["height"])
-        expect(plot).to_have_class(re.compile("opens"))
-        page.mouse.down()
-        page.mouse.up()
-        page.wait_for_timeout(500)
-        if panel.count():
-            break
+    at_rest(page)   # figures beside it are drawn as they come near
+    box = area.bounding_box()
+    assert box is not None
+    for x in (0.7, 0.75):   # row Ada, column Bea
+        area.hover(position={"x": x * box["width"], "y": 0.25 * box["height"]})
+    expect(plot).to_have_class(re.compile("opens"))
+    page.mouse.down()
+    page.mouse.up()
     expect(panel.get_by_role("heading", name="Disputed items of Ada and Bea")).to_be_visible()
     expect(panel.locator("header")).to_contain_text("all answers to each, these two highlighted")
     expect(panel.locator("[data-item]").first.locator(".marked")).to_have_count(2)
@@ -191,13 +186,14 @@ def test_a_running_study_is_followed_without_moving_anything(meet: Meet, server:
     expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("3")
     answer(server, study, "Ada", 5, valid())
     answer(server, study, "Bea", 5, valid())
-    expect(page.locator(".cq-an-news")).to_have_text(re.compile("[12] new answers?"), timeout=180_000)
-    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("5", timeout=180_000)
+    expect(page.locator(".cq-an-news")).to_have_text(re.compile("[12] new answers?"))
+    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("5")
     assert box.get_attribute("open") is not None and abs(page.evaluate("window.scrollY") - where) < 4
     page.get_by_role("button", name="Live").click()
     expect(page.get_by_role("button", name="Live")).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.extended
 def test_metrics_of_a_preference_study_and_scores_from_a_file(meet: Meet, server: Server) -> None:
     study = compared(server, "Shops")
     look(page := meet("Olga"), server, study)
@@ -224,11 +220,12 @@ def test_metrics_of_a_preference_study_and_scores_from_a_file(meet: Meet, server
     expect(page.locator("[data-section=rates]")).not_to_contain_text("brightness")
 
 
+@pytest.mark.extended
 def test_who_sees_what(meet: Meet, server: Server) -> None:
     study, shops = judged(server, "Nobody", ()), compared(server, "Other shops")
     nina = meet("Nina")
     nina.goto(f"{server.url}/analysis?study={study.name}")
-    expect(nina.get_by_role("heading", name="No answer yet")).to_be_visible(timeout=180_000)
+    expect(nina.get_by_role("heading", name="No answer yet")).to_be_visible()
     expect(nina.locator(".cq-an-notes")).to_contain_text("0 of 12 planned answers")
     look(nina, server, shops)
     expect(nina.get_by_role("button", name="Add scores…")).to_have_count(0)
@@ -242,6 +239,7 @@ def test_who_sees_what(meet: Meet, server: Server) -> None:
     expect(ada.get_by_role("link", name="Analysis")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_whoever_judges_in_a_study_is_asked_first(meet: Meet, server: Server) -> None:
     study = judged(server, "Own work", SAID[:2])
     with stores(server.home) as opened:
@@ -249,7 +247,7 @@ def test_whoever_judges_in_a_study_is_asked_first(meet: Meet, server: Server) ->
     answer(server, made, "Olga", 0, valid())
     page = meet("Olga")
     page.goto(f"{server.url}/analysis?study={made.name}")
-    expect(page.get_by_text("You are a judge in this study")).to_be_visible(timeout=180_000)
+    expect(page.get_by_text("You are a judge in this study")).to_be_visible()
     expect(page.locator(".cq-an-section")).to_have_count(0)
     page.get_by_role("button", name="Show it anyway").click()
     complete(page)

@@ -8,12 +8,13 @@ from itertools import compress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, adjudication_server, comers
 from tests.web.analysing import SAID, answer, card, compared, complete, judged, look, table
+from tests.web.browsing import at_rest, until
 from tests.web.judging import stores
 
 REPORT = re.compile("/analysis/report")
@@ -38,7 +39,7 @@ def asked_of(page: Page) -> list[str]:
     found: list[str] = []
 
     def note(request: Request) -> None:
-        if re.search("/analysis/(report|scores)", request.url):
+        if re.search("(?<!/js)/analysis/(report|scores)", request.url):
             found.append(request.url)
 
     page.on("request", note)
@@ -54,12 +55,13 @@ def test_a_bad_value_in_the_address_is_left_out_and_said(meet: Meet, server: Ser
     expect(said).to_contain_text("names=Hidden is neither shown nor hidden and names are hidden.")
     assert not re.search("abc|person|k=9", page.url) and "plan=0.2" in page.url and "names=hidden" in page.url
     page.goto(f"{server.url}/analysis?study={study.name}&category=nosuch")
-    expect(page.get_by_role("heading", name="No report available")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("heading", name="No report available")).to_be_visible()
     expect(page.locator(".cq-an-main")).not_to_contain_text(re.compile("[Rr]eload"))
     page.get_by_role("button", name="Clear filters").last.click()
     complete(page)
 
 
+@pytest.mark.extended
 def test_fields_are_checked_where_they_stand(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, compared(server, "Fields"))
     asked = asked_of(page)
@@ -71,7 +73,7 @@ def test_fields_are_checked_where_they_stand(meet: Meet, server: Server) -> None
         assert not field.evaluate("field => field.validity.valid")
         expect(field).to_be_focused()
         field.fill("")
-    page.wait_for_timeout(600)
+    at_rest(page)
     expect(page.locator(".cq-an-section").first).to_be_visible()
     assert [url for url in asked if "since" not in url] == []
     page.get_by_label("Recall at").fill("5, 1")
@@ -104,6 +106,7 @@ def test_no_network_keeps_what_is_there_and_asks_again(meet: Meet, server: Serve
     complete(page)
 
 
+@pytest.mark.extended
 def test_a_study_is_closed_opened_renamed_and_removed_while_it_is_looked_at(meet: Meet, server: Server) -> None:
     study = judged(server, "Changing", SAID[:3])
     page = meet("Nina")
@@ -114,36 +117,41 @@ def test_a_study_is_closed_opened_renamed_and_removed_while_it_is_looked_at(meet
         with stores(server.home) as opened:
             getattr(opened.studies, what)(study.study_id, *given)
 
-    def after(seconds: int) -> None:
-        page.wait_for_timeout(2_500)   # the server looks at a study once in so long
-        page.clock.fast_forward(seconds * 1000)
+    flying: list[Request] = []
+    page.on("request", lambda one: flying.append(one) if REPORT.search(one.url) else None)
+    page.on("requestfinished", lambda one: flying.remove(one) if one in flying else None)
+
+    def shows(seen: Locator) -> None:
+        """The server looks at a study every few seconds: the page looks again and again until it hears of it."""
+        def heard() -> bool:
+            if not flying:
+                page.clock.fast_forward(60_000)
+            return seen.is_visible()
+
+        until(page, heard)
 
     chips = page.locator(".cq-an-top")
     told("set_accepting", False)
-    after(16)
-    expect(chips.get_by_text("Closed", exact=True)).to_be_visible()
+    shows(chips.get_by_text("Closed", exact=True))
     told("set_accepting", True)
-    after(60)
-    expect(chips.get_by_text("Open", exact=True)).to_be_visible()
+    shows(chips.get_by_text("Open", exact=True))
     told("rename", "Changed")
-    after(60)
-    expect(page.get_by_role("heading", level=1, name="Changed")).to_be_visible()
+    shows(page.get_by_role("heading", level=1, name="Changed"))
     assert "study=Changed" in page.url and page.title().startswith("Changed:")
     told("remove")
-    after(60)
     gone = page.locator(".cq-an-trouble:not(.cq-an-ignored)")
-    expect(gone).to_contain_text("Changed was removed")
+    shows(gone.filter(has_text="Changed was removed"))
     asked = asked_of(page)
     page.clock.fast_forward(120_000)
-    page.wait_for_timeout(500)
-    assert asked == []
     gone.get_by_role("link", name="All studies").click()
     expect(page.get_by_role("heading", level=1, name="Analysis")).to_be_visible()
+    assert asked == []
 
 
 def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) -> None:
     study = compared(server, "Left")
     page = meet("Olga")
+    page.clock.install()
     page.goto(f"{server.url}/analysis")
     late: list[Route] = []
     page.route(re.compile(r"/own/[^/]+/plotly\.js"), lambda route: late.append(route))
@@ -168,9 +176,12 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     asked = asked_of(page)
     for route in late:
         route.continue_()
-    page.wait_for_timeout(7_000)   # longer than a look at a run, and than one at a study
-    assert asked == []
+    page.wait_for_function("window.Plotly")
+    at_rest(page)
     assert late and page.locator(".js-plotly-plot").count() == 0
+    page.clock.fast_forward(60_000)   # longer than until the next look at a run, or at a study
+    page.reload()
+    assert asked == []
 
 
 def test_cirqrs_is_computed_as_a_metric(meet: Meet, server: Server) -> None:
@@ -196,6 +207,7 @@ def test_cirqrs_is_computed_as_a_metric(meet: Meet, server: Server) -> None:
         expect(asks).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_a_file_is_read_as_it_is_or_refused(meet: Meet, server: Server) -> None:
     study = compared(server, "Encodings")
     look(page := meet("Olga"), server, study)
@@ -224,6 +236,7 @@ def test_a_file_is_read_as_it_is_or_refused(meet: Meet, server: Server) -> None:
     expect(page.locator("[data-section=rates]")).to_contain_text("Güte")
 
 
+@pytest.mark.extended
 def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(meet: Meet, server: Server) -> None:
     study = judged(server, "Columns", SAID[:4])
     look(page := meet("Nina"), server, study)
@@ -245,7 +258,7 @@ def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(m
 
     page.route(REPORT, without_kappa)
     answer(server, study, "Ada", 5, valid())
-    expect(box.get_by_role("button", name="κ", exact=True)).to_have_count(0, timeout=180_000)
+    expect(box.get_by_role("button", name="κ", exact=True)).to_have_count(0)
     expect(box.locator("tbody tr")).to_have_count(1)
     expect(box.locator("[aria-sort]")).to_have_count(0)
     remark = card(page, "Judged valid").get_by_text("Only a few items carry it")
@@ -253,6 +266,7 @@ def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(m
     assert remark.evaluate("it => parseFloat(getComputedStyle(it).fontSize)") < 13
 
 
+@pytest.mark.extended
 def test_long_names_stay_apart_and_a_large_heatmap_is_whole(meet: Meet, server: Server) -> None:
     said = [tuple(BROAD if (number + place) % 3 else valid() for place in range(len(MANY))) for number in range(6)]
     study = judged(server, "Crowd", said, MANY)

@@ -4,15 +4,15 @@ sign-in that ends, a note too long, a study that closes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import APIResponse, Browser, Page, Route, TimeoutError, expect
+from playwright.sync_api import APIResponse, Browser, Route, expect
 
 from annotation.records import Study
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import PASSWORD, Server
+from tests.web.browsing import at_rest, enter, held_up, until
 from tests.web.judging import (
     TITLE,
     Meet,
@@ -51,14 +51,14 @@ def test_a_double_click_is_one_press(meet: Meet, server: Server) -> None:
     bea = meet("Bea")
     page = bea.open(study)
     bea.press("5")
-    page.wait_for_timeout(400)
+    at_rest(page)
     page.get_by_role("button", name="Save and continue").dblclick()
     item(page, 2)
     bea.press("5")
-    page.wait_for_timeout(400)
+    at_rest(page)
     bea.press("Enter", "Enter", "Enter")
     item(page, 3)
-    page.wait_for_timeout(300)
+    at_rest(page)
     assert pressed(page) == []
     expect(page.locator(".st-rubric .cq-inline:visible")).to_have_count(0)
     assert [one.revision for one in history(server.home, study)] == [1, 1]
@@ -89,8 +89,7 @@ def test_the_server_goes_away_and_comes_back(meet: Meet, server: Server) -> None
     server.kill()
     for person in (dee, eva):
         person.press("5")
-        person.page.wait_for_timeout(500)
-        person.press("Enter")
+        enter(person.page)
         expect(person.page.get_by_text(re.compile("Your answer is kept in this browser"))).to_be_visible()
         item(person.page, 1)
         expect(person.page.locator(".st-pace")).to_contain_text("0 of 3")
@@ -117,7 +116,7 @@ def test_the_sign_in_ends_in_mid_item(meet: Meet, server: Server) -> None:
     page.keyboard.type("it is ")
     fay.context.clear_cookies()
     page.keyboard.type("another dress")
-    page.wait_for_timeout(700)
+    at_rest(page)
     expect(page.get_by_role("dialog")).to_have_count(0)  # typing is not disturbed
     fay.press("Enter")
     dialog = page.get_by_role("dialog", name="Sign in again")
@@ -132,6 +131,7 @@ def test_the_sign_in_ends_in_mid_item(meet: Meet, server: Server) -> None:
         flagged(TARGET, reasons=("3c",), note="it is another dress")]
 
 
+@pytest.mark.extended
 def test_answers_to_several_items_wait_in_a_row(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Row")
     kim = meet("Kim")
@@ -139,16 +139,14 @@ def test_answers_to_several_items_wait_in_a_row(meet: Meet, server: Server) -> N
     page.route("**/study/save", lambda route: route.fulfill(
         status=503, json={"problem": "The disk is full.", "kind": "storage"}))
     kim.press("5")
-    page.wait_for_timeout(400)
-    kim.press("Enter")
+    enter(page)
     expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
     # The same answer to another item is another answer.
     for number, key in ((2, "5"), (3, "4")):
         kim.press("ArrowRight")
         item(page, number)
         kim.press(key)
-        page.wait_for_timeout(400)
-        kim.press("Enter")
+        enter(page)
         expect(page.get_by_text(f"{number} answers are kept in this browser")).to_be_visible()
     # What waits is there when its item is shown again, and may be changed.
     kim.press("ArrowLeft")
@@ -157,15 +155,13 @@ def test_answers_to_several_items_wait_in_a_row(meet: Meet, server: Server) -> N
     item(page, 1)
     assert pressed(page) == ["Valid"]
     kim.press("1", "b")
-    page.wait_for_timeout(400)
-    kim.press("Enter")
+    enter(page)
     try_now = page.get_by_role("button", name="Try now")
     with page.expect_request("**/study/save"):
         try_now.click()
     expect(try_now).to_be_visible()   # the disk is still full
     page.unroute("**/study/save")
-    with suppress(TimeoutError):   # the page tries by itself, too, and then the button is gone
-        try_now.click(timeout=5_000)
+    try_now.evaluate_all("all => all.forEach((one) => one.click())")   # the page tries by itself, too: it may be gone
     expect(page.locator(".st-pace")).to_contain_text("3 of 3")
     one, two, three = order_of(server.home, study, "Kim")
     assert {it.item_id: (it.revision, it.answer) for it in history(server.home, study)} == {
@@ -178,7 +174,7 @@ def test_not_now_and_stepping_away(meet: Meet, server: Server) -> None:
     noa = meet("Noa")
     page = noa.open(study)
     noa.press("5")
-    page.wait_for_timeout(700)
+    at_rest(page)
     noa.context.clear_cookies()
     noa.press("Enter")
     page.get_by_role("button", name="Not now").click()
@@ -203,26 +199,17 @@ def left_waiting(person: Person, study: Study) -> None:
     page = person.open(study)
     page.route("**/study/save", lambda route: route.abort())
     person.press("5")
-    page.wait_for_timeout(400)
-    person.press("Enter")
+    enter(page)
     expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
     page.close()
     person.page = person.tab()
 
 
-def held_up(page: Page) -> list[Route]:
-    """Asking for one item gets no answer: what waits cannot be settled before the page has to show something."""
-    held: list[Route] = []
-    page.route(re.compile(r"/study/at\?.*&item="), lambda route: held.append(route))
-    return held
+ONE_ITEM = re.compile(r"/study/at\?.*&item=")
+"""Held up, what waits cannot be settled before the page has to show something."""
 
 
-def let_go(page: Page, held: list[Route]) -> None:
-    for route in held:
-        route.continue_()
-    page.unroute(re.compile(r"/study/at\?.*&item="))
-
-
+@pytest.mark.extended
 def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Stale")
     here, elsewhere = meet("Lea"), meet("Lea")
@@ -255,6 +242,7 @@ def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server)
     assert [(it.revision, it.answer) for it in history(server.home, study)] == [(1, flagged(BROAD)), (2, valid())]
 
 
+@pytest.mark.extended
 def test_what_turns_out_late_to_be_overtaken_leaves_the_person_where_they_are(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Slow")
     here, elsewhere = meet("Mia"), meet("Mia")
@@ -263,13 +251,12 @@ def test_what_turns_out_late_to_be_overtaken_leaves_the_person_where_they_are(me
     elsewhere.press("4")
     elsewhere.save()
 
-    held = held_up(here.page)
-    page = here.open(study)
-    item(page, 2)
-    here.press("1", "n")
-    page.keyboard.type("of item 2")
-    assert len(held) == 1
-    let_go(page, held)
+    with held_up(here.page, ONE_ITEM) as held:
+        page = here.open(study)
+        item(page, 2)
+        here.press("1", "n")
+        page.keyboard.type("of item 2")
+        assert len(held) == 1
     told = page.get_by_role("status").filter(has_text="Item 1: you have since answered this elsewhere.")
     expect(told).to_be_visible()
     page.keyboard.type(", to its end")
@@ -288,17 +275,17 @@ def test_what_turns_out_late_to_be_overtaken_leaves_the_person_where_they_are(me
     assert [it.answer for it in history(server.home, study)] == [flagged(BROAD)]
 
 
+@pytest.mark.extended
 def test_what_is_saved_late_is_shown_as_saved_under_what_was_changed_since(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "SlowSave")
     oda = meet("Oda")
     left_waiting(oda, study)
-    held = held_up(oda.page)
-    page = oda.open(study)
-    item(page, 1)
-    assert pressed(page) == ["Valid"]
-    oda.press("n")
-    page.keyboard.type("and a note")
-    let_go(page, held)
+    with held_up(oda.page, ONE_ITEM):
+        page = oda.open(study)
+        item(page, 1)
+        assert pressed(page) == ["Valid"]
+        oda.press("n")
+        page.keyboard.type("and a note")
     expect(page.get_by_text("An earlier answer was still pending here; it is now saved.")).to_be_visible()
     expect(page.locator(".st-state")).to_have_text("Answered")
     expect(page.locator(".st-pace")).to_contain_text("1 of 3")
@@ -320,7 +307,7 @@ def test_a_draft_that_only_the_browser_has_reaches_the_server_when_it_is_opened_
     pia.press("n")
     server.kill()
     page.keyboard.type("typed into the void 😀")
-    page.wait_for_timeout(700)
+    at_rest(page)
     page.close()
     server.start()
     with stores(server.home) as opened:
@@ -335,6 +322,7 @@ def test_a_draft_that_only_the_browser_has_reaches_the_server_when_it_is_opened_
     page.wait_for_function("localStorage.getItem('cirque.drafts.Pia') === null")
 
 
+@pytest.mark.extended
 def test_a_draft_that_arrives_while_its_item_is_fetched_is_shown(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Crossing")
     ria = meet("Ria")
@@ -361,14 +349,6 @@ def test_a_draft_that_arrives_while_its_item_is_fetched_is_shown(meet: Meet, ser
     item(page, 1)
     expect(page.get_by_label("Note")).to_have_value("on its way")
     expect(page.get_by_text("Draft restored")).to_be_visible()
-
-
-def until(page: Page, done: Callable[[], bool]) -> None:
-    for _ in range(400):
-        if done():
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("It did not happen in 20 s.")
 
 
 def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server) -> None:
@@ -403,6 +383,7 @@ def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server
     assert pressed(page) == ["Unclear text", "Does not say enough"]
 
 
+@pytest.mark.extended
 def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Closing")
     gus = meet("Gus")
@@ -420,8 +401,7 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
 
     with stores(server.home) as opened:
         opened.studies.set_accepting(study.study_id, False)
-    page.wait_for_timeout(400)
-    gus.press("Enter")
+    enter(page)
     expect(page.get_by_role("alert").filter(has_text="takes no more answers")).to_be_visible()
     assert pressed(page) == ["Valid"]
     expect(page.get_by_label("Note")).to_have_value("short")
@@ -432,8 +412,7 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
     expect(row(page, "Valid")).to_have_attribute("aria-pressed", "true")
 
     # Open again: the next Enter finds out, without a reload.
-    page.wait_for_timeout(400)
-    gus.press("Enter")
+    enter(page)
     said = "This study is closed: it no longer accepts answers"
     expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
     with stores(server.home) as opened:

@@ -12,6 +12,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
 
+from tests.fakes.patience import PATIENCE
 from tests.web.conftest import App
 
 
@@ -24,7 +25,7 @@ def client(app: App) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def some_id(app: App) -> str:
-    return str(httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=60).json()["images"][0]["id"])
+    return str(httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=PATIENCE).json()["images"][0]["id"])
 
 
 def test_two_turns_of_one_session(client: Client, some_id: str) -> None:
@@ -52,13 +53,13 @@ def test_two_turns_of_one_session(client: Client, some_id: str) -> None:
 
 
 def test_several_references(client: Client, app: App, some_id: str) -> None:
-    found = httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=60).json()["images"]
+    found = httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=PATIENCE).json()["images"]
     also = [one["id"] for one in found if one["id"] != some_id][:2]
     first = client.predict(reference=some_id, text="in red", k=5, also=also, api_name="/search")
     assert not {some_id, *also} & {hit["image_id"] for hit in first["hits"]}
     taken = client.predict(reference=some_id, text="the colour of the second picture", also=also, api_name="/search")
     assert any(note.startswith("colour of picture 2: in ") for note in taken["notes"])
-    [record] = httpx.get(f"{app.url}/export/{first['session_id']}.json", timeout=60).json()
+    [record] = httpx.get(f"{app.url}/export/{first['session_id']}.json", timeout=PATIENCE).json()
     assert record["turns"][0]["reference_image_id"] == some_id
     assert record["cirque"]["turns"][0]["further_references"] == also
     for wrong, sentence in (([some_id], "already one of the reference pictures"), (["nothing-like-it"], "No image"),

@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest
 from tests.web.test_methods_story import choose, start_from
 
 Open = Callable[..., Page]
@@ -46,6 +48,7 @@ def test_each_input_alone_beside_the_results(open_page: Open) -> None:
     expect(panel(page)).to_contain_text("also in this turn's top 10")
 
 
+@pytest.mark.extended
 def test_a_method_that_reads_the_text_only(open_page: Open) -> None:
     page = open_page()
     choose(page, "text-only")
@@ -58,7 +61,7 @@ def test_a_hidden_target_stays_hidden(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Find a target Get a random").click()
     page.get_by_role("button", name="Give me a target").click()
-    screen.settled(page)
+    at_rest(page)
     with page.expect_response("**/audit/**") as hidden:
         screen.search(page, "in navy", 1)
     expect(panel(page).locator(".cq-verdict")).to_be_visible()
@@ -67,12 +70,13 @@ def test_a_hidden_target_stays_hidden(open_page: Open) -> None:
 
     with page.expect_response("**/audit/**") as shown:
         page.get_by_label("Live rank").check()
-        screen.settled(page)
+        at_rest(page)
     expect(panel(page).get_by_role("rowheader").first).to_have_text(re.compile(r"rank [\d,]+"))
     expect(panel(page).locator(".cq-verdict")).to_have_text(re.compile("target"))
     assert "target" in shown.value.text()
 
 
+@pytest.mark.extended
 def test_why_there_is_no_audit_is_said_in_the_panel(open_page: Open) -> None:
     page = open_page()
     page.route("**/audit/**", lambda route: route.fulfill(body="<h1>a proxy's own page</h1>"))

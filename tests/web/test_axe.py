@@ -1,11 +1,9 @@
-"""axe-core finds no fault of WCAG 2.1 AA on any screen, in the light and in the dark."""
+"""axe-core finds no fault of WCAG 2.1 AA, in the light and in the dark: on each screen, and on each in every state."""
 
 from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +18,18 @@ from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import start
 from tests.fakes.people import LIGHT
 from tests.fakes.session_studies import make_session_study
 from tests.fakes.target_studies import make_target_study
 from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
+from tests.web.browsing import at_rest, enter, new_context
 from tests.web.conftest import ROOT, wait_for_address
 from tests.web.constructing import construct, construct_targets, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
-from tests.web.surveying import a_survey, enter, the_sum
+from tests.web.surveying import a_survey, the_sum
 from web.ui.plain_pages import COOKIE
 
 AXE = ROOT / "tests/js/node_modules/axe-core/axe.min.js"
@@ -65,8 +65,8 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
         cookie, invitation = people.sign_in("Olga", PASSWORD), f"join/{people.invite('annotator', 7, 1, 'Olga')}"
     log = folder / "app.log"
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT,
-                                   env=environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"))
+        process = start("app.py", output=stream,
+                        environment=environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"))
     try:
         yield Place(wait_for_address(process, log), own, cookie, invitation)
     finally:
@@ -111,8 +111,7 @@ def visit(browser: Browser, place: Place) -> Iterator[Visit]:
     audits: list[Audit] = []
 
     def come(*, stranger: bool = False) -> Audit:
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-        context.set_default_timeout(90_000)
+        context = new_context(browser, reduced_motion="reduce")
         if not stranger:
             context.add_cookies([{"name": COOKIE, "value": place.cookie, "url": place.url}])
         contexts.append(context)
@@ -126,6 +125,37 @@ def visit(browser: Browser, place: Place) -> Iterator[Visit]:
     assert faults == [], "\n".join(faults)
 
 
+def test_each_screen(visit: Visit, place: Place, tmp_path: Path) -> None:
+    analysed = judged(place, "Each")
+    garments = colour_gallery(tmp_path, edge=96)
+    with stores(place.home) as opened:
+        studies = [make_session_study(opened.studies, place.home, garments, name="Each session", sample=1, seats=1),
+                   make_target_study(opened.studies, place.home, garments, name="Each target", count=1, seats=1)]
+    studies += [a_study(place.home, "Each item", items=1),
+                a_survey(place.home, "Each set", questions=4, layout=SurveyLayout(2, 1, 0, 1, 1, 7), settings={})]
+    olga = visit()
+    for path in ("people", "log", "benchmarks", "studies", f"studies?study={analysed.name}",
+                 f"adjudicate?study={analysed.name}", f"analysis?study={analysed.name}"):
+        page = olga.open(path)
+        at_rest(page)
+        olga.look(page, path)
+        page.close()
+    for study in studies:
+        page = olga.open(f"annotate?study={study.name}")
+        at_rest(page)
+        enter(page)
+        expect(page.locator(TITLE)).to_be_focused()
+        olga.look(page, study.name)
+        page.close()
+    page = olga.open("")
+    at_rest(page)
+    screen.search(page, "in navy, with long sleeves", 1)
+    olga.look(page, "search, results")
+    stranger = visit(stranger=True)
+    stranger.look(stranger.open("sign-in"), "sign in")
+
+
+@pytest.mark.extended
 def test_before_the_sign_in(visit: Visit, place: Place) -> None:
     stranger = visit(stranger=True)
     page = stranger.open("sign-in")
@@ -148,10 +178,11 @@ def test_before_the_sign_in(visit: Visit, place: Place) -> None:
     stranger.look(page, "notice")
 
 
+@pytest.mark.extended
 def test_search(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+    at_rest(page)
     expect(page.get_by_role("group", name="Gallery images")).to_be_visible()
     olga.look(page, "search, empty")
     for button, where in (("Settings", "settings"), ("My sessions", "sessions")):
@@ -166,7 +197,7 @@ def test_search(visit: Visit) -> None:
     olga.look(page, "search, a picture to add")
     picker.get_by_role("group", name="Gallery images").get_by_role("button").nth(5).click()
     expect(page.locator(".cq-one")).to_have_count(1)
-    screen.settled(page)
+    at_rest(page)
     olga.look(page, "search, two reference pictures")
     page.get_by_role("button", name="Cut out a region").click()
     expect(page.get_by_role("application", name="Region to cut out")).to_be_focused()
@@ -174,7 +205,7 @@ def test_search(visit: Visit) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Remove reference picture 2").click()
     expect(page.locator(".cq-one")).to_have_count(0)
-    screen.settled(page)
+    at_rest(page)
     page.locator("button[data-drawer=columns]:visible").first.click()
     columns = page.locator("#drawer-columns")
     expect(columns).to_be_visible()
@@ -183,60 +214,61 @@ def test_search(visit: Visit) -> None:
     for box in columns.locator("[name=methods]").all():
         box.set_checked(box.get_attribute("value") in ("slerp", "text-only"))
     columns.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
-    screen.settled(page)
+    expect(page.locator(".cq-column")).to_have_count(2)
+    at_rest(page)
     olga.look(page, "search, methods side by side")
 
 
+@pytest.mark.extended
 def test_search_with_results(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+    at_rest(page)
     page.get_by_role("button", name="Settings", exact=True).click()
     drawer = page.get_by_role("dialog", name="Settings")
     drawer.locator("[name=method][value=soft]").check()
     drawer.get_by_role("button", name="Apply").click()
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in navy, with long sleeves", 1)
     tile = screen.tiles(page).nth(1)
     tile.click()
     page.keyboard.press("+")
     page.get_by_label("Show rank changes").check()
     expect(page.locator(".meta .move").first).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     expect(page.locator("#how .cq-verdict")).to_be_visible()
     olga.look(page, "search, results")
     page.get_by_role("button", name="Fold similar").click()
     slider = page.get_by_label("Fold images that are at least this similar")
     expect(slider).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     slider.fill("0.7")
     expect(page.locator(".cq-similar").first).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     olga.look(page, "search, similar results folded")
     page.get_by_role("button", name="Fold similar").click()
     expect(slider).to_be_hidden()
-    screen.settled(page)
+    at_rest(page)
     page.get_by_role("button", name="Map", exact=True).click()
-    expect(page.get_by_role("listbox", name="Map of the results of turn 1")).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name="Map of the results of turn 1")).to_be_visible()
+    at_rest(page)
     olga.look(page, "search, map")
     page.get_by_role("button", name="List", exact=True).click()
     expect(screen.tiles(page).first).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     screen.refine_from(page, 3)
     screen.search(page, "striped", 2)
     page.get_by_role("region", name="Turns so far").get_by_role("listitem").nth(0).get_by_role("button").click()
-    screen.settled(page)
+    at_rest(page)
     screen.refine_from(page, 5)
     screen.search(page, "in red", 2)
     olga.look(page, "search, branches")
     page.get_by_role("group", name="Branches").get_by_role("button", name="Compare").click()
     expect(page.get_by_role("button", name="Back to the results")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     olga.look(page, "search, two branches")
     page.get_by_role("button", name="Back to the results").click()
-    screen.settled(page)
+    at_rest(page)
     screen.tiles(page).first.focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
@@ -251,10 +283,11 @@ def test_search_with_results(visit: Visit) -> None:
         expect(dialog).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_search_with_a_vague_wish(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+    at_rest(page)
     screen.search(page, "more formal, in red", 1)
     expect(page.get_by_role("list", name="You may mean").get_by_role("button").first).to_be_visible()
     query = page.get_by_role("textbox", name="Query used")
@@ -264,30 +297,32 @@ def test_search_with_a_vague_wish(visit: Visit) -> None:
     query.press_sequentially(" and a bow")
     query.press("Enter")
     expect(page.locator(".cq-changes")).to_contain_text("query")
-    screen.settled(page)
+    at_rest(page)
     olga.look(page, "search, a vague wish")
 
 
+@pytest.mark.extended
 def test_search_for_a_target(visit: Visit) -> None:
     olga = visit()
     page = olga.open("")
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+    at_rest(page)
     page.get_by_role("button", name=re.compile("^Find a target Get a random")).click()
     olga.look(page, "search, find a target")
     page.get_by_role("button", name="Give me a target").click()
     target = page.get_by_role("region", name="Target")
     expect(target).to_contain_text("Find this image")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in red", 1)
     target.get_by_label("Live rank").check()
     expect(page.get_by_text("target at rank")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     olga.look(page, "search, with a target")
     target.get_by_role("button", name="Give up").click()
     expect(target).to_contain_text("finished target session")
     olga.look(page, "search, target given up")
 
 
+@pytest.mark.extended
 def test_annotating(visit: Visit, place: Place) -> None:
     study = a_study(place.home, "Valid", items=2)
     olga = visit()
@@ -325,9 +360,9 @@ def test_annotating(visit: Visit, place: Place) -> None:
     page.keyboard.press("5")
     for _ in range(2):
         enter(page)
-        page.wait_for_timeout(400)
+        at_rest(page)
         page.keyboard.press("5")
-    page.keyboard.press("Enter")
+    enter(page)
     expect(page.locator(".st-end")).to_be_visible()
     olga.look(page, "annotate, the end")
 
@@ -338,6 +373,7 @@ def a_session_study(place: Place, name: str, folder: Path) -> Study:
                                   seats=1)
 
 
+@pytest.mark.extended
 def test_rating_sessions(visit: Visit, place: Place, tmp_path: Path) -> None:
     study = a_session_study(place, "Dialogues", tmp_path)
     olga = visit()
@@ -367,6 +403,7 @@ def test_rating_sessions(visit: Visit, place: Place, tmp_path: Path) -> None:
     olga.look(page, "studies, sessions")
 
 
+@pytest.mark.extended
 def test_marking_targets(visit: Visit, place: Place, tmp_path: Path) -> None:
     with stores(place.home) as opened:
         study = make_target_study(opened.studies, place.home, colour_gallery(tmp_path, edge=96), count=1, seats=1)
@@ -399,6 +436,7 @@ def test_marking_targets(visit: Visit, place: Place, tmp_path: Path) -> None:
     olga.look(page, "studies, targets")
 
 
+@pytest.mark.extended
 def test_answering_a_survey(visit: Visit, place: Place) -> None:
     study = a_survey(place.home, "Sets", questions=6, layout=SurveyLayout(4, 1, 0, 1, 1, 7),
                      settings={"consent": "You agree to this.\n\nAnd to that.", "check_every": 1})
@@ -442,7 +480,7 @@ def test_answering_a_survey(visit: Visit, place: Place) -> None:
         expect(page.locator(f"{TITLE}:focus, .sv-code")).to_be_visible()
         if page.locator(".sv-code").is_visible():
             break
-        page.wait_for_timeout(400)
+        at_rest(page)
         for key in ("4", "2", "ArrowLeft", "r"):
             page.keyboard.press(key)
         page.keyboard.type("Because.")
@@ -451,6 +489,7 @@ def test_answering_a_survey(visit: Visit, place: Place) -> None:
     olga.look(page, "survey, the end")
 
 
+@pytest.mark.extended
 def test_adjudicating(visit: Visit, place: Place) -> None:
     study = judged(place, "Disputed")
     olga = visit()
@@ -464,6 +503,7 @@ def test_adjudicating(visit: Visit, place: Place) -> None:
     olga.look(page, "adjudicate, a case")
 
 
+@pytest.mark.extended
 def test_studies(visit: Visit, place: Place) -> None:
     valid, preferred = judged(place, "Listed"), compared(place, "Compared")
     begun = a_study(place.home, "Begun", seats=3)
@@ -488,6 +528,7 @@ def test_studies(visit: Visit, place: Place) -> None:
     olga.look(page, "studies, preference")
 
 
+@pytest.mark.extended
 def test_analysis(visit: Visit, place: Place) -> None:
     valid, preferred = judged(place, "Analysed"), compared(place, "Weighed")
     olga = visit()
@@ -511,6 +552,7 @@ def test_analysis(visit: Visit, place: Place) -> None:
     olga.look(page, "analysis, no such study")
 
 
+@pytest.mark.extended
 def test_benchmarks(visit: Visit, place: Place) -> None:
     olga = visit()
     page = olga.open("benchmarks")
@@ -526,7 +568,7 @@ def test_benchmarks(visit: Visit, place: Place) -> None:
     form = page.get_by_role("dialog", name="Construct sessions")
     form.get_by_label("Name").fill("another")
     form.get_by_role("button", name="Estimate").click()
-    expect(form.get_by_role("button", name="Start")).to_be_enabled(timeout=180_000)
+    expect(form.get_by_role("button", name="Start")).to_be_enabled()
     olga.look(page, "benchmarks, a construction to start")
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Built").click()
@@ -549,6 +591,7 @@ def test_benchmarks(visit: Visit, place: Place) -> None:
     shutil.rmtree(place.home / "benchmarks")
 
 
+@pytest.mark.extended
 def test_people_and_log(visit: Visit) -> None:
     olga = visit()
     page = olga.open("people")
@@ -570,6 +613,7 @@ def test_people_and_log(visit: Visit) -> None:
     olga.look(page, "log, nothing")
 
 
+@pytest.mark.extended
 def test_not_for_an_annotator(visit: Visit, place: Place) -> None:
     stranger = visit(stranger=True)
     page = stranger.open("sign-in")
@@ -580,6 +624,7 @@ def test_not_for_an_annotator(visit: Visit, place: Place) -> None:
     stranger.look(page, "not here")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("path", "call"), [
     ("annotate", "study/mine"), ("adjudicate", "adjudicate/studies"), ("studies", "studies/all"),
     ("analysis", "analysis/studies"),

@@ -17,6 +17,7 @@ from cir_core.construct.targets.files import multi_targets, selection_of
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.datasets.readers.soft import write_multi_target
 from tests.fakes.chat_server import ChatServer
+from tests.web.browsing import at_rest, new_context
 from tests.web.constructing import App, construct_targets, constructing_home, person
 from tests.web.judging import stores
 
@@ -37,8 +38,7 @@ def app(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 @pytest.fixture
 def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(90_000)
+    context = new_context(browser)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -49,7 +49,7 @@ def page(browser: Browser, app: App) -> Iterator[Page]:
 
 def look(page: Page, app: App, query: str = "") -> None:
     page.goto(f"{app.url}/benchmarks{query}")
-    expect(page.locator("main.cq-be")).not_to_have_attribute("aria-busy", "true")
+    at_rest(page)
 
 
 def rows(page: Page) -> Locator:
@@ -82,7 +82,8 @@ def expect_numbers(page: Page, app: App, threshold: float) -> None:
 
 def test_the_threshold_moves_everything(page: Page, app: App) -> None:
     look(page, app)
-    expect(page.locator(".cq-stcard")).to_contain_text(f"queries with all their targets · {3 * LIMIT} queries")
+    expect(page.locator(".cq-stcard[data-name=found]")).to_contain_text(
+        f"queries with all their targets · {3 * LIMIT} queries")
     page.get_by_role("link", name="found").click()
     expect(rows(page)).to_have_count(20)
     expect_numbers(page, app, 0.85)
@@ -119,6 +120,7 @@ def test_the_threshold_moves_everything(page: Page, app: App) -> None:
         assert picture.evaluate("image => image.naturalWidth") > 0
 
 
+@pytest.mark.extended
 def test_order_search_and_pages(page: Page, app: App) -> None:
     look(page, app, "?name=found&threshold=0.5")
     expect(rows(page)).to_have_count(20)
@@ -158,13 +160,14 @@ def test_the_download_and_the_search_screen(page: Page, app: App, tmp_path: Path
     rows(page).first.get_by_role("button", name="Open in search").click()
     page.wait_for_url(re.compile(r"[?&]session="))
     line = lines(app)[0]
-    expect(page.get_by_role("listbox", name=f"Results of turn 1: {line['text']}")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("listbox", name=f"Results of turn 1: {line['text']}")).to_be_visible()
     with stores(app.home) as opened:
         session = opened.sessions.session(page.url.partition("session=")[2])
     assert [(turn.reference_id, turn.modification_text) for turn in session.turns] == [
         (line["reference"], line["text"])] and session.target_id is None
 
 
+@pytest.mark.extended
 def test_a_folder_without_queries_names_the_command(page: Page, app: App) -> None:
     heading, _, _ = (app.home / "benchmarks/found/journal.jsonl").read_text("utf-8").partition("\n")
     (app.home / "benchmarks" / "empty").mkdir()

@@ -17,6 +17,7 @@ from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import STAGES, FilterSettings
 from cir_core.construct.sessions.settings import ConstructionSettings
 from tests.fakes.chat_server import ChatServer, Reply
+from tests.web.browsing import at_rest, new_context
 from tests.web.constructing import App, construct, constructing_home, judge, person
 from tests.web.judging import stores
 
@@ -42,8 +43,7 @@ def app(home: Path, model: ChatServer, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(90_000)
+    context = new_context(browser)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -54,7 +54,7 @@ def page(browser: Browser, app: App) -> Iterator[Page]:
 
 def look(page: Page, app: App, query: str = "") -> None:
     page.goto(f"{app.url}/benchmarks{query}")
-    expect(page.locator("main.cq-be")).not_to_have_attribute("aria-busy", "true")
+    at_rest(page)
 
 
 def strips(page: Page) -> Locator:
@@ -126,6 +126,7 @@ def test_search_sort_pages_and_keys(page: Page, app: App) -> None:
     expect(strips(page).first.locator(".cq-be-scores")).to_contain_text("Reason 5.")
     expect(page.locator(".cq-be-means")).to_contain_text("Overall")
     page.get_by_label("Sort by").select_option("As constructed")
+    at_rest(page)
     expect(strips(page).first).to_have_attribute("data-key", re.compile(r"^0\."))
     page.locator("h1").click()
     page.keyboard.press("j")
@@ -164,7 +165,7 @@ def test_a_session_goes_on_in_the_search_screen(page: Page, app: App) -> None:
     strip.get_by_role("button", name="Open in search").click()
     page.wait_for_url(re.compile(r"[?&]session="))
     results = page.get_by_role("listbox", name=f"Results of turn {len(texts)}: {texts[-1]}")
-    expect(results).to_be_visible(timeout=180_000)
+    expect(results).to_be_visible()
     turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
     expect(turns).to_have_count(len(texts))
     with stores(app.home) as opened:
@@ -182,7 +183,7 @@ def fill_form(page: Page, name: str, model: str, limit: int) -> None:
     form.get_by_label("Language model").select_option(model)
     expect(form.get_by_role("button", name="Start")).to_be_disabled()
     form.get_by_role("button", name="Estimate").click()
-    expect(form.get_by_text(re.compile(r"sessions, about \d+"))).to_be_visible(timeout=180_000)
+    expect(form.get_by_text(re.compile(r"sessions, about \d+"))).to_be_visible()
     form.get_by_role("button", name="Start").click()
     expect(form).to_have_count(0)
 
@@ -194,7 +195,7 @@ def card(page: Page, name: str) -> Locator:
 def test_a_construction_from_the_screen_is_that_of_the_command(page: Page, app: App) -> None:
     look(page, app)
     fill_form(page, "small", "built-in", 5)
-    expect(card(page, "small").locator(".cq-chip")).to_have_text("Finished", timeout=180_000)
+    expect(card(page, "small").locator(".cq-chip")).to_have_text("Finished")
     expect(card(page, "small")).to_contain_text("15 sessions")
     folder = construct(app.home, "by-command", "--limit", "5")
     for path in sorted((folder / "raw").iterdir()):
@@ -206,6 +207,7 @@ def test_a_construction_from_the_screen_is_that_of_the_command(page: Page, app: 
     expect(form.get_by_role("alert")).to_contain_text("There is a benchmark 'small' already.")
 
 
+@pytest.mark.extended
 def test_it_survives_a_restart_of_the_server(page: Page, app: App, model: ChatServer) -> None:
     waiting, merges = threading.Event(), []
 
@@ -225,7 +227,7 @@ def test_it_survives_a_restart_of_the_server(page: Page, app: App, model: ChatSe
     form.get_by_label("Name").fill("second")
     form.get_by_label("Language model").select_option("built-in")
     form.get_by_role("button", name="Estimate").click()
-    expect(form.get_by_role("button", name="Start")).to_be_enabled(timeout=180_000)
+    expect(form.get_by_role("button", name="Start")).to_be_enabled()
     form.get_by_role("button", name="Start").click()
     expect(form.get_by_role("alert")).to_contain_text("constructs one benchmark at a time")
     page.keyboard.press("Escape")
@@ -237,7 +239,7 @@ def test_it_survives_a_restart_of_the_server(page: Page, app: App, model: ChatSe
     expect(card(page, "interrupted")).to_contain_text("can be resumed")
     page.get_by_role("link", name="interrupted").click()
     page.get_by_role("button", name="Resume").click()
-    expect(page.locator(".cq-be-top .cq-chip")).to_have_text("Finished", timeout=180_000)
+    expect(page.locator(".cq-be-top .cq-chip")).to_have_text("Finished")
     expect(page.locator(".cq-be .cq-quiet").first).to_contain_text("12 queries")
     lines = (app.home / "benchmarks/interrupted/journal.jsonl").read_text("utf-8").splitlines()[1:]
     assert len({json.loads(line).get("at") for line in lines} - {None}) == 12

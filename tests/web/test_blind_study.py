@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.records import Item, Study, StudyPlan
 from annotation.sources.queries import StudyQuery
 from annotation.validity.create import create_validity_study
+from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import valid
 from tests.integration.crowd import PASSWORD, Server, add_people
@@ -191,7 +192,7 @@ def all_of(page: Page) -> str:
 
 def ask_for_everything(stage: Stage) -> None:
     """A curious judge with a script: the named calls, other people's items, every other address."""
-    with httpx.Client(base_url=stage.proxy.url, timeout=60) as client:
+    with httpx.Client(base_url=stage.proxy.url, timeout=PATIENCE) as client:
         client.post("/sign-in", json={"name": OTHER, "password": PASSWORD}).raise_for_status()
 
         def call(name: str, *arguments: Any) -> httpx.Response:

@@ -18,6 +18,7 @@ from annotation.preference.create import create_preference_study
 from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Study
+from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import rated
 from tests.integration.crowd import PASSWORD, Server, add_people
@@ -163,7 +164,7 @@ def check_names(page: Page) -> None:
 
 def ask_for_everything(stage: Stage) -> None:
     """A curious participant with a script: the named calls, other addresses."""
-    with httpx.Client(base_url=stage.proxy.url, timeout=60) as client:
+    with httpx.Client(base_url=stage.proxy.url, timeout=PATIENCE) as client:
         client.post("/sign-in", json={"name": UGO, "password": PASSWORD}).raise_for_status()
 
         def call(name: str, *arguments: Any) -> httpx.Response:

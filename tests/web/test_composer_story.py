@@ -4,9 +4,11 @@ import json
 import re
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest
 
 TURN_OF = "() => fetch(`export/${new URL(location.href).searchParams.get('session')}.json`).then((one) => one.text())"
 
@@ -44,11 +46,12 @@ def test_the_earlier_reference_is_one_click_away(open_page):
     assert references(page) == [first, first]
 
 
+@pytest.mark.extended
 def test_a_reference_that_is_chosen_takes_the_ring_off_the_results(open_page):
     page = open_page()
     screen.search(page, "in red", 1)
     page.get_by_role("button", name="Surprise me").click()
-    screen.settled(page)
+    at_rest(page)
     chosen = page.locator(".cq-state").get_attribute("data-reference")
     expect(page.locator(".cq-refname")).to_have_text(chosen)
     ringed = screen.tiles(page).and_(page.locator("[aria-selected=true]"))
@@ -89,21 +92,22 @@ def test_the_tabs_stay_and_nothing_moves_while_a_search_runs(open_page):
     page.evaluate(WATCH)
     screen.text_field(page).fill("with long sleeves")
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name=re.compile("^Results of turn 2"))).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name=re.compile("^Results of turn 2"))).to_be_visible()
+    at_rest(page)
     seen = page.evaluate("() => { window.enough = true; return { tabs: [...seen.tabs], boxes: [...seen.boxes] } }")
     assert len(seen["tabs"]) == 1 and seen["tabs"][0]
     assert len(seen["boxes"]) == 1, seen["boxes"]
 
 
+@pytest.mark.extended
 def test_suggestions_are_made_for_the_picture_shown(open_page):
     page = open_page()
     chips = page.get_by_role("group", name="Suggestions").get_by_role("button")
-    expect(chips.first).to_be_visible(timeout=180_000)
+    expect(chips.first).to_be_visible()
     text = chips.first.inner_text()
     chips.first.click()
-    expect(page.get_by_role("listbox", name=f"Results of turn 1: {text}")).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name=f"Results of turn 1: {text}")).to_be_visible()
+    at_rest(page)
     chosen = screen.shown_ids(page)[3]
     expect(page.locator("[data-suggestions]")).to_have_attribute("data-of", re.compile(screen.shown_ids(page)[0]))
     screen.tiles(page).nth(3).click()
@@ -115,11 +119,11 @@ def test_two_rows_of_results_are_in_sight_while_the_filter_is_moved(open_page):
     page.get_by_role("button", name="Settings", exact=True).click()
     page.locator("#drawer-settings [name=method][value=soft]").check()
     page.get_by_role("button", name="Apply").click()
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in red with long sleeves", 1)
     page.get_by_label("λ, strictness of the filter").press("ArrowLeft")
     expect(page.get_by_role("button", name="Keep as a turn")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     bottoms = page.locator("#results .cq-grid .pic").evaluate_all(
         "all => [...new Set(all.map(one => Math.round(one.getBoundingClientRect().bottom)))].sort((a, b) => a - b)")
     assert page.evaluate("window.scrollY") == 0

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
-import re
 import shutil
 import signal
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 from gradio_client import Client
 
 from storage.sessions.store import open_store
 from tests.fakes import forked
 from tests.fakes.databases import check_sound, database_of, environment_of, settings_of
+from tests.fakes.patience import PATIENCE, wait_for
+from tests.web.conftest import wait_for_address
 
 ROUNDS, SEARCHERS = 3, 2
 
@@ -25,13 +25,7 @@ def start(home: Path, log: Path) -> tuple[forked.Running, str]:
     environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = forked.start("app.py", environment=environment, output=stream)
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if found := re.search(r"http://\S+", log.read_text()):
-            return process, found[0]
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
+    return process, wait_for_address(process, log)
 
 
 def search_until_it_dies(url: str, image: str, acknowledged: list[tuple[str, str]]) -> None:
@@ -48,10 +42,8 @@ def search_until_it_dies(url: str, image: str, acknowledged: list[tuple[str, str
         return
 
 
-Wait = Callable[[Callable[[], bool]], None]
-
-
-def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait) -> None:
+@pytest.mark.extended
+def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path) -> None:
     mine = tmp_path / "home"
     shutil.copytree(home, mine)
     acknowledged: list[tuple[str, str]] = []
@@ -59,7 +51,7 @@ def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait
     for number in range(ROUNDS):
         process, url = start(mine, tmp_path / f"app-{number}.log")
         try:
-            found = httpx.get(f"{url}/media/find?gallery=atelier", timeout=60).json()
+            found = httpx.get(f"{url}/media/find?gallery=atelier", timeout=PATIENCE).json()
             assert "images" in found, found
             image = found["images"][0]["id"]
             people = [threading.Thread(target=search_until_it_dies, args=(url, image, acknowledged), daemon=True)
@@ -72,7 +64,7 @@ def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait
             process.send_signal(signal.SIGKILL)
             process.wait()
         for person in people:
-            person.join(60)
+            person.join(PATIENCE)
 
     store = open_store(settings_of(mine))
     for session_id in {session for session, _ in acknowledged}:

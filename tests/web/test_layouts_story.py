@@ -9,14 +9,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest
 
 Open = Callable[..., Page]
 
 
 def map_of(page: Page, turn: int, text: str) -> None:
     page.get_by_role("button", name="Map", exact=True).click()
-    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible(timeout=90_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name=f"Map of the results of turn {turn}: {text}")).to_be_visible()
+    at_rest(page)
 
 
 def test_similar_results_fold_and_open(open_page: Open) -> None:
@@ -28,10 +29,10 @@ def test_similar_results_fold_and_open(open_page: Open) -> None:
     fold.click()
     slider = page.get_by_label("Fold images that are at least this similar")
     expect(slider).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     slider.fill("0.7")   # of few images, few are very much alike
     expect(page.locator(".cq-similar").first).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     first = page.locator(".cq-tile[data-similar]").first
     count, shown = int(first.get_attribute("data-similar") or 0), len(screen.shown_ids(page))
     assert count > 0
@@ -48,11 +49,11 @@ def test_similar_results_fold_and_open(open_page: Open) -> None:
 
     fold.click()
     expect(slider).to_be_hidden()
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == plain   # the ranking is what it was
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.extended)])
 def test_a_map_is_searched_from_like_a_list(open_page: Open, width: int) -> None:
     page = open_page()
     page.set_viewport_size({"width": width, "height": 900})
@@ -88,11 +89,11 @@ def test_a_map_is_searched_from_like_a_list(open_page: Open, width: int) -> None
     page.keyboard.press("Escape")
     page.keyboard.press("r")
     expect(page.locator(".cq-refname")).to_have_text(best)
-    screen.settled(page)
+    at_rest(page)
     screen.text_field(page).fill("longer")
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name="Map of the results of turn 2: longer")).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name="Map of the results of turn 2: longer")).to_be_visible()
+    at_rest(page)
     page.get_by_role("button", name="List", exact=True).click()
     expect(page.get_by_role("listbox", name="Results of turn 2: longer")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -20,7 +19,9 @@ from annotation.accounts.service import PeopleService
 from annotation.records import Role
 from storage.accounts.audit_log import SqlAuditLog
 from storage.engine.database import writing
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.integration.crowd import PASSWORD, Server
+from tests.web.browsing import new_context
 from tests.web.judging import a_server, stores
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM")
@@ -41,8 +42,7 @@ def enter(browser: Browser, server: Server) -> Iterator[Callable[[str, str], Pag
     contexts = []
 
     def come(name: str, path: str) -> Page:
-        contexts.append(browser.new_context())
-        contexts[-1].set_default_timeout(90_000)
+        contexts.append(new_context(browser))
         page = contexts[-1].new_page()
         assert page.request.post(f"{server.url}/sign-in", data={"name": name, "password": PASSWORD}).ok
         page.goto(server.url + path)
@@ -122,20 +122,19 @@ def test_a_sign_out_that_nobody_heard_is_said(
 
 
 def test_pages_during_a_stop_say_so_and_come_again_by_themselves(
-    enter: Callable[[str, str], Page], server: Server,
+    enter: Callable[[str, str], Page], browser: Browser, server: Server,
 ) -> None:
     page = enter("Bob", "/annotate")
-    at_the_form = page.context.browser.new_page()   # type: ignore[union-attr]
+    at_the_form = new_context(browser).new_page()
     at_the_form.goto(f"{server.url}/sign-in?next=/annotate")
     address = urlsplit(server.url)
     # A request that does not end holds the stop up, for CIRQUE_GRACE_SECONDS.
     with socket.create_connection((address.hostname or "", address.port or 0)) as held:
         held.sendall(b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-                     b"Content-Length: 100\r\n\r\n{")
-        time.sleep(0.5)
+                     b"Expect: 100-continue\r\nContent-Length: 100\r\n\r\n")
+        assert held.recv(100).startswith(b"HTTP/1.1 100"), "it is being read"
         os.kill(server.pid, signal.SIGTERM)
-        while httpx.get(f"{server.url}/sign-in").status_code == 200:
-            time.sleep(0.05)
+        wait_for(lambda: httpx.get(f"{server.url}/sign-in", timeout=PATIENCE).status_code != 200)
         at_the_form.get_by_label("Name").fill("Bob")
         at_the_form.get_by_label("Password").fill(PASSWORD)
         at_the_form.keyboard.press("Enter")

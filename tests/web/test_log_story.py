@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent
 from tests.integration.crowd import PASSWORD, Server
+from tests.web.browsing import new_context
 from tests.web.judging import a_server, stores
 
 OLD = 230   # acts beside those of signing in: three pages
@@ -26,8 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    context = browser.new_context(timezone_id="America/Los_Angeles", viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(90_000)
+    context = new_context(browser, timezone_id="America/Los_Angeles")
     page = context.new_page()
     answer = page.request.post(f"{server.url}/sign-in", data={"name": "Ada Min", "password": PASSWORD})
     assert answer.ok, answer.text()
@@ -53,6 +53,7 @@ def test_times_are_in_utc_as_the_filters_and_the_files(page: Page, server: Serve
             for number in range(2)] == ['" UTC"'] * 2
 
 
+@pytest.mark.extended
 def test_older_ones_with_the_keyboard(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/log?kind=study.all")
     older = page.get_by_role("button", name="Older")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from storage.engine.database import open_database, writing
 from storage.stores import open_stores
 from tests.fakes.chat_server import ChatServer, refusal
 from tests.fakes.databases import database_of, settings_of
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study, valid
 from tests.integration.processes import App
 
@@ -44,7 +44,8 @@ def logging(home: Path, tmp_path: Path) -> Iterator[App]:
 def test_a_story_leaves_no_secret_in_the_log(logging: App, tmp_path: Path) -> None:
     answers: list[httpx.Response] = []
     secrets = [PASSWORD, WRONG, NEW, KEY, TOKEN, NOTE, DRAFT, WORDS, QUERY]
-    with httpx.Client(base_url=logging.url, timeout=120) as ada, httpx.Client(base_url=logging.url) as bob:
+    with (httpx.Client(base_url=logging.url, timeout=PATIENCE) as ada,
+          httpx.Client(base_url=logging.url, timeout=PATIENCE) as bob):
         def call(who: httpx.Client, method: str, path: str, status: int = 200, **sent: object) -> httpx.Response:
             answers.append(who.request(method, path, **sent))  # type: ignore[arg-type]
             assert answers[-1].status_code == status, answers[-1].text
@@ -74,9 +75,7 @@ def test_a_story_leaves_no_secret_in_the_log(logging: App, tmp_path: Path) -> No
         numbers = call(ada, "GET", "/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
         secrets += [ada.cookies["cirque"], bob.cookies["cirque"], link.rpartition("/")[2]]
         call(ada, "POST", "/sign-out", json={})
-    until = time.monotonic() + 20   # a line is written after its answer was sent
-    while answers[-1].headers["x-request-id"] not in logging.said and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_for(lambda: answers[-1].headers["x-request-id"] in logging.said)   # written after the answer was sent
     log = logging.said
     assert [secret for secret in secrets if secret in log or secret in numbers] == []
     lines = [json.loads(line) for line in log.splitlines()[1:]]   # after the greeting

@@ -17,6 +17,7 @@ from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import database_of, environment_of
 from tests.fakes.forked import start
 from tests.web import screen
+from tests.web.browsing import at_rest, new_context
 from tests.web.conftest import App, wait_for_address
 
 Open = Callable[..., Page]
@@ -29,7 +30,7 @@ def choose(page: Page, method: str, **numbers: str) -> None:
     for name, value in numbers.items():
         drawer.locator(f"[name={name}]").fill(value)
     drawer.get_by_role("button", name="Apply").click()
-    screen.settled(page)
+    at_rest(page)
 
 
 def start_from(page: Page, text: str) -> None:
@@ -37,7 +38,7 @@ def start_from(page: Page, text: str) -> None:
     query = urlencode({"gallery": page.locator(".cq-top").get_attribute("data-gallery"), "text": text})
     best = page.request.get(urljoin(page.url, f"/media/find?{query}")).json()["images"][0]["id"]
     screen.in_page(page, "actions.js", "it.act('reference', { image: given })", best)
-    screen.settled(page)
+    at_rest(page)
 
 
 def side(page: Page, name: str) -> Locator:
@@ -68,7 +69,7 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     page.keyboard.type("grün <b>&amp;</b> 日本")
     page.keyboard.press("Enter")
     expect(side(page, "Must show")).to_contain_text("grün <b>&amp;</b> 日本")
-    screen.settled(page)
+    at_rest(page)
     changes = page.locator(".cq-changes")
     expect(changes).to_contain_text("Changed by you")
     assert page.locator("#results b", has_text="&").count() == 0
@@ -79,18 +80,18 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     page.keyboard.type("a yellow dress")
     page.keyboard.press("Enter")
     expect(side(page, "Must not show").locator(".text").last).to_have_text("a yellow dress")
-    screen.settled(page)
+    at_rest(page)
     expect(side(page, "Must not show").get_by_role("button", name=re.compile("^Add to"))).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(side(page, "Must not show").get_by_role("button", name="a yellow dress", exact=True)).to_be_focused()
     page.keyboard.press("Delete")
     expect(side(page, "Must not show").get_by_text("a yellow dress")).to_have_count(0)
-    screen.settled(page)
+    at_rest(page)
 
     # What moved: against the same turn without the filter.
     page.get_by_label("Show rank changes").check()
     expect(page.locator(".meta .move").first).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     assert {move.inner_text()[0] for move in page.locator(".meta .move").all()} <= set("↑↓=n")
     expect(page.locator(".cq-gone")).to_contain_text(re.compile("left the top 20", re.IGNORECASE))
 
@@ -103,31 +104,31 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     page.mouse.move(box["x"] - 20, box["y"] + box["height"] / 2, steps=25)
     page.mouse.up()
     expect(slider).to_have_attribute("data-value", "0.00")
-    screen.settled(page)
+    at_rest(page)
     assert {move.inner_text() for move in page.locator(".meta .move").all()} == {"="}
     expect(changes).to_contain_text("constraints, filter")
     page.keyboard.press("ControlOrMeta+z")
     expect(slider).to_have_attribute("data-value", "1.00")
-    screen.settled(page)
+    at_rest(page)
 
     page.get_by_role("radio", name="Reward only").click()
     expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
-    screen.settled(page)
+    at_rest(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator(".cq-toast")).to_contain_text("unsaved changes are not included")
     kept = screen.shown_ids(page)
     page.get_by_role("button", name="Keep as a turn").click()
     expect(page.locator(".cq-banner")).to_contain_text("Kept as turn 1 on Branch 2")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == kept
     expect(changes).to_have_count(0)
 
     page.reload()
     expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
-    screen.settled(page)
+    at_rest(page)
     page.get_by_role("group", name="Branches").get_by_role("button", name="Branch 1", exact=True).click()
     expect(page.get_by_role("radio", name="Both")).to_have_attribute("aria-checked", "true")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == found
 
 
@@ -140,7 +141,8 @@ SLOWED = """hold => {
 }"""
 
 
-@pytest.mark.parametrize("hold", [0, 250, 900])
+@pytest.mark.parametrize("hold", [pytest.param(0, marks=pytest.mark.extended), 250,
+                                  pytest.param(900, marks=pytest.mark.extended)])
 def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold: int) -> None:
     page = open_page()
     choose(page, "soft")
@@ -153,9 +155,8 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
         page.keyboard.type(typed, delay=70)
         assert page.evaluate("document.activeElement.textContent") == typed
         page.keyboard.press("Enter")
-        page.wait_for_timeout(80)
     expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
-    screen.settled(page)
+    at_rest(page)
     expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
     expect(page.locator("dialog[open]")).to_have_count(0)
 
@@ -166,7 +167,7 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
     screen.in_page(page, "actions.js", "it.soon('adjust', { weight: 0.5 })")
     page.keyboard.type("234 567 890 gfz", delay=80)
     page.keyboard.press("Escape")
-    screen.settled(page)
+    at_rest(page)
     expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
     expect(page.locator("dialog[open]")).to_have_count(0)
 
@@ -175,10 +176,11 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
         for _ in texts(page, name):
             side(page, name).locator(".text").first.focus()
             page.keyboard.press("Delete")
-            screen.settled(page)
+            at_rest(page)
     expect(page.locator("[data-filter]")).to_contain_text("Nothing to filter by")
 
 
+@pytest.mark.extended
 def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     page = open_page()
     choose(page, "cirevl")
@@ -186,18 +188,18 @@ def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     before = screen.shown_ids(page)
     page.get_by_role("button", name="Add a soft filter").click()
     expect(side(page, "Must show").get_by_role("button")).to_be_focused()
-    screen.settled(page)
+    at_rest(page)
     page.keyboard.press("Enter")
     page.keyboard.type("a striped dress with a belt")
     page.keyboard.press("Enter")
     expect(page.locator(".cq-parts")).to_contain_text("Must show")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) != before
     leaving = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
     assert page.evaluate(leaving)  # changes that nobody kept would be lost
     page.get_by_role("button", name="Reset").click()
     expect(page.locator(".cq-changes")).to_contain_text("Original turn")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == before
     assert not page.evaluate(leaving)
 
@@ -224,23 +226,23 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     page.keyboard.press("Enter")
     expect(first).to_contain_text("edited by you")
     expect(rounds.get_by_role("region", name="Round 2")).to_contain_text("not used")
-    screen.settled(page)
+    at_rest(page)
     edited = screen.shown_ids(page)
     assert edited != found
 
     rounds.get_by_role("button", name="Back to the base query").click()
     expect(rounds.get_by_role("region", name="Base query")).to_contain_text("in use")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) != edited
     rounds.get_by_role("button", name="Use round 2 again").click()
     expect(page.locator(".cq-changes")).to_contain_text("Original turn")
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == found
 
     # A search goes on from what is shown, which becomes a turn first.
     rounds.get_by_role("button", name="Go back to round 1").click()
     expect(page.locator(".cq-changes")).to_contain_text("reflection")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "with a collar", 2)
     expect(page.locator(".cq-banner").first).to_contain_text("Your changes became turn 1 on Branch 2 first")
 
@@ -263,7 +265,7 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     # Marks live through a new drawing; the reference is no mark.
     tiles.nth(0).click()
     page.keyboard.press("r")
-    screen.settled(page)
+    at_rest(page)
     expect(marked.locator("img")).to_have_count(2)
     page.keyboard.press("Escape")
     page.keyboard.press("-")
@@ -279,7 +281,7 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
 
     page.keyboard.press("z")
     expect(marked.locator("img")).to_have_count(2)
-    screen.settled(page)
+    at_rest(page)
     marked.get_by_role("button", name="Clear").click()
     expect(marked).to_be_hidden()
 
@@ -301,7 +303,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     drawer.get_by_role("slider", name=re.compile("^rounds")).fill("1")
     drawer.get_by_role("slider", name=re.compile("^lambda")).fill("0.5")
     drawer.get_by_role("button", name="Apply").click()
-    screen.settled(page)
+    at_rest(page)
     expect(page.locator(".cq-method")).to_contain_text("Custom: CIReVL + CoRR + SoFT")
     expect(page.locator(".cq-method")).to_contain_text("1 round · λ 0.5")
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -317,14 +319,14 @@ def test_what_was_typed_survives_a_reload(open_page: Open) -> None:
     expect(screen.text_field(page)).to_have_value("half a sent")
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.extended)])
 def test_chips_and_rounds_fit_a_phone(open_page: Open, dark: bool) -> None:
     page = open_page("/?__theme=dark" if dark else "/", width=390, height=844)
     choose(page, "corr-soft")
     page.locator("#cq-text").fill("in red, with long sleeves")
     page.locator("#cq-text").press("Enter")
     expect(page.get_by_role("heading", name="in red, with long sleeves")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     for fold in page.locator(".cq-work > summary").all():
         fold.click()
     expect(page.get_by_role("group", name="Rounds of reflection")).to_be_visible()
@@ -409,12 +411,11 @@ def page_of(browser: Browser) -> Iterator[Callable[[App], Page]]:
     contexts = []
 
     def open_one(app: App) -> Page:
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        context.set_default_timeout(90_000)
+        context = new_context(browser)
         contexts.append(context)
         page = context.new_page()
         page.goto(app.url)
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+        at_rest(page)
         return page
 
     yield open_one
@@ -445,8 +446,8 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     screen.text_field(page).press("Enter")
     expect(page.locator(".cq-toast")).to_contain_text("Still searching")
     slow.hold.set()
-    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    at_rest(page)
     expect(screen.text_field(page)).to_have_value("in a brighter red")
     expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
     expect(page.locator(".cq-usage")).to_contain_text("slow-one")
@@ -458,13 +459,14 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt, but red.")
     page.get_by_role("button", name=re.compile("^Stop here")).click()
     # At once, while the server still holds its answer back.
-    expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible()
     slow.hold.set()
     expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds of reflection.")
-    screen.settled(page)
+    at_rest(page)
     assert len(screen.shown_ids(page)) == 60
 
 
+@pytest.mark.extended
 def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], Page]) -> None:
     page = page_of(connected)
     choose(page, "corr")
@@ -474,7 +476,7 @@ def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], P
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
     with page.expect_response("**/runs/*/stop"):  # the server knows before the answer goes on
         page.keyboard.press("Escape")
-    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=180_000)
+    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds")
     slow.hold.set()
 
 
@@ -487,6 +489,7 @@ def test_a_server_that_is_away_is_said_where_the_results_are(
     assert len(screen.shown_ids(page)) == 60
 
 
+@pytest.mark.extended
 def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
     connected: App, slow: Slow, page_of: Callable[[App], Page]
 ) -> None:
@@ -497,11 +500,11 @@ def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
         screen.text_field(page).fill("in red, please")
         screen.text_field(page).press("Enter")
         told = page.locator(".cq-banner", has_text="declined to answer")
-        expect(told).to_be_visible(timeout=180_000)
+        expect(told).to_be_visible()
         expect(screen.text_field(page)).to_have_value("in red, please")
         told.get_by_role("button", name="Repeat with the built-in rules").click()
-        expect(page.get_by_role("listbox", name="Results of turn 1: in red, please")).to_be_visible(timeout=180_000)
-        screen.settled(page)
+        expect(page.get_by_role("listbox", name="Results of turn 1: in red, please")).to_be_visible()
+        at_rest(page)
         differs = page.locator(".cq-banner", has_text="this turn goes on with the language model built-in")
         expect(differs).to_be_visible()
         expect(screen.text_field(page)).to_have_value("")
@@ -511,8 +514,8 @@ def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
     # Only that turn: the next one is the language model's again.
     screen.text_field(page).fill("in orange")
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("listbox", name="Results of turn 2: in orange")).to_be_visible(timeout=180_000)
-    screen.settled(page)
+    expect(page.get_by_role("listbox", name="Results of turn 2: in orange")).to_be_visible()
+    at_rest(page)
     expect(page.locator(".cq-usage")).to_contain_text("slow-one")
 
     # Where a part of the turn was declined, its note has the button; the repeated turn begins a branch of its own.
@@ -521,10 +524,10 @@ def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
         screen.text_field(page).fill("in a darker red")
         screen.text_field(page).press("Enter")
         note = page.locator(".cq-banner", has_text="Round 1 of reflection failed")
-        expect(note).to_be_visible(timeout=180_000)
+        expect(note).to_be_visible()
         note.get_by_role("button", name="Repeat with the built-in rules").click()
-        expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2, timeout=180_000)
-        screen.settled(page)
+        expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
+        at_rest(page)
         expect(page.locator(".cq-title")).to_have_text("in a darker red")
         expect(note).to_have_count(0)
     finally:

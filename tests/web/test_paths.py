@@ -22,6 +22,7 @@ from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, environment_of, settings_of
 from tests.fakes.forked import start
+from tests.fakes.patience import PATIENCE
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import make_study
 from tests.web.conftest import ROOT, wait_for_address
@@ -41,7 +42,7 @@ class Place:
     def ask(
         self, path: str, name: str = "", method: str = "GET", body: bytes = b"", **headers: str,
     ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
             sent = {"Cookie": f"cirque={self.cookies[name]}"} if name else {}

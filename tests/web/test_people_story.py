@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import start
+from tests.web.browsing import new_context
 from tests.web.conftest import wait_for_address
 
 PASSWORD = "correct horse"
@@ -30,29 +31,31 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 def sign_in(page: Page, name: str, password: str = PASSWORD) -> None:
-    page.keyboard.type(name)   # the field has the focus
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.keyboard.type(name)
     page.keyboard.press("Tab")
     page.keyboard.type(password)
     page.keyboard.press("Enter")
 
 
 def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser) -> None:
-    ada = browser.new_page()
+    ada = new_context(browser).new_page()
     ada.goto(f"{address}/people")
     adding = ada.get_by_role("region", name="Add a person")
-    adding.get_by_label("Name").fill("Ada", timeout=180_000)
+    adding.get_by_label("Name").fill("Ada")
     adding.get_by_role("textbox", name=re.compile("^Password")).fill(PASSWORD)
     adding.get_by_role("button", name="Create the admin account").click()
 
     ada.wait_for_url("**/sign-in?next=%2Fpeople")
     sign_in(ada, "Ada", "wrong horse")
     expect(ada.get_by_role("alert")).to_contain_text("name or password is wrong")
-    ada.keyboard.type(PASSWORD)   # the name stayed
+    expect(ada.get_by_label("Password")).to_be_focused()   # the name stayed
+    ada.keyboard.type(PASSWORD)
     ada.keyboard.press("Enter")
     ada.wait_for_url("**/people")
 
     inviting = ada.get_by_role("region", name="Invite")
-    inviting.get_by_role("button", name="Create link").click(timeout=180_000)
+    inviting.get_by_role("button", name="Create link").click()
     link = inviting.get_by_label("Invitation link").input_value()
     assert link.startswith(f"{address}/join/")
 
@@ -61,12 +64,12 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     inviting.get_by_role("button", name="Withdraw the invitation").first.click()   # the latest
     ada.get_by_role("dialog").get_by_role("button", name="Withdraw it").click()
     expect(inviting.get_by_role("button", name="Withdraw the invitation")).to_have_count(1)
-    mallory = browser.new_context().new_page()
+    mallory = new_context(browser).new_page()
     mallory.goto(inviting.get_by_label("Invitation link").input_value())
     expect(mallory.get_by_text("cannot be used any more")).to_be_visible()
     mallory.context.close()
 
-    bob = browser.new_context().new_page()
+    bob = new_context(browser).new_page()
     bob.goto(link)
     bob.get_by_label("Your name").fill("Bob 👩🏽‍🔬")
     bob.get_by_role("textbox", name=re.compile("^Password")).fill(PASSWORD)
@@ -80,7 +83,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
 
     ada.reload()
     row = ada.get_by_role("row").filter(has_text="Bob")
-    row.get_by_role("button", name="Deactivate").click(timeout=180_000)
+    row.get_by_role("button", name="Deactivate").click()
     ada.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
     expect(row.get_by_role("button", name="Reactivate Bob")).to_be_visible()
     bob.goto(f"{address}/annotate")

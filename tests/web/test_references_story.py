@@ -6,10 +6,12 @@ import json
 import re
 from typing import Any
 
+import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest
 
 RECORD = "() => fetch(`export/${new URL(location.href).searchParams.get('session')}.json`).then((one) => one.text())"
 
@@ -31,7 +33,7 @@ def add(page: Page, place: int) -> None:
     expect(picker.get_by_role("heading", name="Add a picture")).to_be_visible()
     picker.get_by_role("group", name="Gallery images").get_by_role("button").nth(place).press("Enter")
     expect(picker).to_be_hidden()
-    screen.settled(page)
+    at_rest(page)
 
 
 def test_pictures_are_added_searched_with_removed_and_still_there_after_a_reload(open_page):
@@ -93,7 +95,7 @@ def test_results_are_added_to_the_reference(open_page):
     page.keyboard.press("a")
     expect(added(page)).to_have_count(1)
     expect(page.locator(".cq-refname")).to_have_text(picked)
-    screen.settled(page)
+    at_rest(page)
     fourth = screen.tiles(page).nth(3)
     fourth.dblclick()
     page.get_by_role("dialog", name="Picture").get_by_role("button", name="Add to the reference").click()
@@ -104,6 +106,7 @@ def test_results_are_added_to_the_reference(open_page):
     assert turns(page)[1]["reference_image_id"] == picked and len(turns(page)[1]["further_references"]) == 2
 
 
+@pytest.mark.extended
 def test_methods_are_compared_from_one_picture_and_say_so(open_page):
     page = open_page()
     add(page, 0)
@@ -147,7 +150,7 @@ def test_a_region_is_cut_out_with_the_mouse_and_with_the_keyboard(open_page):
     page.keyboard.press("Enter")
     expect(stage(page)).to_be_hidden()
     expect(page.locator(".cq-refname")).to_have_text(f"cut from {whole}")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in red", 1)
     [turn] = turns(page)
     [cut] = turn["cut_out"]
@@ -161,6 +164,7 @@ def test_a_region_is_cut_out_with_the_mouse_and_with_the_keyboard(open_page):
     expect(page.locator(".cq-refname")).to_have_text(f"cut from {whole}")
 
 
+@pytest.mark.extended
 def test_one_of_several_is_cut_and_a_finger_draws(open_page, tmp_path):
     page = open_page()
     first = screen.reference(page)
@@ -172,7 +176,7 @@ def test_one_of_several_is_cut_and_a_finger_draws(open_page, tmp_path):
     chosen.value.set_files(path)
     expect(added(page)).to_have_count(1)
     before = added(page).get_attribute("data-one")
-    screen.settled(page)
+    at_rest(page)
     page.get_by_role("button", name="Cut out a region").click()
     page.get_by_role("button", name="Reference picture 2: your picture").click()
     expect(stage(page)).to_have_css("aspect-ratio", "2 / 1")

@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.fakes.colour_relevance import random_relevance
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import start
+from tests.web.browsing import at_rest, new_context
 from tests.web.conftest import App, wait_for_address
-from tests.web.screen import search, settled, shown_ids, tiles
+from tests.web.screen import search, shown_ids, tiles
 from tests.web.test_columns_story import choose as compare
 from tests.web.test_methods_story import choose
 
@@ -41,13 +42,12 @@ def open_scored(browser: Browser, scored: App) -> Iterator[Open]:
     contexts, complaints = [], []
 
     def open_one(width: int = 1440, height: int = 900) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height})
-        context.set_default_timeout(90_000)
+        context = new_context(browser, viewport={"width": width, "height": height})
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(scored.url)
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+        at_rest(page)
         return page
 
     yield open_one
@@ -69,7 +69,7 @@ def test_results_are_ranked_by_relevance_and_say_so(open_scored: Open) -> None:
     expect(work).to_be_visible()
     work.locator("select[name='relevance.over']").select_option("first")
     work.get_by_role("button", name="Rank again").click()
-    settled(page)
+    at_rest(page)
     expect(page.locator(".cq-changes")).to_contain_text("CIRQRS")
     assert shown_ids(page) != everything, "behind the first 50 Slerp ranks"
     expect(page.locator("#how")).to_contain_text("Relevance model")
@@ -80,12 +80,12 @@ def test_metrics_are_told_after_the_vote_alone(open_scored: Open) -> None:
     answers: list[str] = []
     page.on("request", lambda request: answers.append(request.url) if "/judges/" in request.url else None)
     compare(page, "text-only", "image-only", blind=True)
-    expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
-    settled(page)
+    expect(page.locator(".cq-column")).to_have_count(2)
+    at_rest(page)
     assert answers == [] and "cirqrs" not in page.locator("#results").inner_html().lower()
     page.keyboard.press("2")
     table = page.locator(".cq-judges table")
-    expect(table).to_be_visible(timeout=180_000)
+    expect(table).to_be_visible()
     expect(table.get_by_role("row", name=re.compile("^You"))).to_contain_text("B")
     expect(table.get_by_role("row", name=re.compile("^CIRQRS@10"))).to_contain_text(re.compile(r"[01]\.\d{3}"))
     expect(page.locator(".cq-judges")).to_contain_text(re.compile(r"@10: agreed with you in [01] of 1 pair so far"))
@@ -93,6 +93,7 @@ def test_metrics_are_told_after_the_vote_alone(open_scored: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
+@pytest.mark.extended
 def test_without_a_model_the_methods_are_disabled_and_nothing_is_judged(
     browser: Browser, home: Path, tmp_path: Path
 ) -> None:
@@ -101,16 +102,15 @@ def test_without_a_model_the_methods_are_disabled_and_nothing_is_judged(
         process = start("app.py", environment=environment_of(
             home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_RELEVANCE="off"), output=stream)
     try:
-        context = browser.new_context(viewport={"width": 390, "height": 844})
-        context.set_default_timeout(90_000)
+        context = new_context(browser, viewport={"width": 390, "height": 844})
         page = context.new_page()
         page.goto(wait_for_address(process, log))
-        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+        at_rest(page)
         search(page, "in red", 1)
         disabled = page.locator("#drawer-settings [name=method][value=cirqrs]")
         expect(disabled).to_be_disabled()
         compare(page, "text-only", "image-only")
-        expect(page.locator(".cq-column")).to_have_count(2, timeout=180_000)
+        expect(page.locator(".cq-column")).to_have_count(2)
         with page.expect_response(re.compile("/judges/comparison")) as answer:
             page.locator(".cq-vote").first.click()
         assert answer.value.json() == {"html": ""}

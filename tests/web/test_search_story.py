@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest, until
 
 Open = Callable[..., Page]
 
@@ -42,7 +43,7 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     # Back to the first turn; another way from there keeps the one we came.
     turns.nth(0).get_by_role("button").click()
     expect(page.get_by_text("You are viewing turn 1 of 3.")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     other = screen.refine_from(page, 5)
     screen.search(page, "in navy with white dots", 2)
     expect(turns).to_have_count(2)
@@ -58,16 +59,16 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     expect(page.get_by_text(re.compile(r"overlap@10"))).to_be_visible()
     expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
     page.get_by_role("button", name="Back to the results").click()
-    screen.settled(page)
+    at_rest(page)
 
     # Everything is in the database: a reload shows the last turn, and the other branch is there.
     page.reload()
     expect(page.get_by_role("heading", name="in navy with white dots")).to_be_visible()
     assert page.url == session_url
-    screen.settled(page)
+    at_rest(page)
     branches.get_by_role("button", name="Branch 1", exact=True).click()
     expect(page.get_by_role("heading", name="striped")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == third_results
 
     page.locator("summary", has_text="Export").click()
@@ -106,7 +107,7 @@ def test_with_the_keyboard_alone(open_page: Open) -> None:
     press("Enter")
     expect(screen.tiles(page).first).to_be_focused()
     expect(screen.tiles(page).first).to_have_attribute("aria-selected", "true")
-    screen.settled(page)
+    at_rest(page)
 
     press("ArrowRight")
     press("ArrowDown")
@@ -129,28 +130,41 @@ def test_with_the_keyboard_alone(open_page: Open) -> None:
     press("r")
     expect(screen.text_field(page)).to_be_focused()
     expect(page.locator(".cq-refname")).to_have_text(wanted)
-    screen.settled(page)
+    at_rest(page)
     page.keyboard.type("longer")
     press("Enter")
     expect(page.get_by_role("heading", name="longer")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     press("z")
     expect(page.get_by_text("You are viewing turn 1 of 2.")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
 
     press("g")
-    expect(page.get_by_role("dialog", name="Gallery")).to_be_visible()
-    page.keyboard.type("a blue shirt")
-    expect(page.get_by_text("Closest 36")).to_be_visible()
-    press("ArrowDown")
+    gallery = page.get_by_role("dialog", name="Gallery")
+    expect(gallery).to_be_visible()
+    at_rest(page)
+    asked: list[Route] = []
+    page.route(re.compile("media/find"), lambda route: asked.append(route))
+    page.keyboard.type("a blue")
+    until(page, lambda: bool(asked))
+    page.keyboard.type(" shirt")
+    until(page, lambda: "shirt" in asked[-1].request.url)
+    press("ArrowDown")                               # to a picture that the answer replaces
+    asked.pop().continue_()
+    expect(gallery.get_by_text("Closest 36")).to_be_visible()
+    expect(gallery.locator(".cq-tile:focus")).to_have_count(1)
+    for late in asked:
+        late.fulfill(json={"error": "An answer to fewer words."})
+    at_rest(page)
+    expect(gallery.get_by_text("Closest 36")).to_be_visible()
     press("ArrowRight")
     press("Enter")
-    expect(page.get_by_role("dialog", name="Gallery")).to_be_hidden()
-    screen.settled(page)
+    expect(gallery).to_be_hidden()
+    at_rest(page)
     assert screen.reference(page) != wanted
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.extended)])
 def test_on_a_phone_nothing_scrolls_sideways(open_page: Open, dark: bool) -> None:
     page = open_page("/?__theme=dark" if dark else "/", width=390, height=844)
     _fits(page)
@@ -158,13 +172,13 @@ def test_on_a_phone_nothing_scrolls_sideways(open_page: Open, dark: bool) -> Non
     field.fill("with long sleeves")
     field.press("Enter")
     expect(page.get_by_role("heading", name="with long sleeves")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     _fits(page)
     assert len(page.locator(".cq-grid").evaluate("g => getComputedStyle(g).gridTemplateColumns.split(' ')")) == 2
     assert page.locator(".cq-fold").evaluate("fold => fold.open") is False
     expect(field).to_be_in_viewport()
     page.locator(".cq-pickbar").get_by_role("button", name="Refine from this").click()
-    screen.settled(page)
+    at_rest(page)
     page.get_by_role("button", name="Settings", exact=True).click()
     expect(page.get_by_role("dialog", name="Settings")).to_be_visible()
     _fits(page)
@@ -174,6 +188,7 @@ def _fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
 
 
+@pytest.mark.extended
 def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
     mine, theirs = open_page(), open_page()
     screen.search(mine, "in red", 1)
@@ -189,7 +204,7 @@ def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
     # With the link they continue together: each turn is a turn of the same session.
     theirs.goto(mine.url)
     expect(theirs.get_by_role("heading", name="in red")).to_be_visible()
-    screen.settled(theirs)
+    at_rest(theirs)
     screen.search(theirs, "with a collar", 2)
     screen.search(mine, "shorter", 2)
     expect(mine.get_by_role("group", name="Branches").get_by_role("button", name=re.compile("^Branch .,"))
@@ -202,7 +217,7 @@ def test_find_a_target(open_page: Open) -> None:
     page.get_by_role("button", name="Give me a target").click()
     target = page.get_by_role("region", name="Target")
     expect(target).to_contain_text("Find this image")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in red", 1)
     expect(page.get_by_text("target at rank")).to_have_count(0)
     screen.refine_from(page, 2)
@@ -211,13 +226,14 @@ def test_find_a_target(open_page: Open) -> None:
 
     target.get_by_label("Live rank").check()
     expect(page.get_by_text("target at rank")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     target.get_by_role("button", name="Give up").click()
     expect(target).to_contain_text("Over your 1 finished target session")
     expect(target).to_contain_text("Turn 2 repeats turn 1")
     expect(target.get_by_role("img", name=re.compile(r"Rank of the target by turn: \d+, \d+"))).to_be_visible()
 
 
+@pytest.mark.extended
 def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Find a target").locator("visible=true").click()
@@ -227,18 +243,19 @@ def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     target = page.get_by_role("region", name="Target")
     wanted = re.search(r"image=([^&]+)", target.locator("img").first.get_attribute("src") or "")
     assert wanted
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in blue", 1)
     wrong = screen.tiles(page).locator(f":scope:not([data-image='{wanted[1]}'])").first
     wrong.click()
     page.keyboard.press("f")
     expect(page.locator(".cq-banner")).to_contain_text("Keep looking")
-    screen.settled(page)
+    at_rest(page)
     # The gallery has 90 images and 60 are shown, so the target may be further down: ask for all.
     screen.in_page(page, "results/selection.js", "it.found(given)", wanted[1])
     expect(page.locator(".cq-banner")).to_contain_text("Correct.")
 
 
+@pytest.mark.extended
 def test_settings_begin_a_new_session(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
@@ -248,7 +265,7 @@ def test_settings_begin_a_new_session(open_page: Open) -> None:
     page.get_by_role("slider", name=re.compile("^beta")).fill("0")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator(".cq-banner")).to_contain_text("A session keeps its method")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "a green dress", 1)
     assert page.url != before
     expect(page.locator(".cq-card")).to_contain_text("Text only")
@@ -260,7 +277,7 @@ def test_own_picture_by_file_and_by_paste(open_page: Open, tmp_path: Path) -> No
     Image.new("RGB", (90, 120), (200, 30, 40)).save(path)
     page.locator("#cq-file").set_input_files(path)
     expect(page.locator(".cq-refname")).to_have_text("your picture")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "with long sleeves", 1)
 
     buffer = io.BytesIO()
@@ -272,16 +289,17 @@ def test_own_picture_by_file_and_by_paste(open_page: Open, tmp_path: Path) -> No
         document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
     }""", list(buffer.getvalue()))
     expect(page.locator(".cq-frame img")).not_to_have_attribute("src", before or "")
-    screen.settled(page)
+    at_rest(page)
 
 
+@pytest.mark.extended
 def test_texts_are_shown_as_texts(open_page: Open) -> None:
     page = open_page()
     text = "<img src=x onerror=alert(1)> ${alert(2)} `{{value}}` \\u0041"
     screen.text_field(page).fill(text)
     screen.text_field(page).press("Enter")
     expect(page.get_by_role("heading", name=text)).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     assert page.locator("#results img[src=x]").count() == 0
 
 
@@ -292,7 +310,7 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     screen.text_field(page).press("Enter")
     expect(page.locator(".cq-ask .cq-inline")).to_contain_text("Say what should be different")
     expect(page.locator(".toast-body")).to_contain_text("Say what should be different")
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "in red", 1)
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
@@ -303,7 +321,7 @@ def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     first = page.url
     page.get_by_role("button", name="New").first.click()
     page.wait_for_url(lambda url: "session=" not in url)
-    screen.settled(page)
+    at_rest(page)
     page.go_back()
     page.wait_for_url(first)
-    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()

@@ -12,21 +12,24 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.fakes import forked
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import Running
+from tests.fakes.patience import PATIENCE
 from tests.web import screen
+from tests.web.browsing import at_rest, new_context
 from tests.web.conftest import ROOT, wait_for_address
 
 
 @pytest.fixture
-def start(home: Path, tmp_path: Path) -> Iterator[Callable[[int], tuple[subprocess.Popen[bytes], Path]]]:
+def start(home: Path, tmp_path: Path) -> Iterator[Callable[[int], tuple[Running, Path]]]:
     started = []
 
-    def run(port: int) -> tuple[subprocess.Popen[bytes], Path]:
+    def run(port: int) -> tuple[Running, Path]:
         log = tmp_path / f"{len(list(tmp_path.iterdir()))}.log"
         environment = environment_of(home, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1")
         with log.open("w") as stream:
-            process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
-                                       stdout=stream, stderr=subprocess.STDOUT)
+            process = forked.start("app.py", environment=environment, output=stream)
         started.append(process)
         return process, log
 
@@ -50,13 +53,13 @@ def test_the_server_starts_without_models_and_without_what_draws_and_counts() ->
     assert answer.stdout.strip() == "[]"
 
 
-def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[subprocess.Popen[bytes], Path]]) -> None:
+def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[Running, Path]]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         process, log = start(port)
-        assert process.wait(60) == 1
+        assert process.wait(PATIENCE) == 1
     said = log.read_text()
     assert f"Port {port} is in use" in said
     assert f"CIRQUE_PORT={port + 1}" in said
@@ -64,13 +67,13 @@ def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[subpro
 
 
 def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
-    start: Callable[..., tuple[subprocess.Popen[bytes], Path]], browser: Browser
+    start: Callable[..., tuple[Running, Path]], browser: Browser
 ) -> None:
     process, log = start(0)
     url = wait_for_address(process, log)
-    page = browser.new_page()
+    page = new_context(browser).new_page()
     page.goto(url)
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=180_000)
+    at_rest(page)
     screen.search(page, "in red", 1)
     chosen = screen.refine_from(page, 4)
     _stop(process, log, signal.SIGINT)
@@ -80,12 +83,12 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     screen.search(page, "longer", 2)  # the session is in the database, where the page was is on the page
     expect(page.locator(".cq-frame")).to_have_attribute("data-name", chosen)   # of this turn; the ring is elsewhere
     page.reload()
-    expect(page.get_by_role("heading", name="longer")).to_be_visible(timeout=180_000)
+    expect(page.get_by_role("heading", name="longer")).to_be_visible()
     _stop(process, log, signal.SIGTERM)
     page.close()
 
 
-def _stop(process: subprocess.Popen[bytes], log: Path, number: signal.Signals) -> None:
+def _stop(process: Running, log: Path, number: signal.Signals) -> None:
     process.send_signal(number)
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
     assert len(log.read_text().splitlines()) == 2, log.read_text()  # the address, and that it is open

@@ -14,6 +14,7 @@ from cir_core.gallery.gallery import Gallery
 from tests.fakes.colours import colour_gallery
 from tests.fakes.session_studies import make_session_study, session_rated
 from tests.integration.crowd import Server
+from tests.web.browsing import at_rest, enter
 from tests.web.judging import (
     Meet,
     a_server,
@@ -107,8 +108,7 @@ def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gal
     marked(page, "Naturalness")
     ada.press("4", "3")
     marked(page, "Progress")
-    page.wait_for_timeout(400)
-    ada.press("Enter")
+    enter(page)
     expect(question(page, "Progress").locator(".cq-inline")).to_have_text("No answer yet: choose 1 to 5.")
     ada.press("ArrowDown", "5")
     marked(page, "Overall")
@@ -206,12 +206,13 @@ def test_on_a_phone(meet: Meet, server: Server, gallery: Gallery) -> None:
         button.click()
     assert chosen(page) == 5 * ["4"]
     with page.expect_response(re.compile("study/save")):
-        page.wait_for_timeout(400)
+        at_rest(page)
         page.get_by_role("button", name="Save and continue").click()
     expect(page.locator(".st-pace")).to_contain_text("1 of 9")
     assert answers(server.home, study) == {order[place]: session_rated()}
 
 
+@pytest.mark.extended
 def test_what_was_begun_outlives_a_killed_server(meet: Meet, server: Server, gallery: Gallery) -> None:
     study, _ = a_session_study(server, gallery, "Killed")
     cleo = meet("Cleo")
@@ -220,8 +221,7 @@ def test_what_was_begun_outlives_a_killed_server(meet: Meet, server: Server, gal
         cleo.press("3", "3", "3", "3")
     server.kill()
     cleo.press("5")
-    page.wait_for_timeout(400)
-    cleo.press("Enter")
+    enter(page)
     expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
     server.start()
     session(page, 2)
@@ -256,8 +256,7 @@ def test_a_closed_study_is_shown_and_takes_nothing(meet: Meet, server: Server, g
     with stores(server.home) as opened:
         opened.studies.set_accepting(study.study_id, False)
     dan.press("4", "4", "4", "4", "4")
-    page.wait_for_timeout(400)
-    dan.press("Enter")
+    enter(page)
     expect(page.get_by_role("alert").filter(has_text="takes no more answers")).to_be_visible()
     assert answers(server.home, study) == {}
     expect(begin_button(page)).to_have_count(0)

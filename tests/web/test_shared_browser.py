@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.fakes.studies import flagged
 from tests.integration.crowd import PASSWORD, Server
+from tests.web.browsing import at_rest, enter
 from tests.web.judging import Meet, Person, a_server, a_study, history, item, stores, visitors
 
 
@@ -38,12 +39,11 @@ def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server)
     page = hal.open(study)
     sign_in_as(hal, "Ivy")
     hal.press("4")
-    page.wait_for_timeout(400)
-    hal.press("Enter")
+    enter(page)
     expect(page.get_by_role("alert").filter(has_text="This page was opened by Hal, but you are now signed in as Ivy")
            ).to_be_visible()
     item(page, 1)
-    page.wait_for_timeout(700)   # the draft is not taken as Ivy's either
+    at_rest(page)   # the draft is not taken as Ivy's either
 
     # Nor does it show anything as hers, or get her anything.
     hal.press("ArrowRight")

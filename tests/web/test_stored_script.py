@@ -23,8 +23,9 @@ from tests.fakes.forked import start
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
 from tests.web import screen
+from tests.web.browsing import at_rest, new_context
+from tests.web.browsing import enter as press_enter
 from tests.web.conftest import wait_for_address
-from tests.web.surveying import enter as press_enter
 
 OPEN_ALL = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
 
@@ -36,6 +37,12 @@ def script(where: str) -> str:
 
 ADMIN, JUDGE, OTHER = script("ad"), script("ju"), script("ot")
 VALIDITY, SURVEY = script("validity"), script("survey")
+# An image that is not there takes a moment to fail: one that is asked for after all others fails after them.
+ONE_MORE_FAILS = """() => new Promise((failed) => {
+  const image = new Image();
+  image.onerror = failed;
+  image.src = "x";
+})"""
 LISTENS = """window.struckBy = []; window.struck = (where) => window.struckBy.push(where);
 document.addEventListener("error", (event) => {
   if (event.target.getAttribute?.("src") === "x") window.struckBy.push("an image of nowhere");
@@ -112,8 +119,7 @@ def fill(home: Path) -> None:
 
 @pytest.fixture
 def page(address: str, browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(90_000)
+    context = new_context(browser)
     context.add_init_script(LISTENS)
     yield context.new_page()
     context.close()
@@ -132,7 +138,7 @@ def shows(page: Page, *where: str) -> None:
 
 
 def check(page: Page) -> None:
-    page.wait_for_timeout(300)   # an image that is not there takes a moment to fail
+    page.evaluate(ONE_MORE_FAILS)
     assert page.evaluate("window.struckBy") == []
     assert page.evaluate('document.querySelectorAll("img[src=x], [onerror]").length') == 0
 
@@ -140,7 +146,7 @@ def check(page: Page) -> None:
 def test_the_search_screen(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(address)
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached")
+    at_rest(page)
     check(page)
     screen.search(page, script("typed"), 1)
     shows(page, "typed")
@@ -151,7 +157,7 @@ def test_the_search_screen(page: Page, address: str) -> None:
     screen.search(page, script("again"), 2)
     shows(page, "typed", "again")
     page.reload()
-    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached")
+    at_rest(page)
     expect(page.get_by_role("heading", name=script("again"))).to_be_visible()
     page.evaluate(OPEN_ALL)
     shows(page, "typed", "again")
@@ -168,6 +174,7 @@ def test_annotating(page: Page, address: str) -> None:
     check(page)
 
 
+@pytest.mark.extended
 def test_a_survey(page: Page, address: str) -> None:
     enter(page, address, OTHER)
     page.goto(f"{address}/annotate")
@@ -184,6 +191,7 @@ def test_a_survey(page: Page, address: str) -> None:
     shows(page, "question", "seta", "setb")
 
 
+@pytest.mark.extended
 def test_adjudicating(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(f"{address}/adjudicate")
@@ -201,6 +209,7 @@ def test_studies_and_their_results(page: Page, address: str) -> None:
         shows(page, *texts)
 
 
+@pytest.mark.extended
 def test_analysis(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(f"{address}/analysis")
@@ -208,7 +217,8 @@ def test_analysis(page: Page, address: str) -> None:
     for study, texts in ((VALIDITY, ("ju", "ot")), (SURVEY, ("method1", "metric"))):
         page.goto(f"{address}/analysis?study={study}".replace('"', "%22").replace("<", "%3C").replace(">", "%3E"))
         expect(page.locator("[data-section]").first).to_be_visible()
-        page.wait_for_timeout(1500)   # figures are drawn after the tables
+        at_rest(page)
+        expect(page.locator(".js-plotly-plot").first).to_be_visible()   # figures are drawn after the tables
         page.evaluate(OPEN_ALL)
         shows(page, *texts)
 
@@ -229,6 +239,7 @@ def hostile_benchmark(folder: Path) -> None:
                                                      "dataset": script("dataset")}, "results": [result]}))
 
 
+@pytest.mark.extended
 def test_benchmarks(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(f"{address}/benchmarks")
@@ -241,6 +252,7 @@ def test_benchmarks(page: Page, address: str) -> None:
     shows(page, "id0")
 
 
+@pytest.mark.extended
 def test_people_and_the_log(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(f"{address}/people")
@@ -252,6 +264,7 @@ def test_people_and_the_log(page: Page, address: str) -> None:
     check(page)
 
 
+@pytest.mark.extended
 def test_the_pages_before_the_app(page: Page, address: str) -> None:
     page.goto(f"{address}/sign-in")
     page.get_by_label("Name").fill(script("typed"))
@@ -274,6 +287,6 @@ def test_a_report_as_a_page_of_its_own(page: Page, address: str, tmp_path: Path)
         file = tmp_path / "report.html"
         file.write_bytes(answer.body())
         page.goto(file.as_uri())
-        page.wait_for_timeout(1000)
         expect(page.get_by_text(study).first).to_be_attached()
+        expect(page.locator(".js-plotly-plot").first).to_be_attached()
         check(page)

@@ -19,8 +19,9 @@ from annotation.records import Study
 from tests.fakes.studies import rated
 from tests.integration.crowd import Server
 from tests.unit.annotation.preference.test_hp_studies import RELEASED
+from tests.web.browsing import at_rest, enter
 from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
-from tests.web.surveying import a_survey, begin, chosen, enter, past_the_check, question, the_sum
+from tests.web.surveying import a_survey, begin, chosen, past_the_check, question, the_sum
 
 CONSENT = "You take part in a study of image search.\n\nYou may stop at any time."
 # Eight questions, two of them for both: ten answers, five for each of two people. Forms of three and two questions.
@@ -53,7 +54,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     study = a_survey(server.home, "Malls", questions=8, layout=LAYOUT, settings=SETTINGS)
     ada = meet("Ada")
     page = ada.page
-    page.reload()
+    page.goto(f"{server.url}/annotate")
     page.get_by_role("button", name="Begin: Malls").click()
 
     # Guidelines, and a consent that must be given.
@@ -213,9 +214,11 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
 def answer_everything(person: Person, page: Page) -> None:
     """With the mouse: the second set a little better, always."""
-    page.get_by_role("button", name="I have read this").click(delay=300)
+    at_rest(page)
+    page.get_by_role("button", name="I have read this").click()
     page.get_by_label("I have read this and agree to participate.").check()
-    page.get_by_role("button", name="Go on").click(delay=300)
+    at_rest(page)
+    page.get_by_role("button", name="Go on").click()
     for number in range(1, 6):
         question(page, number)
         page.get_by_role("radiogroup", name="Score for Mall 1").get_by_role("radio", name="3:").click()
@@ -224,7 +227,7 @@ def answer_everything(person: Person, page: Page) -> None:
         reason = page.get_by_label("Please explain the reason for your score.").and_(page.get_by_role("textbox"))
         if reason.is_visible():
             reason.fill("b")
-        page.wait_for_timeout(300)
+        at_rest(page)
         with page.expect_response(lambda answer: "study/save" in answer.url and answer.ok):
             page.get_by_role("button", name="Save and continue").click()
         if number in (2, 3, 5):
@@ -340,6 +343,7 @@ def test_ties_and_instructions(meet: Meet, server: Server) -> None:
     assert [one.answer["preferred"] == 0 for one in history(server.home, study)] == [True, False]
 
 
+@pytest.mark.extended
 def test_the_server_goes_away(meet: Meet, server: Server) -> None:
     layout = SurveyLayout(per_person=3, forms=1, shared_every=0, reason_every=0, seed=5)
     study = a_survey(server.home, "Away", questions=3, layout=layout, settings={"check_every": 2})
@@ -394,7 +398,7 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
             "all => all.every(one => one.offsetHeight > 0 && one.scrollWidth <= one.parentElement.clientWidth"
             " && parseFloat(getComputedStyle(one).fontSize) >= 12)")
     expect(page.get_by_text("Score for Shopping Mall 1", exact=True)).to_be_visible()
-    page.wait_for_timeout(300)
+    at_rest(page)
     page.get_by_role("button", name="Save and continue").click()
     expect(page.locator("#sv-lacks-A")).to_be_in_viewport()
     for mall, rating in (("Shopping Mall 1", "2:"), ("Shopping Mall 2", "5:")):

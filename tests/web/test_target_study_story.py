@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,11 +17,12 @@ from annotation.records import Item, Study
 from cir_core.gallery.gallery import open_gallery
 from cir_core.registry.kinds import read_benchmark
 from cir_core.sample.atelier.ground_truth import read_attributes
+from tests.fakes import forked
 from tests.fakes.attribute_person import AttributePerson
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.databases import environment_of
 from tests.integration.crowd import Server
-from tests.web.conftest import ROOT
+from tests.web.browsing import enter
 from tests.web.judging import Meet, Person, a_server, answers, begin, draft_kept, history, order_of, stores, visitors
 
 EACH = 2   # queries of each of the three data sets
@@ -58,9 +57,8 @@ def meet(browser: Browser, server: Server) -> Iterator[Meet]:
 
 
 def cirque(home: Path, *arguments: object, **settings: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "cli.main", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=False,
-        env=environment_of(home, **{f"CIRQUE_{name}": value for name, value in settings.items()}))
+    done = forked.run("-m", "cli.main", *map(str, arguments), environment=environment_of(
+        home, **{f"CIRQUE_{name}": value for name, value in settings.items()}))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -136,8 +134,7 @@ def test_marking_with_the_keyboard_alone(meet: Meet, server: Server) -> None:
     dan.press("Control+z")
     active(page, 1)
     assert marks(page)[:4] == ["yes", "no", "unsure", ""]
-    page.wait_for_timeout(400)
-    dan.press("Enter")
+    enter(page)
     expect(page.locator(".tg-panel .cq-inline").first).to_have_text(
         f"{count - 3} images have no mark yet: yes, no or unsure.")
     active(page, 3)
@@ -234,6 +231,7 @@ def said_by(person: str, item: Item, truth: AttributePerson, queries: Mapping[st
     return saved(item, *given)
 
 
+@pytest.mark.extended
 def test_three_people_a_killed_server_and_the_corrected_targets(
     meet: Meet, server: Server, truth: AttributePerson, tmp_path: Path,
 ) -> None:
@@ -309,8 +307,7 @@ def mark_and_kill(person: Person, server: Server, answer: Mapping[str, Any], num
         person.press(*given[:half])
     server.kill()
     person.press(*given[half:])
-    person.page.wait_for_timeout(400)
-    person.press("Enter")
+    enter(person.page)
     expect(person.page.get_by_text("Your answer is kept in this browser")).to_be_visible()
     server.start()
     query(person.page, number + 2)

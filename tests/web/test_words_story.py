@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import screen
+from tests.web.browsing import at_rest
 
 Open = Callable[..., Page]
 
@@ -35,7 +36,7 @@ def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
     page.keyboard.type("a long black plain dress with <b>a belt</b>")
     page.keyboard.press("Enter")
     expect(changes).to_contain_text("query")
-    screen.settled(page)
+    at_rest(page)
     expect(query).to_have_text("a long black plain dress with <b>a belt</b>")
     expect(query).to_be_focused()
     assert screen.shown_ids(page) != before
@@ -43,7 +44,7 @@ def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
     expect(page.locator("[data-ledger]")).to_contain_text("Text, edited")
     changes.get_by_role("button", name="Undo").click()
     expect(query).to_have_text(was)
-    screen.settled(page)
+    at_rest(page)
     assert screen.shown_ids(page) == before
 
     caption = page.get_by_role("textbox", name="Caption of the reference")
@@ -52,10 +53,10 @@ def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
     page.keyboard.type("a long plain blue dress with a belt")
     page.keyboard.press("Enter")
     expect(query).to_have_text(re.compile("red.* dress with a belt"))
-    screen.settled(page)
+    at_rest(page)
     changes.get_by_role("button", name="Keep as a turn").click()
     expect(changes).to_have_count(0)
-    screen.settled(page)
+    at_rest(page)
     page.reload()
     expect(caption).to_have_text("a long plain blue dress with a belt")
     expect(page.get_by_role("group", name="Texts of this turn")).to_contain_text("edited by you")
@@ -78,13 +79,13 @@ def test_a_vague_wish_offers_choices_that_replace_it(open_page: Open) -> None:
     choice.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("listbox", name=f"Results of turn 1: {text}")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     expect(understood.get_by_role("list", name="Not understood")).to_have_count(0)
     expect(page.get_by_role("group", name="Branches").get_by_role("button", name=re.compile("turn 1: more formal"))
            ).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.extended)])
 def test_words_point_at_a_result(open_page: Open, width: int) -> None:
     page = open_page(width=width)
     screen.search(page, "in red", 1)
@@ -95,7 +96,7 @@ def test_words_point_at_a_result(open_page: Open, width: int) -> None:
     expect(page.locator(".cq-frame")).to_have_attribute("data-name", shown[1])
     page.locator(".cq-turns li").nth(0).get_by_role("button").click()
     expect(page.get_by_text("You are viewing turn 1 of 2.")).to_be_visible()
-    screen.settled(page)
+    at_rest(page)
     screen.search(page, "the one on the right, striped", 2)
     expect(page.locator(".cq-frame")).to_have_attribute("data-name", shown[row - 1])
     screen.search(page, "en rojo", 3)
