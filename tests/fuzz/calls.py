@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +19,12 @@ from urllib.parse import quote
 from hypothesis import strategies as st
 
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import run
 from tests.fakes.studies import flagged, rated, valid
 from tests.fuzz.inputs import as_json, scalars, spoilt_fields, spoilt_json, texts, values, weighted
 from tests.fuzz.outcome import Target
 from tests.fuzz.pictures import spoilt_pictures
-from tests.fuzz.served import ROOT, Served
+from tests.fuzz.served import Served
 from web.search.actions.base import ACTIONS, LONG, WITH_SERVICES
 
 _CSV = b"item,set,clip\nq0,1,0.25\nq0,2,-1.5\nq1,1,3\n"
@@ -47,8 +46,8 @@ class Route:
 
 def routes(home: Path) -> list[Route]:
     """All of them, from the app itself. ``home`` is for listing them, and is not that of the app."""
-    done = subprocess.run([sys.executable, "-m", "tests.fuzz.list_routes"], cwd=ROOT, check=True,
-                          capture_output=True, text=True, env=environment_of(home))
+    done = run("-m", "tests.fuzz.list_routes", environment=environment_of(home))
+    assert done.returncode == 0, done.stderr
     return [Route(one["path"], method, one["own"], tuple(one["query"]))
             for one in json.loads(done.stdout.splitlines()[-1]) for method in one["methods"] if method != "HEAD"]
 

@@ -18,6 +18,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from tests.fakes.patience import PATIENCE
+
 _NAMED = 3          # inputs shown of each kind of finding
 _LONGEST = 300      # characters of an input that is shown
 _OURS = re.compile(r"^(?!.*site-packages).*/(cir_core|annotation|storage|web|cli)/")
@@ -35,7 +37,7 @@ class TooSlow(Bad):
 class Target:
     """``attempt`` says in a word or two how an input ended, and raises for what must not be: :class:`Bad`, or any error
     that nobody raised on purpose. ``begin`` is called once before. ``weight``: its share of all inputs, and
-    ``least`` of them at any rate. ``deadline``: seconds for one input. ``of_app``: whether the app is asked."""
+    ``least`` of them at any rate. ``deadline``: seconds of CPU for one input. ``of_app``: whether the app is asked."""
 
     name: str
     inputs: st.SearchStrategy[Any]
@@ -85,23 +87,26 @@ def attempt_all(target: Target, count: int, number: int = 0) -> Outcome:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raises :class:`TooSlow` in the main thread after ``seconds``. What cannot be interrupted ends the process with
-    every thread's stack, after thrice as long."""
+    """Raises :class:`TooSlow` in the main thread after ``seconds`` of this process's CPU, or where something is waited
+    for that does not come. What cannot be interrupted ends the process with every thread's stack."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def late(_signal: int, _frame: FrameType | None) -> None:
-        raise TooSlow(f"no end after {seconds:g} s")
+    def late(number: int, _frame: FrameType | None) -> None:
+        raise TooSlow(f"no end after {seconds:g} s of CPU" if number == signal.SIGPROF else "it waits without an end")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    faulthandler.dump_traceback_later(3 * seconds, exit=True)
+    timers = ((signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, PATIENCE))
+    before = [signal.signal(number, late) for _, number, _ in timers]
+    for timer, _, limit in timers:
+        signal.setitimer(timer, limit)
+    faulthandler.dump_traceback_later(3 * PATIENCE, exit=True)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (timer, number, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
         faulthandler.cancel_dump_traceback_later()
 
 

@@ -42,14 +42,15 @@ class Fuzzed:
         return sum(outcome.inputs for outcome in self.outcomes)
 
 
-def fuzz(folder: Path, inputs: int, minutes: float, seed: int = 0) -> Fuzzed:
-    """About ``inputs`` inputs, shared out by weight, unless the ``minutes`` are over before."""
+def fuzz(folder: Path, inputs: int, minutes: float, seed: int = 0, *, long: bool = True) -> Fuzzed:
+    """About ``inputs`` inputs, shared out by weight, unless the ``minutes`` are over before; ``long`` texts, of which
+    every field of every address gets some, are most of them and of the time."""
     fuzzed, began = Fuzzed(), time.monotonic()
     with serving(folder) as served, ExitStack() as over:
         before = _own_peak()
         found = calls.routes(folder / "listed")
-        targets = [*calls.targets(served, found), *long_texts.targets(served, found), *pictures.targets(),
-                   *files.targets(folder / "files")]
+        targets = [*calls.targets(served, found), *(long_texts.targets(served, found) if long else ()),
+                   *pictures.targets(), *files.targets(folder / "files")]
         watch = over.enter_context(watching(served.url, served.process.pid))
         for target, count in _shared(targets, inputs):
             if time.monotonic() - began > 60 * minutes:

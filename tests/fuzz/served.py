@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,13 +18,12 @@ import psutil
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
 from cir_core.datasets.readers.circled_raw import write_raw
-from cir_core.encoders import load_encoder
 from cir_core.gallery.gallery import open_gallery
-from cir_core.gallery.indexing import index_folder
-from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
+from tests.fakes import drawn
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.forked import Running, start
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import make_preference_study, make_study
 from tests.fuzz.outcome import Bad, TooSlow
@@ -35,6 +34,7 @@ _INTERNALS = re.compile(r"Traceback \(most recent call last\)|site-packages|File
                         r"sqlite3\.|psycopg|pydantic_core|<class '")
 _MOST = 4 * 2**20       # bytes of an answer that are looked at
 _PEEK = 1.0             # seconds that a stream without an end is read
+_MOST_CPU = 20.0        # seconds of the app's CPU for an answer
 
 
 @dataclass
@@ -54,7 +54,8 @@ class Served:
     _seen: int = 0
 
     def __post_init__(self) -> None:
-        self._client = httpx.Client(base_url=self.url, timeout=20)
+        self._client = httpx.Client(base_url=self.url, timeout=PATIENCE)
+        self._app = psutil.Process(self.process.pid)
 
     def close(self) -> None:
         self._client.close()
@@ -63,6 +64,7 @@ class Served:
         """Send it, and look at what comes back. ``own`` is false for what Gradio answers: it has 500 for every refusal,
         and reports mistakes of those who call it as errors of its own in the log. Raises :class:`Bad`."""
         headers = {**more.pop("headers", {}), **({"Cookie": f"cirque={self.secrets[who]}"} if who else {})}
+        used = self._cpu()
         try:
             answer = self._sent(method, path, headers, more, endless=not own)
         except httpx.TimeoutException as error:
@@ -75,6 +77,8 @@ class Served:
                 raise Bad(f"{method} {_route(path)}: hung up: {error}") from error
             self.notes[str(error)] = self.notes.get(str(error), 0) + 1     # a stream that Gradio broke off
             return httpx.Response(0)
+        if self._cpu() - used > _MOST_CPU:
+            raise TooSlow(f"{method} {_route(path)}: more than {_MOST_CPU:g} s of CPU")
         self._check(method, path, answer, own)
         return answer
 
@@ -91,9 +95,15 @@ class Served:
             self.ask("POST", "/studies/open", json={"study": study})
 
     def note_memory(self) -> None:
-        now = psutil.Process(self.process.pid).memory_info().rss
+        now = self._app.memory_info().rss
         self.memory_at_first = self.memory_at_first or now
         self.most_memory = max(self.most_memory, now)
+
+    def _cpu(self) -> float:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = self._app.cpu_times()
+            return float(times.user + times.system)
+        return 0.0
 
     def _sent(self, method: str, path: str, headers: dict[str, str], more: Any, *, endless: bool) -> httpx.Response:
         request = self._client.build_request(method, path, headers=headers, **more)
@@ -154,11 +164,8 @@ def serving(folder: Path) -> Iterator[Served]:
     with log.open("w") as stream:
         process = start("app.py", environment=environment, output=stream)
     try:
-        until = time.monotonic() + 120
-        while not (found := re.search(r"http://\S+", log.read_text())):
-            if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(log.read_text())
-            time.sleep(0.05)
+        found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), going=lambda: process.poll() is None,
+                         told=log.read_text)
         served = Served(found[0], process, log, home, known, secrets)
         _look_around(served)
         yield served
@@ -166,16 +173,14 @@ def serving(folder: Path) -> Iterator[Served]:
     finally:
         process.terminate()
         try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
+            process.wait(PATIENCE)
+        finally:
             process.kill()
-            process.wait()
 
 
 def make_home(home: Path) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """A gallery, two studies, people; what is there, and everybody's secret."""
-    drawn = build_atelier(home / "sample", limit=24)
-    index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=home, split="test")
+    drawn.home(home, 24)
     shutil.copytree(home / "sample", home / "samples" / "atelier")
     _make_benchmark(home)
     stores = open_stores(settings_of(home))
@@ -235,13 +240,8 @@ def _look_around(served: Served) -> None:
     known["image"] = known["reference"] = [image["id"] for image in images[:4]]
     began = served.ask("POST", "/gradio_api/call/search", own=False, json={
         "data": [known["image"][0], None, "in red", "", 10, "", [], []]}).json()["event_id"]
-    until = time.monotonic() + 90
-    while True:
-        stream = served.ask("GET", f"/gradio_api/call/search/{began}", own=True).text
-        if found := re.search(r'"session_id": ?"([^"]+)", ?"turn_id": ?"([^"]+)"', stream):
-            break
-        if time.monotonic() > until:
-            raise RuntimeError(f"no search: {stream}")
+    found = wait_for(lambda: re.search(r'"session_id": ?"([^"]+)", ?"turn_id": ?"([^"]+)"', served.ask(
+        "GET", f"/gradio_api/call/search/{began}", own=True).text))
     known["session_id"], known["turn_id"] = [found[1]], [found[2]]
     known["session"], known["turn"] = known["session_id"], known["turn_id"]
 

@@ -3,7 +3,8 @@
     python -m tests.fuzz.watch http://127.0.0.1:8000 PID
 
 asks all the time, over one connection, and answers each line on its standard input with one line of JSON: the slowest
-answer since the line before, one that has not come yet included.
+answer since the line before, one that has not come yet included. Time in which a thread of the app, or this process,
+could have run and waited for a core is not counted: others have taken it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 
+from tests.fakes.patience import PATIENCE
 from tests.fuzz.outcome import Bad, Target
 from tests.fuzz.tracebacks import ROOT
 
 SLOWEST = 1.0       # seconds for an answer of /healthz: more is a finding
-_PAUSE = 0.02       # seconds between two questions
-_PATIENCE = 60.0    # seconds for one
+_PAUSE = 0.05       # seconds between two questions
 _AGAIN = 2          # times that an input is sent again beside which it was slow
 _SETTLED = 3        # fast answers in a row after which the app is taken to be at rest
 _REST = 20.0        # seconds that are waited for them
@@ -105,16 +107,16 @@ class _Poller(threading.Thread):
     def __init__(self, url: str, pid: int) -> None:
         super().__init__(daemon=True)
         parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=_PATIENCE)
-        self._app = psutil.Process(pid)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+        self._app, self._pids = psutil.Process(pid), (str(pid), "self")
         self._lock = threading.Lock()
         self._slowest = Slowest()
-        self._began: tuple[float, float] | None = None
+        self._began: tuple[float, float, float] | None = None
 
     def run(self) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             while True:
-                self._began = (time.monotonic(), self._cpu())
+                self._began = (time.monotonic(), self._cpu(), self._starved())
                 try:
                     self._connection.request("GET", "/healthz")
                     self._connection.getresponse().read()
@@ -133,13 +135,22 @@ class _Poller(threading.Thread):
 
     def _note(self) -> None:
         if self._began is not None:
-            seconds = time.monotonic() - self._began[0]
+            seconds = time.monotonic() - self._began[0] - max(0.0, self._starved() - self._began[2])
             if seconds > self._slowest.seconds:
                 self._slowest = Slowest(seconds, self._cpu() - self._began[1])
 
     def _cpu(self) -> float:
         times = self._app.cpu_times()
         return float(times.user + times.system)
+
+    def _starved(self) -> float:
+        """Seconds that threads have waited for a core, where Linux tells: the second number, in nanoseconds."""
+        waited = 0
+        for pid in self._pids:
+            for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+                with contextlib.suppress(OSError):     # a thread that has just ended
+                    waited += int(told.read_text().split()[1])
+        return waited / 1e9
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from benchmarks.servers import lasting_port
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.forked import Running, start
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
 from web.ui.plain_pages import COOKIE
@@ -48,10 +49,9 @@ class Server:
                                      CIRQUE_GALLERY="none")
         with log.open("w") as stream:
             self._process = start("app.py", environment=environment, output=stream)
-        until = time.monotonic() + 120
-        while not re.search(r"http://\S+", log.read_text()):
-            assert self._process.poll() is None and time.monotonic() < until, log.read_text()
-            time.sleep(0.05)
+        process = self._process
+        wait_for(lambda: re.search(r"http://\S+", log.read_text()), going=lambda: process.poll() is None,
+                 told=log.read_text)
 
     @property
     def pid(self) -> int:
@@ -67,7 +67,7 @@ class Server:
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
-            self._process.wait(30)
+            self._process.wait(PATIENCE)
 
     def log(self) -> str:
         """What all its runs said."""
@@ -111,13 +111,12 @@ class Worker:
     name: str
     url: str
     study: str
-    patience: float = 120.0
     acknowledged: list[Acknowledged] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     retried: int = 0
 
     def __post_init__(self) -> None:
-        self._client = httpx.Client(base_url=self.url, timeout=60)
+        self._client = httpx.Client(base_url=self.url, timeout=PATIENCE)
         self._session = secrets.token_hex(6)   # as Gradio's own clients do
 
     def close(self) -> None:
@@ -144,7 +143,7 @@ class Worker:
 
     def insisting(self, ask: Callable[[], Any]) -> Any:
         """``ask`` again and again while the server is gone."""
-        until = time.monotonic() + self.patience
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 return ask()
@@ -193,7 +192,7 @@ def at_once(jobs: list[Callable[[], Any]]) -> list[Any]:
     gate, answers = threading.Barrier(len(jobs)), [None] * len(jobs)
 
     def run(number: int) -> None:
-        gate.wait(30)
+        gate.wait(PATIENCE)
         try:
             answers[number] = jobs[number]()
         except Exception as error:
@@ -203,5 +202,5 @@ def at_once(jobs: list[Callable[[], Any]]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(300)
+        thread.join()
     return answers

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.servers import lasting_port
+from tests.fakes.patience import PATIENCE
 from tests.integration.processes import ROOT, nginx, wait_until_answers
 
 _AROUND = """
@@ -93,4 +94,4 @@ def _running(folder: Path, inside: str, asked: str) -> Iterator[None]:
         yield
     finally:
         running.terminate()
-        running.wait(30)
+        running.wait(PATIENCE)

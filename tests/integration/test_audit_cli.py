@@ -13,20 +13,20 @@ from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError
 from cir_core.gallery.indexing import index_folder
 from cir_core.registry.kinds import read_benchmark
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
+from tests.fakes import drawings
 from tests.fakes.databases import use_home
 
 RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
-GARMENTS, QUERIES = 120, 6
+GARMENTS, QUERIES = 90, 6
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory) -> Path:
-    return build_atelier(tmp_path_factory.mktemp("drawn") / "sample", limit=GARMENTS).folder
+    return drawings.sample(tmp_path_factory.mktemp("drawn") / "sample", limit=GARMENTS).folder
 
 
 @pytest.fixture(scope="module")

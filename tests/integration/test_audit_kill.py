@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -20,9 +15,9 @@ from tests.fakes.audits import SlowTextEncoder, colour_benchmark, method_retriev
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.databases import database_of, open_migrated
 from tests.fakes.language import ScriptedLanguageModel
+from tests.integration.victims import kill_when, lines_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
-ROOT = Path(__file__).resolve().parents[2]
 QUERIES, CHUNK, NAMES = 60, 4, ("slerp", "text-only")
 PROGRAM = """
 import sys
@@ -30,20 +25,16 @@ from pathlib import Path
 from cir_core.gallery.gallery import open_gallery
 from tests.integration.test_audit_kill import NAME, audited
 home, url, log = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-gallery = open_gallery(NAME, home=home)
-print("ready", flush=True)
-audited(gallery, url, log, 0.01)
+audited(open_gallery(NAME, home=home), url, log, 0.01, int(sys.argv[4]))
 """
 
 
-def audited(gallery, url, log=None, seconds=0.0):
+def audited(gallery, url, log=None, seconds=0.0, most=None):
     engine = open_migrated(url)
     benchmark = colour_benchmark(gallery, QUERIES)
-    retrievers = [
-        method_retriever(gallery, benchmark, builtin_methods()[name], SlowTextEncoder(seconds, log),
-                         ScriptedLanguageModel())
-        for name in NAMES
-    ]
+    encoder, methods = SlowTextEncoder(seconds, log, most), builtin_methods()
+    retrievers = [method_retriever(gallery, benchmark, methods[name], encoder, ScriptedLanguageModel())
+                  for name in NAMES]
     outcome = run_audit(benchmark, retrievers, SqlAuditStore(engine), chunk=CHUNK)
     engine.dispose()
     return benchmark, outcome
@@ -62,25 +53,17 @@ def test_killed_in_the_middle_it_ends_as_if_never_killed(tmp_path):
     stored(url)  # the schema is there before two processes look
     kept = []
     for wanted in (10, 70):  # in the middle of the first retriever, then of the second
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, home, url, log], cwd=ROOT, stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        deadline = time.monotonic() + 60
-        while stored(url) < wanted:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        # Three batches of texts in a chunk, and the next one never ends: the second retriever's end is not reached.
+        most = 3 * (-(-(wanted - stored(url)) // CHUNK) + 2)
+        kill_when(lambda wanted=wanted: stored(url) >= wanted, "-c", PROGRAM, home, url, log, most)
         kept.append(stored(url))
         assert wanted <= kept[-1] < 2 * QUERIES and kept[-1] % CHUNK == 0
 
     gallery = open_gallery(NAME, home=home)
     benchmark, resumed = audited(gallery, url, log)
     assert sum(resumed.reused.values()) == kept[-1]
-    # Three batches of texts in a chunk; text-only has no black image's features to wait for.
-    batches = len(log.read_text().splitlines())
+    # Text-only has no black image's features to wait for.
+    batches = lines_of(log)
     needed = 3 * len(NAMES) * (QUERIES // CHUNK)
     assert needed <= batches <= needed + 2 * 3  # only the chunk in flight at each kill was ranked twice
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.agreement import Size, run
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, Size(small=(3, 10), large=(4, 40), draws=20, looped=2, repeats=1))
     said = capsys.readouterr().out

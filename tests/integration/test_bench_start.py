@@ -10,7 +10,7 @@ import pytest
 from benchmarks.start import Size, run
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, Size(stored=40, pairs=1, demo=False))
     said = capsys.readouterr().out

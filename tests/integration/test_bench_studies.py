@@ -10,7 +10,7 @@ import pytest
 from benchmarks.studies import Size, run
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     size = Size(stored=(20,), people=(1, 2), seconds=0.2, slices=1)
     with ThreadPoolExecutor(1) as thread:   # browser tests before this one leave their event loop in the main one

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import socket
-import subprocess
-import sys
-import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -28,22 +22,24 @@ from cli.galleries.captions import app
 from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
+from tests.integration.victims import kill_when, lines_of
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
-ROOT = Path(__file__).resolve().parents[2]
-IMAGES, SAMPLES = 40, 3
+IMAGES, SAMPLES, KILLED_AT = 40, 3, (8, 20)
 PROGRAM = """
 import sys
 from pathlib import Path
 from cir_core.captions.caption_build import optimise_captions
+from cir_core.captions.stored import captions_folder
 from cir_core.gallery.gallery import open_gallery
-from tests.fakes.captioner import ScriptedCaptioner
+from tests.fakes.captioner import ScriptedCaptioner, numbered
 from tests.fakes.encoder import FakeEncoder
-home, log, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+from tests.integration.victims import no_further_than
+home, log, workers, most = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 gallery = open_gallery("g", home=home)
-model = ScriptedCaptioner(log=log, delay=0.004)
-print("ready", flush=True)
+look = no_further_than(most, captions_folder(gallery) / "texts.jsonl")
+model = ScriptedCaptioner(lambda task: look(task) or numbered(task), log=log, delay=0.004)
 optimise_captions(gallery, FakeEncoder(), model, samples=3, workers=workers)
 """
 
@@ -58,43 +54,25 @@ def home(tmp_path):
     return tmp_path / "home"
 
 
-def start(home, log, workers):
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, home, log, str(workers)], cwd=ROOT, stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"  # imports are not what is tested
-    return process
-
-
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.extended), 3])
 def test_killed_in_the_middle_the_rerun_asks_only_for_what_is_missing(home, tmp_path, workers):
     log = tmp_path / "asked"
     gallery = open_gallery("g", home=home)
     texts = captions_folder(gallery) / "texts.jsonl"
-    kills = 0
-    for wanted in (8, 20):
-        process = start(home, log, workers)
-        deadline = time.monotonic() + 60
+    for wanted in KILLED_AT:
         # The heading, then a line for each image.
-        while not texts.exists() or texts.read_bytes().count(b"\n") - 1 < wanted:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        kills += 1
+        kill_when(lambda wanted=wanted: lines_of(texts) > wanted, "-c", PROGRAM, home, log, workers, wanted + 4)
     assert read_heading(texts) is not None and read_captions(gallery) is None
 
-    done = texts.read_bytes().count(b"\n") - 1
-    assert 20 <= done < IMAGES
+    done = lines_of(texts) - 1
+    assert KILLED_AT[-1] <= done < IMAGES
     model = ScriptedCaptioner()
     report = optimise_captions(gallery, FakeEncoder(), model, samples=SAMPLES)
     assert (report.resumed, len(model.asked)) == (done, SAMPLES * (IMAGES - done))
     asked = Counter(log.read_text().splitlines()) + Counter(f"{digest} {n}" for digest, n in model.asked)
     assert len(asked) == IMAGES * SAMPLES
     # Only images in flight when a process died may have been asked about twice.
-    assert sum(asked.values()) <= IMAGES * SAMPLES + kills * workers * SAMPLES
+    assert sum(asked.values()) <= IMAGES * SAMPLES + len(KILLED_AT) * workers * SAMPLES
 
     first = captions_path(gallery).read_bytes().splitlines()[1:]
     undisturbed = optimise_captions(gallery, FakeEncoder(), ScriptedCaptioner(), samples=SAMPLES, restart=True)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from cir_core.settings import get_settings
-from cli import main
+from cli import console, main
 from tests.fakes.databases import environment_of, settings_of, use_home
+from tests.fakes.forked import run, start
+from tests.fakes.patience import PATIENCE, wait_for
 
-ROOT = Path(__file__).parents[2]
 
-
-def cirque(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cli.main", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300,
-        env=environment_of(home, COLUMNS="200", **variables),
-    )
+def cirque(*arguments, home, **variables):
+    """The command in a process of its own."""
+    return run("-m", "cli.main", *arguments, environment=environment_of(home, COLUMNS="200", **variables))
 
 
 @dataclass(frozen=True)
@@ -47,37 +43,36 @@ def cirque_here(tmp_path, monkeypatch, capsys):
             main.run()
         return Said(end.value.code or 0, *capsys.readouterr())
 
+    monkeypatch.setattr(console.out, "width", 200)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     yield run
     get_settings.cache_clear()
 
 
 def test_help_and_version_load_no_model(tmp_path):
-    result = cirque("version", home=tmp_path)
+    result = run("-m", "cli.main", "version", environment=environment_of(tmp_path), plainly=True)
     assert result.stdout.startswith("cirque 0.") and result.stderr == ""
-    loaded = subprocess.run(
-        [sys.executable, "-c", "import cli.main, sys; print(*sys.modules)"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.split()
-    assert not {"torch", "transformers", "open_clip", "gradio", "sqlalchemy"} & set(loaded)
+    loaded = run("-c", "import cli.main, sys; print(*sys.modules)", environment=os.environ, plainly=True).stdout.split()
+    assert "cli.main" in loaded and not {"torch", "transformers", "open_clip", "gradio", "sqlalchemy"} & set(loaded)
 
 
-def test_index_a_folder_with_a_bad_file_then_list_then_remove(tmp_path):
+def test_index_a_folder_with_a_bad_file_then_list_then_remove(cirque_here, tmp_path):
+    """What loads an encoder does so elsewhere."""
     photos = tmp_path / "my photos"
     photos.mkdir()
     for number, colour in enumerate(["red", "green", "blue"]):
         Image.new("RGB", (60, 80), colour).save(photos / f"{number}.jpg")
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff")
-    home, report = tmp_path / "home", tmp_path / "skipped.tsv"
-    result = cirque("index", str(photos), "--name", "mine", "--report", str(report), home=home)
+    report = tmp_path / "skipped.tsv"
+    result = cirque("index", str(photos), "--name", "mine", "--report", str(report), home=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "3 images. 3 added" in result.stdout and "skipped broken.jpg" in result.stdout
     assert report.read_text().startswith("broken.jpg\t")
     assert "0 added, 0 changed, 0 removed, 3 unchanged" in cirque(
-        "index", str(photos), "--name", "mine", home=home).stdout
-    assert "mine" in cirque("galleries", "list", home=home).stdout
-    assert cirque("galleries", "remove", "mine", "--yes", home=home).returncode == 0
-    assert "No gallery" in cirque("galleries", "list", home=home).stdout
+        "index", str(photos), "--name", "mine", home=tmp_path).stdout
+    assert "mine" in cirque_here("galleries", "list").stdout
+    assert cirque_here("galleries", "remove", "mine", "--yes").returncode == 0
+    assert "No gallery" in cirque_here("galleries", "list").stdout
     assert len(list(photos.iterdir())) == 4
 
 
@@ -127,18 +122,15 @@ def test_a_taken_port_says_what_to_do(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "serve"], cwd=ROOT, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=environment_of(tmp_path, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"),
-    )
-    assert process.stdout is not None
-    assert "cirque is at http://" in process.stdout.readline()
-    assert "No sign-in needed; reachable from this machine only" in process.stdout.readline()
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = start("-m", "cli.main", "serve", environment=environment_of(
+            tmp_path, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"), output=output)
+    wait_for(lambda: log.read_text().count("\n") >= 2, going=lambda: process.poll() is None, told=log.read_text)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert out + err == ""
+    assert process.wait(PATIENCE) == 0
+    address, door = log.read_text().splitlines()
+    assert "cirque is at http://" in address and "No sign-in needed; reachable from this machine only" in door
 
 
 def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
@@ -147,7 +139,7 @@ def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
     assert "cirque user add NAME --role admin" in result.stderr and "Traceback" not in result.stderr
 
 
-def test_exported_sessions_are_circled_json(tmp_path):
+def test_exported_sessions_are_circled_json(cirque_here, tmp_path):
     from storage.sessions.store import open_store
     from tests.fakes.turns import a_session, turn_maker
 
@@ -156,13 +148,13 @@ def test_exported_sessions_are_circled_json(tmp_path):
     for session in sessions:
         store.add_turn(session, None, turn_maker(session, None, modification_text="in [/red] :cat:"))
     store.close()
-    records = json.loads(cirque("sessions", "export", *sessions, home=tmp_path).stdout)
+    records = json.loads(cirque_here("sessions", "export", *sessions).stdout)
     assert [record["num_turns"] for record in records] == [1, 1]
     assert [record["cirque"]["session_id"] for record in records] == sessions
     assert [record["session_id"] for record in records] == ["atelier_all_0000", "atelier_all_0001"]
-    listed = cirque("sessions", "list", home=tmp_path).stdout
+    listed = cirque_here("sessions", "list").stdout
     assert sessions[0] in listed and "in [/red] :cat:" in listed
-    nowhere = cirque("sessions", "export", sessions[0], "--out", str(tmp_path / "no/where.json"), home=tmp_path)
+    nowhere = cirque_here("sessions", "export", sessions[0], "--out", str(tmp_path / "no/where.json"))
     assert nowhere.returncode == 1 and "cannot be written" in nowhere.stderr
     assert "Traceback" not in nowhere.stderr
 

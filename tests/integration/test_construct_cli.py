@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import signal
-import subprocess
 import sys
-import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -19,57 +14,50 @@ from typer.testing import CliRunner
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.errors import CirqueError, DatasetError, LanguageModelUnavailable, SettingsError
 from cir_core.gallery.gallery import open_gallery
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.sessions.store import open_store
 from storage.stores import open_stores
+from tests.fakes import drawn
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import use_home
 from tests.fakes.turns import a_session, turn_maker
+from tests.integration.homes import commands_at
+from tests.integration.victims import kill_when, lines_of
 from tests.unit.cir_core.construct.plain_checks import STAGES, recount
 
-ROOT = Path(__file__).resolve().parents[2]
-COUNT, KILLS = 60, 10
+COUNT = 60
 PROGRAM = """
 import sys
 from pathlib import Path
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.gallery.gallery import open_gallery
-from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
-home, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-gallery = open_gallery("colours", home=home)
-construction = colour_construction(gallery, ColourPerson(delay=0.002), 60)
-print("ready", flush=True)
+from tests.integration.homes import commands_at
+from tests.integration.victims import no_further_than
+home, folder, workers, most = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+person = ColourPerson(delay=0.002, fail=no_further_than(most, folder / "journal.jsonl"))
+construction = colour_construction(open_gallery("colours", home=home), person, 60)
 construct_sessions(construction, folder, workers=workers, resume=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
-def test_killed_ten_times_at_random_it_ends_as_if_never_killed(tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(7, marks=pytest.mark.extended)])
+def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path, kills):
     colour_gallery(tmp_path)
     home, folder = tmp_path / "home", tmp_path / "killed"
-    draw, lines, killed = random.Random(20261123), 0, 0
-    while killed < KILLS:
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, home, folder, str(draw.choice([1, 2, 5]))], cwd=ROOT,
-                                   stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        # Some sessions later, and a moment that nothing decides.
-        journal, wanted, deadline = folder / "journal.jsonl", lines + draw.randint(1, 5), time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") - 1 < wanted:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.001)
-        time.sleep(draw.random() * 0.01)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        before, lines = lines, journal.read_bytes().count(b"\n") - 1
+    draw, journal, lines = random.Random(20261123), folder / "journal.jsonl", 0
+    for _ in range(kills):
+        wanted = lines + draw.randint(1, 3)     # sessions; the journal begins with a heading
+        kill_when(lambda wanted=wanted: lines_of(journal) > wanted, "-c", PROGRAM, home, folder,
+                  draw.choice([1, 2, 5]), wanted + 2)
+        before, lines = lines, lines_of(journal) - 1
         assert before < lines < COUNT and not (folder / "raw").exists()
-        killed += 1
     gallery = open_gallery(NAME, home=home)
     report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), folder, resume=True)
     assert report.resumed == lines
@@ -83,14 +71,21 @@ def test_killed_ten_times_at_random_it_ends_as_if_never_killed(tmp_path):
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Some garments of the sample, indexed with its own encoder."""
-    from cir_core.encoders import load_encoder
-    from cir_core.gallery.indexing import index_folder
+    """Some garments of the sample, indexed with its own encoder as "atelier"."""
+    home = drawn.home(tmp_path_factory.mktemp("home"), 90)
+    return home, home / "sample"
 
-    home = tmp_path_factory.mktemp("home")
-    drawn = build_atelier(home / "drawn", limit=150)
-    index_folder(drawn.images, name="garments", encoder=load_encoder("atelier"), home=home, split="test")
-    return home, drawn.folder
+
+@pytest.fixture(scope="module")
+def built(sample, tmp_path_factory):
+    """Sessions of all queries, which some tests read."""
+    home, folder = sample
+    out = tmp_path_factory.mktemp("built") / "built"
+    with commands_at(home):
+        result = CliRunner().invoke(app, ["construct", "sessions", "sample", str(folder), "--gallery", "atelier",
+                                          "--out", str(out), "--k", "3"])
+    assert result.exit_code == 0, result.output
+    return out
 
 
 @pytest.fixture
@@ -106,7 +101,7 @@ def construct(sample, monkeypatch, tmp_path):
         get_settings.cache_clear()
         return CliRunner().invoke(app, ["construct", *map(str, arguments)])
 
-    run.sample = ("sessions", "sample", folder, "--gallery", "garments", "--out", tmp_path / "built")
+    run.sample = ("sessions", "sample", folder, "--gallery", "atelier", "--out", tmp_path / "built")
     yield run
     get_settings.cache_clear()
 
@@ -218,11 +213,10 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
 SCORES = {"naturalness": 4, "coherence": 3, "progress": 5, "redundancy": 5, "overall": 4}
 
 
-def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
-    assert construct(*construct.sample, "--k", 3).exit_code == 0
-    built, kept, out = tmp_path / "built", tmp_path / "kept", tmp_path / "judged"
+def test_sessions_are_judged_and_their_sources_compared(construct, built, tmp_path):
+    kept, out = tmp_path / "kept", tmp_path / "judged"
     assert construct("filter", built, "--out", kept).exit_code == 0
-    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "garments", "--sample", 2, "--seed", 5,
+    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "atelier", "--sample", 2, "--seed", 5,
              "--out", out)
     refused = construct(*asked)
     assert isinstance(refused.exception, SettingsError) and "needs a connected language model" in str(refused.exception)
@@ -244,7 +238,7 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
         again = construct(*asked, "--resume", "--json", **settings)
         assert again.exit_code == 0 and len(server.requests) == sent
         # A model without sight reads captions: of the built-in model, where the manifest has none.
-        blind = construct("judge", kept, "--gallery", "kept=garments", "--sample", 1, "--out", tmp_path / "read",
+        blind = construct("judge", kept, "--gallery", "kept=atelier", "--sample", 1, "--out", tmp_path / "read",
                           **settings, LLM_SEES="false")
         assert blind.exit_code == 0 and "which sees captions" in blind.output
         for request in server.requests[sent:]:
@@ -259,18 +253,17 @@ def test_sessions_are_judged_and_their_sources_compared(construct, tmp_path):
     assert found["usage"]["calls"] == sent
 
 
-def test_people_rate_the_sessions_that_a_model_judges(construct, tmp_path):
-    assert construct(*construct.sample, "--k", 3).exit_code == 0
-    built, kept = tmp_path / "built", tmp_path / "kept"
+def test_people_rate_the_sessions_that_a_model_judges(construct, built, tmp_path):
+    kept = tmp_path / "kept"
     assert construct("filter", built, "--out", kept).exit_code == 0
-    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "garments", "--sample", 2, "--seed", 5)
+    asked = ("judge", f"filtered={kept}", f"unfiltered={built}", "--gallery", "atelier", "--sample", 2, "--seed", 5)
     people = (*asked, "--judge", "people", "--name", "Dialogues")
     for given, refusal in (
         ((*people, "--out", tmp_path / "judged", "--resume"), "--out, --resume are only for --judge llm"),
         ((*people, "--budget", 0), "--budget is only for --judge llm"),
         ((*asked, "--people", 3), "--people is only for --judge people"),
         (asked, "--out FOLDER"), ((*asked, "--judge", "people"), "add --name NAME"),
-        ((*asked, "--judge", "people", "--name", "D", "--gallery", "nobody=garments"), "neither a source nor a subset"),
+        ((*asked, "--judge", "people", "--name", "D", "--gallery", "nobody=atelier"), "neither a source nor a subset"),
     ):
         refused = construct(*given)
         assert isinstance(refused.exception, SettingsError) and refusal in str(refused.exception)
@@ -307,16 +300,15 @@ def test_people_rate_the_sessions_that_a_model_judges(construct, tmp_path):
     assert not list((get_settings().home / "studies").iterdir()), "its images go with it"
 
 
-def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
-    built, mine = tmp_path / "built", tmp_path / "mine"
-    assert construct(*construct.sample, "--k", 3).exit_code == 0
+def test_searches_of_people_beside_constructed_sessions(construct, built, tmp_path):
+    mine = tmp_path / "mine"
     empty = construct("own", "--out", mine)
     assert empty.exit_code == 0 and "No search here can be used" in empty.output
     result = construct("compare", built, "--own")
     assert isinstance(result.exception, DatasetError) and "Search for a target first" in str(result.exception)
     with closing(open_store(get_settings())) as store:
         for number in range(3):
-            session = a_session(gallery="garments", target_id="target" if number else None)
+            session = a_session(gallery="atelier", target_id="target" if number else None)
             store.create_session(session)
             turn = None
             for rank, text in ((40, "a red dress with long sleeves"), (4, "shorter")):
@@ -327,10 +319,10 @@ def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
                 store.reveal_target(session.session_id)
     result = construct("own", "--out", mine)
     assert result.exit_code == 0, result.output
-    assert re.search(r"garments_all +2", result.output)
+    assert re.search(r"atelier_all +2", result.output)
     assert "1 search was left out: a search without a target to find." in result.output
     written = json.loads(construct("own", "--out", mine, "--json").stdout)
-    assert written["sessions"] == {"garments_all": 2} and written["left_out"] == {"no target": 1}
+    assert written["sessions"] == {"atelier_all": 2} and written["left_out"] == {"no target": 1}
     filtered = construct("filter", mine, "--out", tmp_path / "kept", "--json")
     assert json.loads(filtered.stdout)[0]["kept"] == 2
     assert construct("describe", tmp_path / "kept").exit_code == 0
@@ -346,7 +338,7 @@ def test_searches_of_people_beside_constructed_sessions(construct, tmp_path):
     assert own["kept"]["words_first"] == 6 and own["kept"]["words_later"] == 1 and own["judged"] is None
     assert own["all"]["median_final_rank"] == 4 and found["encoder"] == "atelier"
     (tmp_path / "judged.json").write_text(json.dumps({"card": {"seed": 0}, "sessions": [
-        {"source": "own", "subset": "garments_all", "session_id": "x", "turns": 2, "reason": "y", **SCORES}]}))
+        {"source": "own", "subset": "atelier_all", "session_id": "x", "turns": 2, "reason": "y", **SCORES}]}))
     result = construct("compare", f"simulated={built}", f"own={mine}", "--judged", tmp_path)
     assert result.exit_code == 0 and re.search(r"own +all +1 +2\.00 +4\.00", result.output)
 

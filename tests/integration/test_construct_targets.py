@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import signal
-import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -22,37 +17,32 @@ from cir_core.datasets.readers.soft import MultiTarget, read_single_target, writ
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.registry.kinds import read_benchmark
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.atelier.ground_truth import read_attributes
 from cir_core.settings import get_settings
 from cli.main import app
+from tests.fakes import drawn
 from tests.fakes.attribute_person import AttributePerson
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import use_home
+from tests.integration.victims import kill_when, lines_of
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
-ROOT = Path(__file__).resolve().parents[2]
-GARMENTS, QUERIES, KILLS = 240, 30, 5
+GARMENTS, QUERIES = 240, 30
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    from cir_core.encoders import load_encoder
-    from cir_core.gallery.indexing import index_folder
-
-    home = tmp_path_factory.mktemp("home")
-    drawn = build_atelier(home / "drawn", limit=GARMENTS)
-    index_folder(drawn.images, name="garments", encoder=load_encoder("atelier"), home=home, split="test")
-    return home, drawn.folder
+    home = drawn.home(tmp_path_factory.mktemp("home"), GARMENTS)
+    return home, home / "sample"
 
 
 @pytest.fixture(scope="module")
 def person(sample):
     home, folder = sample
-    return AttributePerson(open_gallery("garments", home=home), read_benchmark("sample", folder),
+    return AttributePerson(open_gallery("atelier", home=home), read_benchmark("sample", folder),
                            read_attributes(folder, "test"))
 
 
@@ -84,14 +74,14 @@ def one(cirque, sample, person, tmp_path_factory):
 
 
 def found(cirque, folder, out, server, *more):
-    result = cirque("construct", "multi-target", "sample", folder, "--gallery", "garments", "--out", out, "--limit",
+    result = cirque("construct", "multi-target", "sample", folder, "--gallery", "atelier", "--out", out, "--limit",
                     QUERIES, *more, LLM_BASE_URL=server.url, LLM_MODEL="m")
     assert result.exit_code == 0, (result.output, result.exception)
     return result
 
 
 def recall_at_1(cirque, file, split):
-    result = cirque("evaluate", "soft-single-target", "--annotations", file, "--pool", split, "--gallery", "garments",
+    result = cirque("evaluate", "soft-single-target", "--annotations", file, "--pool", split, "--gallery", "atelier",
                     "--methods", "cirevl", "--no-intervals", "--json")
     assert result.exit_code == 0, (result.output, result.exception)
     return json.loads(result.stdout)["recall"]["1"]
@@ -121,7 +111,7 @@ def test_the_files_pass_soft_s_checks_and_its_evaluator(cirque, sample, one):
             assert checked.exit_code == 0 and "No faults" in checked.output, (path, checked.output)
     evaluated = cirque("evaluate", "soft-multi-target", "--annotations",
                        one / "multi_target_selection/dress_multi_target_selection.json", "--pool",
-                       sample[1] / "image_splits/split.dress.test.json", "--gallery", "garments", "--methods", "cirevl",
+                       sample[1] / "image_splits/split.dress.test.json", "--gallery", "atelier", "--methods", "cirevl",
                        "--no-intervals", "--json")
     assert evaluated.exit_code == 0, evaluated.output
     assert json.loads(evaluated.stdout)["map_soft"].keys() >= {"5", "10", "25", "50"}
@@ -130,7 +120,7 @@ def test_the_files_pass_soft_s_checks_and_its_evaluator(cirque, sample, one):
 def test_stage_two_s_texts_single_out_their_target(cirque, sample, person, one, tmp_path):
     two = tmp_path / "two"
     with ChatServer(person) as server:
-        result = cirque("construct", "single-target", one, "--gallery", "garments", "--out", two,
+        result = cirque("construct", "single-target", one, "--gallery", "atelier", "--out", two,
                         LLM_BASE_URL=server.url, LLM_MODEL="m")
     assert result.exit_code == 0, (result.output, result.exception)
     assert "checked by confidence" in result.output
@@ -163,7 +153,7 @@ def test_a_folder_is_described_with_histograms(cirque, one, tmp_path):
 
 
 def test_confidences_need_a_model_that_sees_and_that_is_said_before_anything_begins(cirque, sample, tmp_path):
-    asked = ("construct", "multi-target", "sample", sample[1], "--gallery", "garments", "--out", tmp_path / "one")
+    asked = ("construct", "multi-target", "sample", sample[1], "--gallery", "atelier", "--out", tmp_path / "one")
     refused = cirque(*asked)
     assert isinstance(refused.exception, SettingsError)
     assert "need a language model that sees images: built-in/2 does not" in str(refused.exception)
@@ -185,7 +175,7 @@ def test_candidates_of_others_instead_of_searches(cirque, sample, person, tmp_pa
         assert sent <= 3 * 9       # confidences alone: the built-in model wrote the sentences
         found(cirque, sample[1], mixed, server, "--limit", 3, "--candidates", first)
         assert len(server.requests) == sent, "the same candidates have the same confidences"
-        other = cirque("construct", "multi-target", "sample", sample[1], "--gallery", "garments", "--out",
+        other = cirque("construct", "multi-target", "sample", sample[1], "--gallery", "atelier", "--out",
                        tmp_path / "x", "--candidates", sample[0], LLM_BASE_URL=server.url, LLM_MODEL="m")
         assert isinstance(other.exception, DatasetError) and "holds no candidates of 'dress'" in str(other.exception)
     for path in (*(first / "multi_target_selection").iterdir(), *(first / "multi_target_candidate").iterdir()):
@@ -194,7 +184,7 @@ def test_candidates_of_others_instead_of_searches(cirque, sample, person, tmp_pa
 
 def test_the_built_in_model_rewrites_and_what_it_cannot_tell_apart_is_listed(cirque, one, tmp_path):
     two = tmp_path / "two"
-    result = cirque("construct", "single-target", one, "--gallery", "garments", "--out", two, "--model", "built-in")
+    result = cirque("construct", "single-target", one, "--gallery", "atelier", "--out", two, "--model", "built-in")
     assert result.exit_code == 0, (result.output, result.exception)
     assert "checked by text" in result.output
     records = [record for path in (two / "single_target_selection").iterdir() for record in read_single_target(path)]
@@ -202,7 +192,7 @@ def test_the_built_in_model_rewrites_and_what_it_cannot_tell_apart_is_listed(cir
     assert records and all(len(record.refined_caption) > len(" and ".join(record.original_captions))
                            for record in records)
     assert all("No rewritten text passed the check" in failure["reason"] for failure in failures)
-    refused = cirque("construct", "single-target", one, "--gallery", "garments", "--out", tmp_path / "x", "--model",
+    refused = cirque("construct", "single-target", one, "--gallery", "atelier", "--out", tmp_path / "x", "--model",
                      "built-in", "--check", "confidence")
     assert isinstance(refused.exception, SettingsError) and "--check text" in str(refused.exception)
 
@@ -213,7 +203,7 @@ def test_the_domain_is_that_of_the_files(cirque, tmp_path):
     write_multi_target(path, [MultiTarget(names[0], names[1], ("red",), 0.85, dict.fromkeys(names[1:], 1.0))])
 
     def shown(*more):
-        result = cirque("construct", "single-target", path, "--gallery", "garments", "--out", tmp_path / "x", "--model",
+        result = cirque("construct", "single-target", path, "--gallery", "atelier", "--out", tmp_path / "x", "--model",
                         "built-in", "--dry-run", *more)
         assert result.exit_code == 0, (result.output, result.exception)
         return re.findall(r"domain\s(\w+)", result.output)
@@ -227,7 +217,7 @@ def test_queries_without_a_target_are_refused_without_advice_for_submissions(cir
              "pos_cand_list": ["a"], "task_id": 7}
     queries.write_text("".join(json.dumps(one) + "\n" for one in (query, query | {"qid": "2", "pos_cand_list": []})))
     pool.write_text('{"did": "a", "img_path": "a.jpg"}\n')
-    result = cirque("construct", "multi-target", "mbeir", queries, "--pool", pool, "--gallery", "garments", "--out",
+    result = cirque("construct", "multi-target", "mbeir", queries, "--pool", pool, "--gallery", "atelier", "--out",
                     tmp_path / "x")
     assert isinstance(result.exception, DatasetError) and "1 query of 2 in" in str(result.exception)
     assert "--submission" not in str(result.exception)
@@ -240,29 +230,25 @@ from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.gallery.gallery import open_gallery
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
-home, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-about = colour_targets(open_gallery("colours", home=home), ColourAssessor(delay=0.002), 40)
-print("ready", flush=True)
+from tests.integration.victims import no_further_than
+home, folder, workers, most = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+assessor = ColourAssessor(delay=0.002, fail=no_further_than(most, folder / "journal.jsonl"))
+about = colour_targets(open_gallery("colours", home=home), assessor, 40)
 find_targets(about, folder, options=JobOptions(workers, resume=True))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
-def test_killed_at_random_it_ends_as_if_never_killed(tmp_path):
+@pytest.mark.parametrize("kills", [1, pytest.param(4, marks=pytest.mark.extended)])
+def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path, kills):
     gallery = colour_gallery(tmp_path)
     folder, journal = tmp_path / "killed", tmp_path / "killed/journal.jsonl"
     draw, lines = random.Random(20261123), 0
-    for _ in range(KILLS):
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, tmp_path / "home", folder, str(draw.choice([1, 4]))],
-                                   cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        wanted, deadline = lines + draw.randint(1, 5), time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") - 1 < wanted:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.001)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        before, lines = lines, journal.read_bytes().count(b"\n") - 1
+    for _ in range(kills):
+        wanted = lines + draw.randint(1, 4)     # queries; the journal begins with a heading
+        kill_when(lambda wanted=wanted: lines_of(journal) > wanted, "-c", PROGRAM, tmp_path / "home", folder,
+                  draw.choice([1, 4]), wanted + 2)
+        before, lines = lines, lines_of(journal) - 1
         assert before < lines < 40 and not (folder / "multi_target_selection").exists()
     report = find_targets(colour_targets(gallery, ColourAssessor(), 40), folder, options=JobOptions(resume=True))
     assert report.job.resumed == lines

@@ -10,25 +10,19 @@ from typer.testing import CliRunner
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.registry.kinds import KINDS
-from cir_core.settings import get_settings
-from cli import console
 from cli.galleries import datasets as commands
 from cli.main import app
-from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.fashioniq_folder import COLOURS, QUERIES, draw_images, write_fashioniq
+from tests.integration.homes import command_home  # noqa: F401
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
 
 @pytest.fixture
-def cirque(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr(console.out, "width", 200)  # read once, where the console is made
+def cirque(home, monkeypatch):
     monkeypatch.setattr(commands, "open_encoder", lambda spec: FakeEncoder())
-    get_settings.cache_clear()
-    yield lambda *arguments: CliRunner().invoke(app, ["datasets", *map(str, arguments)])
-    get_settings.cache_clear()
+    return lambda *arguments: CliRunner().invoke(app, ["datasets", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,29 +15,19 @@ from typer.testing import CliRunner
 from annotation.records import AuditFilter
 from cir_core.errors import StorageError
 from cir_core.settings import get_settings
-from cli import console
 from cli.main import app
 from storage.backups.backup import back_up_to
 from storage.engine.database import open_database, writing
 from storage.engine.revisions import latest_revision
 from storage.mapping.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
+from tests.fakes.forked import run
 from tests.integration.crowd import Server, add_people, stores_of
 from tests.integration.disks import MountedDisk, small_disk
+from tests.integration.homes import command_home  # noqa: F401
 from tests.unit.storage.engine.test_earlier_schemas import make_as_of
 
 LATEST, TABLES = latest_revision(), len(metadata.tables)
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    home.mkdir()
-    use_home(monkeypatch, home)
-    monkeypatch.setattr(console.out, "width", 200)
-    get_settings.cache_clear()
-    yield home
-    get_settings.cache_clear()
 
 
 @pytest.fixture
@@ -70,9 +59,9 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
         db("restore", made, "--force")
     server.stop()
 
-    subprocess.run([sys.executable, "-m", "cli.main", "user", "add", "Cleo", "--role", "annotator", "--password-stdin"],
-                   cwd=Path(__file__).parents[2], env=environment_of(home), input="sixteen at once", text=True,
-                   check=True, capture_output=True)
+    added = CliRunner().invoke(app, ["user", "add", "Cleo", "--role", "annotator", "--password-stdin"],
+                               input="sixteen at once")
+    assert added.exit_code == 0, added.output
     with pytest.raises(StorageError, match=r"holds 7 rows.*--force"):
         db("restore", made)
     said = db("restore", made, "--force")
@@ -130,8 +119,7 @@ app(["db", *sys.argv[1:]])
 
 
 def killed(*arguments, home):
-    done = subprocess.run([sys.executable, "-c", DYING, *arguments], cwd=Path(__file__).parents[2],
-                          env=environment_of(home), capture_output=True, text=True, check=False)
+    done = run("-c", DYING, *arguments, environment=environment_of(home))
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
@@ -182,8 +170,7 @@ def test_what_is_wrong_is_listed_and_ends_with_an_error(home):
             "INSERT INTO study_seats (study_id, number, released, total, done, unsure) "
             "VALUES ('s', 1, FALSE, 5, 0, 0)"))
     engine.dispose()
-    done = subprocess.run([sys.executable, "-m", "cli.main", "db", "check"], cwd=Path(__file__).parents[2],
-                          env=environment_of(home, COLUMNS="200"), capture_output=True, text=True, check=False)
+    done = run("-m", "cli.main", "db", "check", environment=environment_of(home, COLUMNS="200"))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "- study_seats: the counts of seat 1 of study s do not match its assignments" in done.stderr
     assert "earlier backup" in done.stderr and "Nothing is wrong" not in done.stdout

@@ -8,8 +8,6 @@ about it. Texts may be worded better since; keys, numbers, ids and names may not
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,9 +17,11 @@ import httpx
 import pytest
 
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import run
+from tests.fakes.patience import PATIENCE
 from tests.integration.processes import App
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
+pytestmark = pytest.mark.sqlite
 PACKED = Path(__file__).parents[1] / "fakes" / "earlier" / "home.tar.xz"
 PASSWORD = "a long enough password"
 # Whose values are ids, names and states. All other strings are sentences, or differ with time.
@@ -54,7 +54,7 @@ def url(unpacked: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def people(url: str) -> Iterator[Mapping[str, httpx.Client]]:
     """Signed in, by name."""
-    with httpx.Client(base_url=url, timeout=60) as ada, httpx.Client(base_url=url, timeout=60) as bob:
+    with httpx.Client(base_url=url, timeout=PATIENCE) as ada, httpx.Client(base_url=url, timeout=PATIENCE) as bob:
         found = {"ada": ada, "Bob": bob}
         for name, person in found.items():
             assert person.post("/sign-in", json={"name": name, "password": PASSWORD}).status_code == 200
@@ -129,8 +129,9 @@ def test_its_gallery_is_searched_once_indexed_again_and_an_item_judged(
     # The bundled encoder has other weights by now. What to do is said. Vectors of old turns are of another space.
     refused = ada.post("/gradio_api/run/search", json=asked).json()["error"]
     assert refused.endswith("cirque index photos --name shop --encoder atelier"), refused
-    subprocess.run([sys.executable, "-m", "cli.main", "index", "photos", "--name", "shop", "--encoder", "atelier"],
-                   cwd=unpacked / "home", env=environment_of(unpacked / "home"), check=True, capture_output=True)
+    indexed = run("-m", "cli.main", "index", "photos", "--name", "shop", "--encoder", "atelier",
+                  environment=environment_of(unpacked / "home"), folder=unpacked / "home")
+    assert indexed.returncode == 0, indexed.stderr
     refused = ada.post("/gradio_api/run/search", json=asked).json()["error"]
     assert session and refused.endswith("Start a new session."), refused
     asked["data"][3] = ""

@@ -27,29 +27,20 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.language.tasks import ReflectAnswer
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.benchmark import read_benchmark
-from cir_core.settings import get_settings
 from cir_core.types.composition import Constraints
 from cli.evaluate.answers import SystemRun, collect
 from cli.main import app
 from tests.fakes.benchmark_files import genecis
-from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
+from tests.integration.homes import command_home  # noqa: F401
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
 
 @pytest.fixture
-def evaluate(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr("cli.console.out.width", 200)
-    get_settings.cache_clear()
-
-    def run(*arguments):
-        return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
-
-    yield run
-    get_settings.cache_clear()
+def evaluate(home):
+    return lambda *arguments: CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
 
 
 def write(path: Path, content) -> Path:

@@ -25,6 +25,7 @@ from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import nothing_saved
 from tests.fakes.databases import environment_of
+from tests.fakes.patience import PATIENCE
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, add_entered, stores_of
@@ -33,7 +34,7 @@ from web.http.meter import Meter
 from web.http.study_members import StudyMembers
 from web.studies.annotate import study_routes
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
+pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="no such limits")]
 STUDY, NAME = "Full", "Judge 01"
 MANY = 3000      # saves that no 64 MB log of a database takes
@@ -102,7 +103,7 @@ def kept(home: Path) -> list[str]:
 
 def test_a_full_disk(full: tuple[Server, Judge, Disk]) -> None:
     server, judge, disk = full
-    client = httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=30)
+    client = httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE)
     item = client.get("/study/at", params={"study": STUDY}).json()["item"]["id"]   # looking needs no room
     body = {"study": STUDY, "item": item, "answer": valid(note="the one"), "token": "the-one-that-waits"}
 
@@ -122,7 +123,7 @@ def test_a_full_disk(full: tuple[Server, Judge, Disk]) -> None:
         judge.save(item, valid(note="by the named call"), "the-one-by-name")
     told = [str(said.value), *(refused.text for refused in refusals)]
 
-    admin = httpx.Client(base_url=server.url, timeout=30)
+    admin = httpx.Client(base_url=server.url, timeout=PATIENCE)
     entered = admin.post("/sign-in", json={"name": "Ada Min", "password": PASSWORD})
     assert entered.status_code == 503 and entered.json()["kind"] == "storage", "a sign-in is kept, too"
     told.append(entered.text)
@@ -217,7 +218,7 @@ def test_a_read_only_database_is_refused_at_the_start_and_left_as_it_is(home: Pa
     # Root may write what it likes, so it goes without that right.
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     done = subprocess.run(
-        [*plain, sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        [*plain, sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE,
         env=environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert f"cirque cannot start. The database {database} cannot be written." in done.stderr

@@ -3,8 +3,7 @@ is withdrawn, or while whoever made it is deactivated."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,12 +17,14 @@ from cir_core.errors import AccessError
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import database_of, engine_of
+from tests.fakes.forked import start
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import PASSWORD, people_service
 
-ROOT = Path(__file__).parents[2]
 ROUNDS = 12
 _TAKE = """
 import sys
+from pathlib import Path
 from storage.engine.database import open_database
 from storage.accounts.store import SqlPeopleStore
 from cir_core.errors import AccessError
@@ -31,12 +32,14 @@ from tests.fakes.people import PASSWORD
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
 from tests.fakes.people import LIGHT
+from tests.fakes.patience import wait_for
 
 people = PeopleService(SqlPeopleStore(open_database(sys.argv[1])), passwords=Passwords(LIGHT))
 print("ready", flush=True)
-for number, secret in enumerate(sys.stdin):
+wait_for(Path(sys.argv[3]).exists, pause=0.001)
+for number, secret in enumerate(Path(sys.argv[3]).read_text().split()):
     try:
-        people.accept(secret.strip(), f"{sys.argv[2]} {number}", PASSWORD)
+        people.accept(secret, f"{sys.argv[2]} {number}", PASSWORD)
         print("in", flush=True)
     except AccessError:
         print("out", flush=True)
@@ -144,19 +147,18 @@ def test_processes_of_their_own(people: PeopleService, tmp_path: Path) -> None:
     """Four processes on one database, each with all the secrets: every one of them is for two."""
     secrets = [people.invite("annotator", 7, 2, "Ada") for _ in range(20)]
     before = len(people.people())
-    started = [subprocess.Popen([sys.executable, "-c", _TAKE, database_of(tmp_path), f"Process {name}"], cwd=ROOT,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-               for name in ("ash", "birch", "cedar", "date")]
-    said: list[list[str]] = []
-    for process in started:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    threads = [threading.Thread(target=lambda one=one: said.append(  # type: ignore[misc]
-        one.communicate("\n".join(secrets) + "\n", timeout=120)[0].split())) for one in started]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    logs = [tmp_path / name for name in ("ash", "birch", "cedar", "date")]
+    started = []
+    for log in logs:
+        with log.open("w") as output:
+            started.append(start("-c", _TAKE, database_of(tmp_path), f"Process {log.name}", str(tmp_path / "secrets"),
+                                 environment=os.environ, output=output))
+    wait_for(lambda: all(log.read_text() == "ready\n" for log in logs),
+             going=lambda: all(process.poll() is None for process in started))
+    (tmp_path / "new").write_text("\n".join(secrets))
+    (tmp_path / "new").rename(tmp_path / "secrets")
+    assert [process.wait(PATIENCE) for process in started] == [0] * 4
+    said = [log.read_text().split()[1:] for log in logs]
     assert [len(lines) for lines in said] == [20] * 4, "nobody stumbled over anything else"
     assert all([lines[number] for lines in said].count("in") == 2 for number in range(20))
     assert len(people.people()) == before + 40

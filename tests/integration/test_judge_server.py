@@ -26,6 +26,7 @@ from cir_core.language.wrappers.routed import RoutedLanguageModel
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
 from tests.fakes.colours import colour_gallery
+from tests.fakes.patience import PATIENCE
 from tests.integration.test_construct_server import connected, history_of, pictures_of
 
 SIZE = 8
@@ -223,10 +224,10 @@ def test_a_server_that_dies_in_the_middle_loses_nothing(judging_of, undisturbed,
         port = server.port
         thread = threading.Thread(target=run)
         thread.start()
-        assert dying.wait(60)
+        assert dying.wait(PATIENCE)
         server.play(lambda request: refusal(503, "going down"))
     hold.set()
-    thread.join(60)
+    thread.join(PATIENCE)
     assert not thread.is_alive() and ended
     answered = len(cache.rows)
     with ChatServer(person, port) as server:

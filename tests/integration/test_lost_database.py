@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +14,12 @@ import httpx
 import pytest
 
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import run
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study, valid
-from tests.integration.crowd import ROOT, Judge, Server, add_entered, stores_of
+from tests.integration.crowd import Judge, Server, add_entered, stores_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
+pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")]
 STUDY, NAME, MANY = "Lost", "Judge 01", 400
 
@@ -40,7 +41,7 @@ def running(tmp_path: Path) -> Iterator[tuple[Server, httpx.Client, list[str]]]:
     try:
         judge.enter(secrets[NAME])
         judge.call("next_item", STUDY, "")
-        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=30) as client:
+        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE) as client:
             yield server, client, items
     finally:
         judge.close()
@@ -62,8 +63,8 @@ def kept(home: Path) -> set[str]:
 
 def start(home: Path) -> subprocess.CompletedProcess[str]:
     """One that must not come up."""
-    return subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, timeout=60,
-                          env=environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_GALLERY="none"))
+    return run("app.py", environment=environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1",
+                                                    CIRQUE_GALLERY="none"))
 
 
 def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
@@ -85,10 +86,9 @@ def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
 
     worker = threading.Thread(target=work)
     worker.start()
-    while len(acknowledged) < 20:
-        assert worker.is_alive()
+    wait_for(lambda: len(acknowledged) >= 20, going=worker.is_alive, pause=0.001)
     (server.home / "cirque.db").rename(tmp_path / "moved.db")
-    worker.join(60)
+    worker.join(PATIENCE)
     assert first_refusal.is_set(), "the next save after it"
     ready = client.get("/readyz")
     assert ready.status_code == 503 and "moved" in ready.json()["checks"]["database"]["reason"]
@@ -98,10 +98,7 @@ def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
     (tmp_path / "moved.db").rename(server.home / "cirque.db")
     after = MANY - 1
     assert save(client, items, after).status_code == 200
-    until = time.monotonic() + 30
-    while not client.get("/readyz").json()["checks"]["database"]["ok"]:   # it looks once a second
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    wait_for(lambda: client.get("/readyz").json()["checks"]["database"]["ok"], pause=0.1)   # it looks once a second
     server.kill()
     assert {f"lost-or-not-{number:04d}" for number in [*acknowledged, after]} <= kept(server.home)
     log = server.log()
@@ -136,7 +133,7 @@ def test_a_start_without_the_database_is_refused(
         shutil.copy(left, home)
     assert kept(home) == {"lost-or-not-0000"}
     server.start()
-    assert httpx.get(f"{server.url}/", follow_redirects=False).status_code == 303, "to the sign-in"
+    assert httpx.get(f"{server.url}/", follow_redirects=False, timeout=PATIENCE).status_code == 303, "to the sign-in"
 
 
 def test_after_a_stop_the_database_is_one_file(running: tuple[Server, httpx.Client, list[str]]) -> None:

@@ -22,19 +22,18 @@ from PIL import Image
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from cir_core.encoders import load_encoder
-from cir_core.gallery.indexing import index_folder
-from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
+from tests.fakes import drawn
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.mcp_clients import ENDPOINT, TRANSPORTS, ToolFailed, call, mcp_session, text_of
+from tests.fakes.patience import PATIENCE
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 from tests.integration.processes import App
 from web.http.request_fields import MOST_AT_WORK
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="starts servers")]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="starts servers")
 TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
 ROLES = {"Rhea": "researcher", "Ann": "annotator", "Bob": "annotator", "Lys": "analyst"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -56,15 +55,12 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("gallery")
-    drawn = build_atelier(home / "sample", limit=24)
-    index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=home, split="test")
-    return home
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return drawn.home(tmp_path_factory.mktemp("gallery"), 24)
 
 
-def begin(gallery: Path, home: Path, people: dict[str, str]) -> App:
-    shutil.copytree(gallery, home, dirs_exist_ok=True)
+def begin(indexed: Path, home: Path, people: dict[str, str]) -> App:
+    shutil.copytree(indexed, home, dirs_exist_ok=True)
     stores = open_stores(settings_of(home))
     make_study(stores.studies, home, name="Valid", items=12, seats=3, edge=16)
     make_preference_study(stores.studies, home, name="Shops", edge=16)
@@ -77,17 +73,18 @@ def begin(gallery: Path, home: Path, people: dict[str, str]) -> App:
 
 def sign_in(url: str, name: str) -> str:
     """As docs/api.md says: the cookie that the sign-in sets."""
-    answer = httpx.post(f"{url}/login", data={"username": name, "password": PASSWORD}, timeout=60).raise_for_status()
+    answer = httpx.post(f"{url}/login", data={"username": name, "password": PASSWORD}, timeout=PATIENCE)
+    answer.raise_for_status()
     return answer.headers["set-cookie"].partition(";")[0]
 
 
 @pytest.fixture(scope="module")
-def apps(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, App]]:
+def apps(indexed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, App]]:
     """One where nobody has an account, and one with people. They load their models at the same time."""
     with ExitStack() as ends:
         started = []
         for name, people in (("open", {}), ("closed", {"Ada": "admin", **ROLES})):
-            started.append(begin(gallery, tmp_path_factory.mktemp(name), people))
+            started.append(begin(indexed, tmp_path_factory.mktemp(name), people))
             ends.callback(started[-1].end)
         yield started[0], started[1]
 
@@ -109,7 +106,8 @@ def served(request: pytest.FixtureRequest) -> Served:
 
 
 def some_id(served: Served) -> str:
-    found = httpx.get(f"{served.url}/media/find?gallery=atelier", headers=served.headers(served.searcher), timeout=60)
+    found = httpx.get(f"{served.url}/media/find?gallery=atelier", headers=served.headers(served.searcher),
+                      timeout=PATIENCE)
     return str(found.json()["images"][0]["id"])
 
 
@@ -151,7 +149,8 @@ def test_every_tool_says_what_it_takes_and_gives(served: Served) -> None:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_tool_does_its_work(served: Served, transport: str) -> None:
-    start, web = some_id(served), httpx.Client(base_url=served.url, headers=served.headers(served.judge), timeout=60)
+    start = some_id(served)
+    web = httpx.Client(base_url=served.url, headers=served.headers(served.judge), timeout=PATIENCE)
 
     async def search() -> None:
         async with mcp_session(served.url, served.headers(served.searcher), transport) as session:
@@ -216,7 +215,7 @@ def test_images_come_as_data_or_as_uploads(served: Served) -> None:
     headers = served.headers(served.searcher)
     sent = "data:image/png;base64," + base64.b64encode(picture()).decode()
     uploaded = httpx.post(f"{served.url}/gradio_api/upload", files={"files": ("mine.png", picture())},
-                          headers=headers, timeout=60).json()[0]
+                          headers=headers, timeout=PATIENCE).json()[0]
 
     async def story() -> None:
         async with mcp_session(served.url, headers) as session:
@@ -278,7 +277,7 @@ def test_nobody_gets_in_without_a_sign_in(closed_one: Served) -> None:
         for cookie in ({}, {"Cookie": "cirque=forged"}):
             for method in ("GET", "POST", "DELETE"):
                 answer = httpx.request(method, closed_one.url + ENDPOINT + path, headers={**JSON, **cookie},
-                                       content=json.dumps(LIST), timeout=60)
+                                       content=json.dumps(LIST), timeout=PATIENCE)
                 assert answer.status_code == 401, (method, path)
                 assert answer.json()["problem"].startswith("You are not signed in")
 
@@ -301,7 +300,7 @@ def test_each_tool_asks_for_the_rights_of_its_person(closed_one: Served) -> None
                 taken = (await session.list_tools()).tools
                 names = next(each.inputSchema["properties"] for each in taken if each.name == tool)
                 arguments = {key: value for key, value in needed.items() if key in names} if tool != "search" else {
-                    "text": "in red", "image": "data:image/png;base64," + base64.b64encode(picture()).decode()}
+                    "text": "in red", "image": "http://127.0.0.1:9/not-fetched.png"}
                 with pytest.raises(ToolFailed) as failed:
                     await call(session, tool, **arguments)
                 said.append(str(failed.value))
@@ -347,7 +346,7 @@ def test_two_people_at_once_are_told_apart(closed_one: Served, transport: str) -
 
 def test_a_stream_takes_messages_of_its_own_person_only(closed_one: Served) -> None:
     """Of the older transport: its address has a session in it."""
-    with httpx.Client(base_url=closed_one.url, timeout=60) as web, \
+    with httpx.Client(base_url=closed_one.url, timeout=PATIENCE) as web, \
             web.stream("GET", ENDPOINT + "sse", headers=closed_one.headers("Ann")) as stream:
         lines = stream.iter_lines()
         address = next(line for line in lines if line.startswith("data: ")).removeprefix("data: ")
@@ -360,7 +359,8 @@ def test_what_guards_the_calls_guards_the_tools(served: Served) -> None:
     headers = {**JSON, **served.headers(served.judge)}
     for path in ("", "http", "messages/?session_id=" + "0" * 32):
         def post(content: Any, path: str = path, **more: str) -> httpx.Response:
-            return httpx.post(served.url + ENDPOINT + path, content=content, headers={**headers, **more}, timeout=60)
+            return httpx.post(served.url + ENDPOINT + path, content=content, headers={**headers, **more},
+                              timeout=PATIENCE)
 
         large = json.dumps({**LIST, "params": {"cursor": "x" * MOST_AT_WORK}}).encode()
         assert post(large).status_code == 413
@@ -372,7 +372,7 @@ def test_what_guards_the_calls_guards_the_tools(served: Served) -> None:
         told = post(json.dumps(LIST), **{"Content-Type": "text/plain"})
         assert told.status_code == 400 and "application/json" in told.json()["problem"]
     for path in ("", "http"):
-        looked = httpx.get(served.url + ENDPOINT + path, headers=headers, timeout=60)
+        looked = httpx.get(served.url + ENDPOINT + path, headers=headers, timeout=PATIENCE)
         assert looked.status_code == 405 and looked.headers["allow"] == "POST"
 
 
@@ -383,7 +383,7 @@ def test_the_server_calls_nobody_whom_a_header_names(closed_one: Served) -> None
         host = f"127.0.0.1:{other.getsockname()[1]}"
         called = {**LIST, "method": "tools/call", "params": {"name": "search", "arguments": {"text": "in red"}}}
         for more in ({}, {"X-Forwarded-Host": host}):
-            answer = httpx.post(closed_one.url + ENDPOINT, json=called, timeout=60,
+            answer = httpx.post(closed_one.url + ENDPOINT, json=called, timeout=PATIENCE,
                                 headers={**JSON, **closed_one.headers("Rhea"), "Host": host, **more})
             assert answer.json()["result"]["content"][0]["text"].startswith("Give a reference")
         with pytest.raises(TimeoutError):
@@ -393,7 +393,7 @@ def test_the_server_calls_nobody_whom_a_header_names(closed_one: Served) -> None
 def test_another_name_of_this_machine_is_refused_while_nobody_has_an_account(open_one: Served) -> None:
     for path in ("", "sse"):
         answer = httpx.post(open_one.url + ENDPOINT + path, json=LIST, headers={**JSON, "Host": "evil.example"},
-                            timeout=60)
+                            timeout=PATIENCE)
         assert answer.status_code == 403
 
 

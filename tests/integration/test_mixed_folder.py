@@ -20,9 +20,11 @@ def check(report, mixed, gallery):
     assert report.n + len(report.skipped) == len(mixed.good) + len(mixed.bad)
 
 
-def test_everything_readable_is_found_and_everything_else_explained(tmp_path):
-    mixed = make_mixed_folder(tmp_path / "photos")
-    assert len(mixed.good) + len(mixed.bad) >= 200
+@pytest.mark.parametrize("n", [110, pytest.param(200, marks=pytest.mark.extended)])
+def test_everything_readable_is_found_and_everything_else_explained(tmp_path, n):
+    """Of each kind there is one in both; the larger has more plain ones."""
+    mixed = make_mixed_folder(tmp_path / "photos", n=n)
+    assert len(mixed.good) + len(mixed.bad) >= n
     report = index_folder(mixed.root, name="mixed", encoder=FakeEncoder(), home=tmp_path / "home")
     gallery = open_gallery("mixed", home=tmp_path / "home")
     check(report, mixed, gallery)
@@ -34,7 +36,7 @@ def test_everything_readable_is_found_and_everything_else_explained(tmp_path):
         assert gallery.load_image(image_id).mode == "RGB"
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 @pytest.mark.filterwarnings("default")
 def test_with_a_real_architecture(tmp_path):
     """ViT-B-32 with random weights: everything but the training."""

@@ -12,9 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.fakes.patience import PATIENCE
 from tests.integration.proxies import HOST, as_documented, sent_again
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="nginx")]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
 PEOPLE = [f"person-{number}" for number in range(16)]   # all with one process by chance: one of 32,768 runs
 WITHOUT = ("/sign-in", "/join/secret", "/people/invite", "/gradio_api/call/search", "/gradio_api/queue/join",
            "/analysis/scores/compute", "/study/more", "/study/save/more", "/other/study/save")
@@ -72,7 +73,7 @@ class Site:
             self._open.callback(process.leave)
         url = self._open.enter_context(as_documented(folder, *(process.address for process in self.processes)))
         self._client = self._open.enter_context(
-            httpx.Client(base_url=url, verify=False, headers={"Host": HOST}, timeout=30))
+            httpx.Client(base_url=url, verify=False, headers={"Host": HOST}, timeout=PATIENCE))
         self.close = self._open.close
 
     def ask(self, method: str, path: str, person: str = "") -> httpx.Response:

@@ -4,11 +4,10 @@ stored, once, with the sides that were planned."""
 from __future__ import annotations
 
 import contextlib
+import os
 import re
-import subprocess
 import sys
 import threading
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,11 +20,13 @@ import pytest
 from annotation.accounts.service import PeopleService
 from annotation.records import Assignment, Item, Judgement, Seat, StudyEvent
 from tests.fakes.databases import check_sound, database_of
+from tests.fakes.forked import run
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_preference_study, rated
 from tests.integration.crowd import ROOT, Refused, Server, add_entered, at_once, stores_of
 from tests.integration.raters import FIRST_CHECK, NEVER_RIGHT, Rater, an_answer
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 NAMES = [f"Rater {number:02d}" for number in range(1, 33)]
 STUDY = "Crowd: Ünïcode & co"
 EACH = 12                      # questions of a person, in 2 forms; a check after 3, 6, 9 and 12
@@ -103,10 +104,9 @@ def _rate_and_kill(server: Server, raters: list[Rater]) -> None:
     working = threading.Thread(target=at_once, args=([rater.rate_everything for rater in raters],), daemon=True)
     working.start()
     for kill in range(1, KILLS + 1):
-        until = time.monotonic() + 120
-        while sum(len(rater.acknowledged) for rater in raters) < kill * EACH * len(raters) // (KILLS + 1):
-            assert time.monotonic() < until and working.is_alive(), [rater.complaints for rater in raters]
-            time.sleep(0.005)
+        least = kill * EACH * len(raters) // (KILLS + 1)
+        wait_for(lambda least=least: sum(len(rater.acknowledged) for rater in raters) >= least,
+                 going=working.is_alive, told=lambda: [rater.complaints for rater in raters], pause=0.005)
         server.kill()
         acknowledged = {(rater.name, ack.token) for rater in raters for ack in list(rater.acknowledged)}
         passed = {(rater.name, token) for rater in raters for token in list(rater.noted)}
@@ -118,7 +118,7 @@ def _rate_and_kill(server: Server, raters: list[Rater]) -> None:
         # One at most for each person was on disk before its answer was sent.
         assert len(stored) + len(noted) - len(acknowledged) - len(passed) <= len(raters)
         server.start()
-    working.join(120)
+    working.join(PATIENCE)
     assert not working.is_alive()
 
 
@@ -265,8 +265,7 @@ def test_the_script_in_the_docs(crowd: Crowd) -> None:
         study = make_preference_study(
             stores.studies, crowd.server.home, name="better", questions=7, per_person=7, forms=2, edge=16,
             settings={"consent": "I take part.", "check_every": 2, "completion_prefix": "HS-"}, reason_every=3)
-        done = subprocess.run([sys.executable, "-c", script.replace("http://127.0.0.1:7860", crowd.server.url)],
-                              capture_output=True, text=True, timeout=120)
+        done = run("-c", script.replace("http://127.0.0.1:7860", crowd.server.url), environment=os.environ)
         assert done.returncode == 0, done.stderr
         ratings = stores.studies.judgements(study.study_id, history=True)
         assert [(it.annotator, it.revision) for it in ratings] == [("Ada", 1)] * 7

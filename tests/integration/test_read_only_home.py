@@ -17,11 +17,12 @@ from sqlalchemy import text
 from cir_core.errors import StorageError
 from storage.engine.database import reading, writing
 from tests.fakes.databases import open_migrated, sqlite_of
+from tests.fakes.patience import PATIENCE
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, Judge, Server, add_entered, stores_of
 from tests.integration.disks import FrozenDisk, disk_that_fails, disk_that_is_protected
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
+pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="no such mounts")]
 STUDY, NAME = "Frozen", "Judge 01"
 
@@ -70,8 +71,8 @@ def test_what_is_acknowledged_is_kept_and_the_rest_is_told(
     running: tuple[Server, Judge, list[str]], disk: FrozenDisk,
 ) -> None:
     server, judge, items = running
-    client = httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=30)
-    admin = httpx.Client(base_url=server.url, timeout=30)
+    client = httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE)
+    admin = httpx.Client(base_url=server.url, timeout=PATIENCE)
     assert admin.post("/sign-in", json={"name": "Ada Min", "password": PASSWORD}).status_code == 200
     acknowledged = {f"read-only-{number:03d}" for number in range(10)
                     if save(client, items[number], number).status_code == 200}

@@ -14,11 +14,11 @@ from cir_core.errors import DatasetError, RelevanceMismatch, RelevanceUnavailabl
 from cir_core.gallery.gallery import open_gallery
 from cir_core.images.load import open_image
 from cir_core.relevance.loading import load_relevance
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.benchmark import read_benchmark
 from cir_core.sample.gallery import sample_folder
 from cir_core.settings import get_settings
 from cli.main import app
+from tests.fakes import drawings
 from tests.fakes.databases import use_home
 from tests.fakes.relevance import save_random
 
@@ -28,9 +28,9 @@ QUICK = ("sample", "--no-sessions", "--no-requests", "--limit", "3", "--methods"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def sample_home(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    build_atelier(sample_folder(home), limit=360)
+    drawings.sample(sample_folder(home), limit=180)
     return home
 
 
@@ -43,8 +43,8 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture
-def evaluate(home, monkeypatch):
-    use_home(monkeypatch, home)
+def evaluate(sample_home, monkeypatch):
+    use_home(monkeypatch, sample_home)
     monkeypatch.setattr("cli.console.out.width", 250)
     get_settings.cache_clear()
 
@@ -55,7 +55,17 @@ def evaluate(home, monkeypatch):
     get_settings.cache_clear()
 
 
-def test_every_metric_is_compared_with_the_raters(evaluate, home, models, tmp_path):
+def test_metrics_are_compared_with_the_raters_on_one_query_a_category(evaluate, models, tmp_path):
+    found = evaluate("relevance", "sample", "--relevance", models[0], "--limit", 1, "--json", tmp_path / "figures.json")
+    assert found.exit_code == 0, found.output
+    report = json.loads((tmp_path / "figures.json").read_text("utf-8"))
+    assert report["protocol"]["relevance"] == {"CIRQRS": load_relevance(str(models[0])).identity.revision}
+    assert report["protocol"]["queries"] == 3 and [one["name"] for one in report["metrics"]][-1] == "CIRQRS"
+    assert report["by_method"].keys() == report["protocol"]["methods"].keys() and "ceiling" in report
+
+
+@pytest.mark.extended
+def test_every_metric_is_compared_with_the_raters(evaluate, sample_home, models, tmp_path):
     path = tmp_path / "figures.json"
     found = evaluate("relevance", "sample", "--relevance", models[0], "--limit", 4, "--seed", 5, "--json", path)
     assert found.exit_code == 0, found.output
@@ -78,7 +88,7 @@ def test_every_metric_is_compared_with_the_raters(evaluate, home, models, tmp_pa
     assert again.output == found.output
 
 
-def test_single_turns_of_methods_get_cirqrs(evaluate, home, models, tmp_path):
+def test_single_turns_of_methods_get_cirqrs(evaluate, sample_home, models, tmp_path):
     path = tmp_path / "figures.json"
     found = evaluate(*QUICK, "--metric", "cirqrs", "--relevance", models[0], "--against", "slerp", "--json", path)
     assert found.exit_code == 0, found.output
@@ -100,8 +110,9 @@ def test_single_turns_of_methods_get_cirqrs(evaluate, home, models, tmp_path):
     assert plain["single"][0]["ranks"] == text["ranks"]   # more hits change no rank
 
 
-def test_a_run_of_the_sample_gets_cirqrs_and_is_compared_with_an_earlier_one(evaluate, home, models, tmp_path):
-    benchmark, gallery = read_benchmark(sample_folder(home)), open_gallery("atelier", home=home)
+@pytest.mark.extended
+def test_a_run_of_the_sample_gets_cirqrs_and_is_compared_with_an_earlier_one(evaluate, sample_home, models, tmp_path):
+    benchmark, gallery = read_benchmark(sample_folder(sample_home)), open_gallery("atelier", home=sample_home)
     answered = {name: [query for query in benchmark.queries if query.pool == name][:4] for name in benchmark.pools}
     listed = [query for queries in answered.values() for query in queries]
     first = {query.query_id: list(benchmark.pools[query.pool][:12]) for query in listed}
@@ -142,6 +153,7 @@ def test_a_run_of_the_sample_gets_cirqrs_and_is_compared_with_an_earlier_one(eva
     assert isinstance(refused.exception, RelevanceMismatch) and "one.json" in str(refused.exception)
 
 
+@pytest.mark.extended
 def test_methods_are_compared_with_methods(evaluate, models, tmp_path):
     path = tmp_path / "one.json"
     first = evaluate(*QUICK, "--metric", "cirqrs", "--relevance", models[0], "--json", path)
@@ -158,7 +170,7 @@ def test_methods_are_compared_with_methods(evaluate, models, tmp_path):
     assert isinstance(strange.exception, DatasetError) and "--json" in str(strange.exception)
 
 
-def test_without_a_model_or_images_it_says_what_to_do(evaluate, home, tmp_path):
+def test_without_a_model_or_images_it_says_what_to_do(evaluate, sample_home, tmp_path):
     for arguments in (("relevance", "sample"), (*QUICK, "--metric", "cirqrs")):
         gone = evaluate(*arguments, "--relevance", tmp_path / "nowhere")
         assert isinstance(gone.exception, RelevanceUnavailable) and "cirque relevance train" in str(gone.exception)
@@ -169,8 +181,8 @@ def test_without_a_model_or_images_it_says_what_to_do(evaluate, home, tmp_path):
     assert blind.exit_code == 2 and "--gallery" in blind.output
 
 
-def test_turns_of_sessions_get_cirqrs_of_their_own_reference_and_text(evaluate, home, models, tmp_path):
-    benchmark, gallery = read_benchmark(sample_folder(home)), open_gallery("atelier", home=home)
+def test_turns_of_sessions_get_cirqrs_of_their_own_reference_and_text(evaluate, sample_home, models, tmp_path):
+    benchmark, gallery = read_benchmark(sample_folder(sample_home)), open_gallery("atelier", home=sample_home)
     model, images = load_relevance(str(models[0])), [one.image_id for one in gallery.images]
     asked = benchmark.queries[:3]
     turns = [CircledTurn(query.reference_id, query.modification_text) for query in asked]

@@ -20,6 +20,7 @@ from cir_core.methods.observer import PartWatch, TurnObserver
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.memory import grown
+from tests.fakes.patience import PATIENCE
 
 MERGE = MergeTask("a red dress", "make it blue")
 COMPLETION = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
@@ -72,7 +73,7 @@ def test_a_reply_without_end_is_dropped_and_not_asked_for_again(kind):
         problem = asked(server, Following() if streams else None)
         assert said in problem and "sent a reply that cirque stopped reading" in problem
         assert len(server.requests) == 1
-        assert server.hung_up.wait(10)
+        assert server.hung_up.wait(PATIENCE)
 
 
 def test_headers_without_end():
@@ -160,10 +161,10 @@ _ASKING = """
 
 
 def test_memory_for_an_endless_reply_is_a_few_times_the_bound():
-    """4 MB are read at most; they are held as pieces, put together, decoded and parsed: 10 times that is ample."""
+    """Of 400 MB that are sent, 4 are read at most; they are held as pieces, put together, decoded and parsed."""
     with ExitStack() as open_servers:
         servers = {kind: open_servers.enter_context(ChatServer([reply])) for kind, (reply, _, _) in FLOODS.items()}
         found = grown(_ASKING, *(f"{server.url} {'streams' if FLOODS[kind][1] else ''}"
                                  for kind, server in servers.items()))
     for kind, (said, megabytes) in zip(FLOODS, found, strict=True):
-        assert "sent a reply that cirque stopped reading" in said and megabytes < 40, (kind, said, megabytes)
+        assert "sent a reply that cirque stopped reading" in said and megabytes < 100, (kind, said, megabytes)

@@ -30,14 +30,12 @@ from cir_core.errors import (
 )
 from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
-from cli import console
 from cli.studies import report
-from storage.stores import open_stores
-from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer
 from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
+from tests.integration.homes import command_home, command_stores  # noqa: F401
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TEXT, BROAD = "INVALID_TEXT_QUERY", "QUERY_TOO_BROAD"
@@ -63,23 +61,6 @@ def answer(stores, study, person, given):
             store.save(Judgement(
                 f"{study.study_id}-{person}-{number}", study.study_id, place.item_id, person, 0, f"t{number}",
                 study.protocol, given[number], 5.0, AT + timedelta(minutes=number)), unsure=False)
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.delenv("CIRQUE_SEED", raising=False)
-    monkeypatch.setattr(console.out, "width", 100)
-    get_settings.cache_clear()
-    yield tmp_path / "home"
-    get_settings.cache_clear()
-
-
-@pytest.fixture
-def stores(home):
-    stores = open_stores(get_settings())
-    yield stores
-    stores.close()
 
 
 @pytest.fixture

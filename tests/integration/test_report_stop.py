@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import signal
 import threading
-import time
 from contextlib import closing
-from pathlib import Path
 
 import httpx
 import numpy as np
@@ -18,12 +14,22 @@ from annotation.validity.circus import read_circus_users
 from annotation.validity.circus.form import FLAGS
 from annotation.validity.create import import_circus_study
 from storage.stores import open_stores
-from tests.fakes.databases import environment_of, settings_of
-from tests.fakes.forked import start
+from tests.fakes.databases import settings_of
+from tests.fakes.patience import PATIENCE, wait_for
+from tests.integration.processes import App
 
-ROOT = Path(__file__).resolve().parents[2]
-PEOPLE, ITEMS, DRAWS = 40, 200, 10_000   # 780 pairs of people: a report takes a minute
-GRACE = 10.0                             # seconds that whoever stops a service commonly gives it
+PEOPLE, ITEMS, DRAWS = 10, 100, 500
+# Reports with draws are made again and again, without an end.
+ENDLESS = """
+from web.analysis import report_cache
+compose = report_cache.compose
+def without_end(answers, selection, options, **more):
+    while True:
+        made = compose(answers, selection, options, **more)
+        if not options.draws:
+            return made
+report_cache.compose = without_end
+"""
 
 
 @pytest.fixture
@@ -47,47 +53,34 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def server(home, tmp_path):
-    log = tmp_path / "log"
-    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
-    try:
-        for _ in range(600):
-            if found := re.search(r"http://\S+", log.read_text()):
-                break
-            assert process.poll() is None, log.read_text()
-            time.sleep(0.2)
-        else:
-            pytest.fail(log.read_text())
-        yield process, found[0], log
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+def app(home, tmp_path):
+    app = App(home, tmp_path / "log", first=ENDLESS, GRACE_SECONDS="1", METRICS="1", METRICS_FROM="127.0.0.1")
+    yield app
+    app.end()
 
 
-def test_a_report_that_is_being_made_keeps_nobody_waiting(server):
-    process, url, log = server
-    points = httpx.get(f"{url}/analysis/report", params={"study": "many", "draws": 0}, timeout=120)
+def test_a_report_that_is_being_made_keeps_nobody_waiting(app):
+    """The reports never end, so that the process ends shows that nobody waits for them."""
+    url = app.url
+    points = httpx.get(f"{url}/analysis/report", params={"study": "many", "draws": 0}, timeout=PATIENCE)
     assert points.status_code == 200
-    ended = []
+    cut_off = []
 
     def ask(seed):
         with pytest.raises(httpx.HTTPError):
-            httpx.get(f"{url}/analysis/report", params={"study": "many", "draws": DRAWS, "seed": seed}, timeout=300)
-        ended.append(seed)
+            httpx.get(f"{url}/analysis/report", params={"study": "many", "draws": DRAWS, "seed": seed}, timeout=None)
+        cut_off.append(seed)
 
     asking = [threading.Thread(target=ask, args=(seed,)) for seed in range(3)]   # two are made, one waits
     for one in asking:
         one.start()
-    time.sleep(2)
-    assert ended == []
-    process.send_signal(signal.SIGTERM)
-    began = time.monotonic()
-    assert process.wait(60) == 0
-    assert time.monotonic() - began < GRACE
+    # The one that asks for the number counts as well.
+    wait_for(lambda: "\ncirque_unfinished_requests 4" in httpx.get(f"{url}/metrics", timeout=PATIENCE).text)
+    assert cut_off == []
+    app.terminate()
+    assert app.process.wait(PATIENCE) == 0
     for one in asking:
-        one.join(10)
-    assert sorted(ended) == [0, 1, 2]
-    assert "Traceback" not in log.read_text(), log.read_text()
+        one.join(PATIENCE)
+    assert sorted(cut_off) == [0, 1, 2]
+    assert "3 request(s) and 0 accepted call(s) were cut off after the 1 seconds" in app.said, app.said
+    assert "Traceback" not in app.said, app.said

@@ -8,30 +8,30 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.evaluate_requests import read_truth
 from cir_core.sample.gallery import sample_folder
 from cir_core.sample.request_set import make_request_set
 from cir_core.settings import get_settings
 from cli.main import app
+from tests.fakes import drawings
 from tests.fakes.databases import use_home
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
-GARMENTS, LIMIT = 360, 16
+LIMIT = 16
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def sample_home(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    build_atelier(sample_folder(home), limit=GARMENTS)
+    drawings.sample(sample_folder(home), limit=180)
     return home
 
 
 @pytest.fixture
-def cirque(home, monkeypatch):
+def cirque(sample_home, monkeypatch):
     def run(*arguments):
-        use_home(monkeypatch, home)
+        use_home(monkeypatch, sample_home)
         monkeypatch.setenv("COLUMNS", "200")
         get_settings.cache_clear()
         return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
@@ -40,7 +40,7 @@ def cirque(home, monkeypatch):
     get_settings.cache_clear()
 
 
-def test_figures_are_printed_and_every_request_is_in_the_file(cirque, home, tmp_path):
+def test_figures_are_printed_and_every_request_is_in_the_file(cirque, sample_home, tmp_path):
     path = tmp_path / "requests.json"
     found = cirque("requests", "--methods", "text-only,image-only,joint", "--limit", LIMIT, "--seed", 3, "--json", path)
     assert found.exit_code == 0, found.output
@@ -61,7 +61,7 @@ def test_figures_are_printed_and_every_request_is_in_the_file(cirque, home, tmp_
     of_text, of_image = (scores["overall"]["measures"] for scores in (text, image))
     assert of_text["satisfaction@5"]["value"] > of_image["satisfaction@5"]["value"]
     assert of_text["preservation@5"]["value"] < of_image["preservation@5"]["value"]
-    asked = make_request_set(read_truth(sample_folder(home)), seed=3).first(LIMIT)
+    asked = make_request_set(read_truth(sample_folder(sample_home)), seed=3).first(LIMIT)
     assert report["digest"] == asked.digest
     assert [one["text"] for one in text["answers"]] == [one.request.text for one in asked.requests]
     for group, wanted in text["answers"][0]["wants"].items():

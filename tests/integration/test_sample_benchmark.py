@@ -6,8 +6,6 @@ import dataclasses
 import io
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,15 +18,16 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.evaluate_sample import evaluate_sample
 from cir_core.sample.gallery import NAME
 from cir_core.sessions import quick
 from cir_core.settings import environment_with
 from cir_core.types.records import MethodSettings, SoftFilter
 from cli.tables.evaluation_tables import print_report
+from tests.fakes import drawings
+from tests.fakes.forked import run
 
-GARMENTS, QUERIES = 420, 20
+GARMENTS, QUERIES = 360, 20
 METHODS = ("text-only", "image-only", "cirevl", "weighted")
 
 
@@ -40,7 +39,7 @@ def encoder():
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, encoder) -> Path:
     home = tmp_path_factory.mktemp("home")
-    paths = build_atelier(home / "drawn", limit=GARMENTS)
+    paths = drawings.sample(home / "drawn", limit=GARMENTS)
     index_folder(paths.folder, name=NAME, encoder=encoder, home=home, manifest=paths.manifest, split="test")
     return home
 
@@ -179,8 +178,7 @@ def test_the_python_door(home):
 def test_the_script_in_the_readme_runs(home):
     page = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     script, = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120,
-                          env=environment_with({"CIRQUE_HOME": str(home)}))
+    done = run("-c", script, environment=environment_with({"CIRQUE_HOME": str(home)}))
     assert done.returncode == 0, done.stderr
     begin, *hits, overlap = done.stdout.splitlines()
     assert begin.startswith("From: a ")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import random
-import signal
-import subprocess
 import sys
-import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -22,10 +18,10 @@ from storage.sessions.votes import SqlVoteStore
 from tests.fakes.comparisons import METHODS
 from tests.fakes.databases import check_sound, database_of
 from tests.fakes.turns import a_composition, a_session, same_composition
+from tests.integration.victims import Writer
 from tests.integration.vote_writer import key_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -42,25 +38,8 @@ def session_id(url):
     return session.session_id
 
 
-def start_writer(url, session_id, parent_id=""):
-    return start("turn_writer", url, session_id, parent_id)
-
-
-def start(writer, *arguments):
-    command = [sys.executable, "-m", f"tests.integration.{writer}", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-
-
-def kill_after(writer, seconds):
-    """Lines acknowledged until the writer was killed; the clock starts with the first."""
-    with writer:
-        first = writer.stdout.readline()
-        time.sleep(seconds)
-        writer.kill()
-        rest = writer.stdout.read()
-    assert writer.returncode == -signal.SIGKILL
-    complete = (first + rest).rpartition("\n")[0]  # the last line may have been cut
-    return complete.split("\n")
+def turn_writer(url, session_id, parent_id=""):
+    return Writer("turn_writer", url, session_id, parent_id)
 
 
 def stored(url, session_id):
@@ -76,14 +55,11 @@ def stored(url, session_id):
 
 
 def test_kill_while_saving(url, session_id):
-    moments = random.Random(7)
+    draw = random.Random(7)
     acknowledged: list[str] = []
-    kills = 0
-    while kills < 6 or len(acknowledged) <= 20:   # a disk may need a second for a save
-        kills += 1
-        assert kills <= 60
+    for kills in range(1, 7):
         parent = acknowledged[-1] if acknowledged else ""
-        acknowledged += kill_after(start_writer(url, session_id, parent), moments.uniform(0.01, 0.4))
+        acknowledged += turn_writer(url, session_id, parent).kill_after(draw.randint(1, 20))
         session = stored(url, session_id)
         times = Counter(turn.turn_id for turn in session.turns)
         assert [times[turn_id] for turn_id in acknowledged] == [1] * len(acknowledged)
@@ -94,11 +70,11 @@ def test_kill_while_saving(url, session_id):
 
 
 def test_two_processes_in_one_session_and_one_is_killed(url, session_id):
-    root = kill_after(start_writer(url, session_id), 0)[0]
+    root = turn_writer(url, session_id).kill_after(1)[0]
     session = stored(url, session_id)
     tip = session.turns[-1].turn_id
-    one, two = start_writer(url, session_id, tip), start_writer(url, session_id, tip)
-    acknowledged = {0: kill_after(one, 0.5), 1: kill_after(two, 0.2)}
+    one, two = turn_writer(url, session_id, tip), turn_writer(url, session_id, tip)
+    acknowledged = {0: one.kill_after(20), 1: two.kill_after(10)}
     session = stored(url, session_id)
     assert session.turn(root)
     assert [branch.number for branch in session.branches] == [1, 2]  # both went on from one tip
@@ -111,10 +87,10 @@ def test_two_processes_in_one_session_and_one_is_killed(url, session_id):
 
 
 def test_kill_while_people_vote(url, session_id):
-    moments = random.Random(11)
+    draw = random.Random(11)
     acknowledged: dict[str, list[str]] = {}  # name: ids of its vote, the last one in force
     for kills in range(1, 4):
-        for line in kill_after(start("vote_writer", url), moments.uniform(0.05, 0.4)):
+        for line in Writer("vote_writer", url).kill_after(draw.randint(2, 20)):
             name, vote_id = line.split()
             acknowledged.setdefault(name, []).append(vote_id)
         check_sound(url)

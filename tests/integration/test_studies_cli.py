@@ -21,24 +21,24 @@ from cir_core.encoders import load_encoder
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
 from cir_core.types.ids import new_id
 from cir_core.types.records import Hit
 from cli import console
 from cli.main import app
-from storage.stores import open_stores
+from tests.fakes import drawings
 from tests.fakes.databases import use_home
 from tests.fakes.studies import flagged, valid
 from tests.fakes.turns import a_session, turn_maker
+from tests.integration.homes import command_stores, commands_at  # noqa: F401
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory) -> Path:
     """A home with the gallery of the drawn garments, the drawing, and an audit of some of its queries."""
     root = tmp_path_factory.mktemp("prepared")
-    drawn = build_atelier(root / "drawn", limit=90).folder
+    drawn = drawings.sample(root / "drawn", limit=90).folder
     index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=root / "home",
                  manifest=drawn / "manifest.csv", split="test")
     with pytest.MonkeyPatch.context() as patch:
@@ -53,13 +53,10 @@ def prepared(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def home(prepared, tmp_path, monkeypatch) -> Path:
-    shutil.copytree(prepared / "home", tmp_path / "home")
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr(console.out, "width", 200)
-    get_settings.cache_clear()
-    yield tmp_path / "home"
-    get_settings.cache_clear()
+def home(prepared, tmp_path):
+    """A copy of that."""
+    with commands_at(shutil.copytree(prepared / "home", tmp_path / "home")) as home:
+        yield home
 
 
 @pytest.fixture
@@ -68,13 +65,6 @@ def study(home):
     def run(*arguments: object):
         return CliRunner().invoke(app, ["study", *map(str, arguments)], catch_exceptions=False)
     return run
-
-
-@pytest.fixture
-def stores(home):
-    stores = open_stores(get_settings())
-    yield stores
-    stores.close()
 
 
 def labels(prepared: Path) -> dict[str, str]:

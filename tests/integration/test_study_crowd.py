@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,13 +17,15 @@ import pytest
 from annotation.accounts.service import PeopleService
 from annotation.records import Judgement
 from tests.fakes.databases import check_sound, database_of
+from tests.fakes.forked import run
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import flagged, make_study, valid
 from tests.integration.crowd import ROOT, Judge, Refused, Server, add_people, an_answer, at_once, stores_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 NAMES = [f"Judge {number:02d}" for number in range(1, 17)]
 STUDY = "Crowd: Ünïcode & co"
-EACH, KILLED_EACH = 200, 40      # items a person; overlap is 2, so 16 × 200 / 2 = 1,600 items
+EACH, MANY, KILLED_EACH = 20, 200, 40      # items a person; overlap is 2, so 16 × 20 / 2 = 160 items
 KILLS = 3
 Come = Callable[..., list[Judge]]
 
@@ -95,21 +96,43 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
-def test_sixteen_people_with_200_items_each(server: Server, come: Come) -> None:
-    judges = come(server, *NAMES)
-    started = time.perf_counter()
+def judge_at_once(server: Server, judges: list[Judge], each: int) -> None:
     at_once([judge.judge_everything for judge in judges])
-    seconds = time.perf_counter() - started
     check_quiet(server, judges)
-    assert [len(judge.acknowledged) for judge in judges] == [EACH] * len(NAMES)
-    check_stored(server.home, judges, EACH)
+    assert [len(judge.acknowledged) for judge in judges] == [each] * len(NAMES)
+    check_stored(server.home, judges, each)
     progress = [judge.call("progress", STUDY) for judge in judges]
-    assert {(it["done"], it["total"]) for it in progress} == {(EACH, EACH)}
-    print(f"\n{len(NAMES)} people, {EACH} items each: {len(NAMES) * EACH / seconds:.0f} saves per second")
+    assert {(it["done"], it["total"]) for it in progress} == {(each, each)}
 
 
-def test_clicks_at_once_and_calls_again(server: Server, come: Come) -> None:
+@pytest.fixture(scope="module")
+def judged(server: Server) -> Server:
+    """After sixteen people have judged everything."""
+    judges = [Judge(name, server.url, STUDY) for name in NAMES]
+    for judge in judges:
+        judge.sign_in()
+    judge_at_once(server, judges, EACH)
+    for judge in judges:
+        judge.close()
+    return server
+
+
+def test_sixteen_people_at_once(judged: Server) -> None:
+    assert sum(it.revision == 1 for it in history(judged.home)) == EACH * len(NAMES)
+
+
+@pytest.mark.extended
+def test_sixteen_people_with_200_items_each(tmp_path: Path, come: Come) -> None:
+    server = a_server(tmp_path / "home", MANY)
+    try:
+        judge_at_once(server, come(server, *NAMES), MANY)
+    finally:
+        server.stop()
+
+
+def test_clicks_at_once_and_calls_again(judged: Server, come: Come) -> None:
     """After the crowd: its judgements are revised. One press is one revision, however often it arrives."""
+    server = judged
     windows = come(server, *[NAMES[0]] * 4)
     mine = [it for it in history(server.home) if it.annotator == NAMES[0]]
     assert windows[0].call("next_item", STUDY, "")["item"] is None and len(mine) == EACH
@@ -143,7 +166,8 @@ def test_clicks_at_once_and_calls_again(server: Server, come: Come) -> None:
     check_quiet(server, windows)
 
 
-def test_somebody_elses_item_and_one_that_is_made_up(server: Server, come: Come) -> None:
+def test_somebody_elses_item_and_one_that_is_made_up(judged: Server, come: Come) -> None:
+    server = judged
     judge, = come(server, NAMES[0])
     everything = history(server.home)
     mine = {it.item_id for it in everything if it.annotator == NAMES[0]}
@@ -161,8 +185,7 @@ def test_the_script_in_the_docs(server: Server) -> None:
     try:
         PeopleService(stores.people).add("Ada", "her password", "annotator")
         study = make_study(stores.studies, server.home, name="First hundred", items=3, seats=1)
-        done = subprocess.run([sys.executable, "-c", script.replace("http://127.0.0.1:7860", server.url)],
-                              capture_output=True, text=True, timeout=120)
+        done = run("-c", script.replace("http://127.0.0.1:7860", server.url), environment=os.environ)
         assert done.returncode == 0, done.stderr
         assert "'done': 3" in done.stdout
         kept = stores.studies.judgements(study.study_id, history=True)
@@ -171,6 +194,7 @@ def test_the_script_in_the_docs(server: Server) -> None:
         stores.close()
 
 
+@pytest.mark.extended
 def test_kill_nine_three_times(tmp_path: Path, come: Come) -> None:
     """Everybody sends again, with the same token, what was not acknowledged."""
     server = a_server(tmp_path / "home", KILLED_EACH)
@@ -180,10 +204,9 @@ def test_kill_nine_three_times(tmp_path: Path, come: Come) -> None:
         crowd = threading.Thread(target=at_once, args=([judge.judge_everything for judge in judges],), daemon=True)
         crowd.start()
         for kill in range(1, KILLS + 1):
-            until = time.monotonic() + 120
-            while sum(len(judge.acknowledged) for judge in judges) < kill * total // (KILLS + 1):
-                assert time.monotonic() < until and crowd.is_alive(), [judge.complaints for judge in judges]
-                time.sleep(0.005)
+            least = kill * total // (KILLS + 1)
+            wait_for(lambda least=least: sum(len(judge.acknowledged) for judge in judges) >= least,
+                     going=crowd.is_alive, told=lambda: [judge.complaints for judge in judges], pause=0.005)
             server.kill()
             acknowledged = {(judge.name, ack.token) for judge in judges for ack in list(judge.acknowledged)}
             stored = Counter((it.annotator, it.token) for it in history(server.home))
@@ -191,7 +214,7 @@ def test_kill_nine_three_times(tmp_path: Path, come: Come) -> None:
             # One at most for each person was on disk before its answer was sent.
             assert len(stored) - len(acknowledged) <= len(NAMES)
             server.start()
-        crowd.join(120)
+        crowd.join(PATIENCE)
         check_quiet(server, judges)
         assert sum(judge.retried for judge in judges) >= KILLS
         check_stored(server.home, judges, KILLED_EACH)

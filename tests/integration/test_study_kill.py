@@ -15,9 +15,9 @@ from storage.engine.database import open_database
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import check_sound, database_of, open_migrated
 from tests.fakes.study_records import ITEMS, STUDY
-from tests.integration.test_store_kill import kill_after, start
+from tests.integration.victims import Writer
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+pytestmark = [pytest.mark.extended, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def url(tmp_path):
 
 
 def test_kill_while_two_people_judge(url):
-    moments = random.Random(5)
+    draw = random.Random(5)
     acknowledged: dict[tuple[str, str], list[str]] = defaultdict(list)  # name and item: tokens, in order
     for kills in range(1, 4):
-        writers = {name: start("judgement_writer", url, name) for name in ("Ann", "Bo")}
+        writers = {name: Writer("judgement_writer", url, name) for name in ("Ann", "Bo")}
         for name, writer in writers.items():
-            for line in kill_after(writer, moments.uniform(0.05, 0.5)):
+            for line in writer.kill_after(draw.randint(10, 40)):
                 item_id, token = line.split()
                 acknowledged[name, item_id].append(token)
         check_sound(url)

@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from cir_core.language.observer import Observer
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
+from tests.fakes.patience import PATIENCE, wait_for
 
-pytestmark = pytest.mark.slow
 MERGE = MergeTask("a red dress", "make it blue")
 TEMPLATE = (
     "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
@@ -66,19 +65,16 @@ def served(tmp_path_factory) -> Iterator[tuple[str, str]]:
             command, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
             env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "PASSIVE", "HF_HOME": str(folder / "home")})
     try:
-        until = time.monotonic() + 120
-        while not answers(port):
-            assert process.poll() is None and time.monotonic() < until, log.read_text()
-            time.sleep(0.2)
+        wait_for(lambda: answers(port), going=lambda: process.poll() is None, told=log.read_text, pause=0.2)
         yield f"http://127.0.0.1:{port}/v1", str(folder / "tiny")
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def answers(port: int) -> bool:
     try:
-        return httpx2.get(f"http://127.0.0.1:{port}/health", trust_env=False).status_code == 200
+        return httpx2.get(f"http://127.0.0.1:{port}/health", trust_env=False, timeout=PATIENCE).status_code == 200
     except httpx2.TransportError:
         return False
 
@@ -86,7 +82,7 @@ def answers(port: int) -> bool:
 @pytest.fixture
 def model(served) -> Iterator[OpenAILanguageModel]:
     url, name = served
-    made = OpenAILanguageModel(Server(url, name, sees=False, retries=0, timeout=60))
+    made = OpenAILanguageModel(Server(url, name, sees=False, retries=0, timeout=PATIENCE))
     yield made
     made.close()
 
@@ -123,7 +119,7 @@ def test_stopping_before_the_repair(model):
 
 
 def test_a_model_that_is_not_there(served):
-    made = OpenAILanguageModel(Server(served[0], "/no/such/model", sees=False, retries=0, timeout=60))
+    made = OpenAILanguageModel(Server(served[0], "/no/such/model", sees=False, retries=0, timeout=PATIENCE))
     with pytest.raises(LanguageModelError, match=r"127\.0\.0\.1"):
         made.complete(MERGE)
     made.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -16,12 +15,13 @@ import pytest
 from cir_core.settings import Settings
 from storage.stores import open_stores
 from tests.fakes.databases import settings_of
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, add_people, an_answer
 from tests.integration.processes import App
 from tests.integration.proxies import ACCESS_LOG, HOST, as_documented, in_turn, sent_again
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="nginx")]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
 STUDY, ITEMS = "Two processes", 60
 
 
@@ -76,7 +76,7 @@ def judged(site: Site) -> Judged:
     """A person has judged a whole study, each request of theirs on another process than the one before."""
     landed = []
     acknowledged: dict[str, tuple[str, object]] = {}
-    with httpx.Client(base_url=site.url, timeout=60) as person:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as person:
         def call(method: str, path: str, **sent: object) -> httpx.Response:
             answer = person.request(method, path, **sent)  # type: ignore[arg-type]
             landed.append(answer.headers["x-landed-on"])
@@ -120,7 +120,7 @@ def test_each_has_its_own_numbers(site: Site, judged: Judged) -> None:
     def saved(app: App) -> int:
         headers = {"Authorization": "Bearer count them"}
         found = re.search(r'cirque_judgements_saved_total\{protocol="circus/1"\} (\d+)',
-                          httpx.get(f"{app.url}/metrics", headers=headers).text)
+                          httpx.get(f"{app.url}/metrics", headers=headers, timeout=PATIENCE).text)
         return int(found[1]) if found else 0
 
     numbers = [saved(app) for app in site.apps]
@@ -131,7 +131,7 @@ def test_both_count_wrong_passwords_together(site: Site) -> None:
     """Five are free, not five at each; and each visitor counts, not the proxy."""
     def enter(password: str, address: str) -> int:
         return httpx.post(f"{site.url}/sign-in", json={"name": "Ada Min", "password": password},
-                          headers={"X-Forwarded-For": address}, timeout=60).status_code
+                          headers={"X-Forwarded-For": address}, timeout=PATIENCE).status_code
 
     # nginx appends 127.0.0.1, which is trusted; so what stands before it is whose request it is.
     assert [enter("wrong horse", "203.0.113.7") for _ in range(6)] == [401] * 5 + [429]
@@ -145,7 +145,7 @@ def documented(site: Site, tmp_path: Path) -> Iterator[str]:
 
 
 def test_what_the_files_of_the_docs_send_again_needs_a_token(site: Site) -> None:
-    with httpx.Client(base_url=site.url, timeout=60) as admin:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as admin:
         admin.post("/sign-in", json={"name": "Ada Min", "password": PASSWORD}).raise_for_status()
         assert "/study/save" in sent_again()
         for path in sent_again():
@@ -160,7 +160,7 @@ def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on
     for _ in range(20):   # all on one side by chance: one of half a million runs
         if len(landed) == 2:
             break
-        with httpx.Client(base_url=documented, verify=False, headers={"Host": HOST}) as person:
+        with httpx.Client(base_url=documented, verify=False, headers={"Host": HOST}, timeout=PATIENCE) as person:
             entered = person.post("/sign-in", json={"name": "Judge", "password": PASSWORD})
             assert entered.status_code == 200
             cookie = entered.headers["set-cookie"]
@@ -177,7 +177,7 @@ def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on
 def test_the_files_of_the_docs_log_no_secret_and_pass_on_no_host_of_a_visitor(
     documented: str, tmp_path: Path,
 ) -> None:
-    with httpx.Client(base_url=documented, verify=False, headers={"Host": HOST}) as person:
+    with httpx.Client(base_url=documented, verify=False, headers={"Host": HOST}, timeout=PATIENCE) as person:
         entered = person.post("/sign-in?next=/s3cr3t", json={"name": "Judge", "password": PASSWORD})
         person.headers["Cookie"] = entered.headers["set-cookie"].partition(";")[0]
         person.post("/runs/s3cr3t/stop")
@@ -200,18 +200,20 @@ def test_one_is_stopped_and_the_other_answers(tmp_path: Path) -> None:
         (tmp_path / "documented").mkdir()
         url = open_things.enter_context(as_documented(tmp_path / "documented", *site.addresses))
         people = [open_things.enter_context(httpx.Client(
-            base_url=url, verify=False, headers={"Host": HOST, "Cookie": f"__Host-cirque=nobody-{number}"}, timeout=60))
+            base_url=url, verify=False, headers={"Host": HOST, "Cookie": f"__Host-cirque=nobody-{number}"},
+            timeout=PATIENCE))
             for number in range(16)]
         landed = {person.get("/sign-in").headers["x-landed-on"] for person in people}
         assert landed == set(site.addresses)
         first, other = site.apps
         first.terminate()
-        until = time.monotonic() + 30
-        while first.process.poll() is None:
+
+        def all_are_answered() -> None:
             for person in people:
                 assert person.get("/sign-in").status_code == 200
                 assert person.post("/study/save", json={}).status_code == 401   # of nobody, and not 502 or 503
-            assert time.monotonic() < until
+
+        wait_for(lambda: all_are_answered() or first.process.poll() is not None, pause=0)
         assert first.process.returncode == 0
         assert {person.get("/readyz").headers["x-landed-on"].split(", ")[-1] for person in people} == {
             other.url.removeprefix("http://")}

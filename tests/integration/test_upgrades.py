@@ -12,6 +12,7 @@ from storage.backups.integrity import inspect_database
 from storage.engine.database import open_database
 from storage.engine.revisions import latest_revision
 from tests.fakes.databases import ON_SQLITE, database_of
+from tests.fakes.patience import PATIENCE
 from tests.integration.processes import App
 from tests.unit.storage.engine.test_earlier_schemas import (
     REVISIONS,
@@ -21,7 +22,6 @@ from tests.unit.storage.engine.test_earlier_schemas import (
     with_reworded_surveys,
 )
 
-pytestmark = pytest.mark.slow
 WITH_ACCOUNTS = "0004"   # the first schema that has them
 
 
@@ -42,12 +42,12 @@ def test_a_start_on_what_an_earlier_version_left(tmp_path: Path, revision: str) 
     app = App(home, tmp_path / "log")
     try:
         url = app.url
-        ready = httpx.get(f"{url}/readyz", timeout=30)
+        ready = httpx.get(f"{url}/readyz", timeout=PATIENCE)
         assert ready.status_code == 200, ready.text
-        page = httpx.get(f"{url}/", timeout=30)
+        page = httpx.get(f"{url}/", timeout=PATIENCE)
         assert page.status_code == (303 if revision >= WITH_ACCOUNTS else 200)
         app.terminate()
-        assert app.process.wait(30) == 0
+        assert app.process.wait(PATIENCE) == 0
     finally:
         app.end()
     assert "Traceback" not in app.said, app.said

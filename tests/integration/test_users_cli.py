@@ -9,29 +9,22 @@ from typer.testing import CliRunner
 
 from annotation.accounts.service import PeopleService
 from cir_core.errors import AccessError
-from cir_core.settings import get_settings
 from cli.main import app
-from storage.stores import open_stores
-from tests.fakes.databases import use_home
+from tests.integration.homes import command_home, command_stores  # noqa: F401
 
 PASSWORD = "correct horse"
 
 
 @pytest.fixture
-def cirque(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path)
+def cirque(home, monkeypatch):
     monkeypatch.setenv("CIRQUE_HOST", "127.0.0.1")
     monkeypatch.setenv("CIRQUE_PORT", "7861")
-    get_settings.cache_clear()
-    yield lambda *arguments, typed=None: CliRunner().invoke(app, ["user", *arguments], input=typed)
-    get_settings.cache_clear()
+    return lambda *arguments, typed=None: CliRunner().invoke(app, ["user", *arguments], input=typed)
 
 
 @pytest.fixture
-def people(cirque):
-    stores = open_stores(get_settings())
-    yield PeopleService(stores.people)
-    stores.close()
+def people(cirque, stores):
+    return PeopleService(stores.people)
 
 
 def test_from_the_first_admin_to_an_invitation(cirque, people):
@@ -119,5 +112,5 @@ def test_at_a_terminal_the_password_is_asked_for_twice(cirque, people, monkeypat
     monkeypatch.setattr("cli.admin.users._at_a_terminal", lambda: True)
     result = cirque("add", "Ada", "--role", "admin", typed=f"{PASSWORD}\nmistyped\n{PASSWORD}\n{PASSWORD}\n")
     assert result.exit_code == 0, result.output
-    assert PASSWORD not in result.output
+    assert PASSWORD not in result.output and result.output.count("Repeat the password") == 2
     assert people.sign_in("Ada", PASSWORD)

@@ -7,9 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 from sqlalchemy import URL, text
@@ -23,6 +21,7 @@ from storage.backups.contents import contents_of
 from storage.backups.restore import restore
 from storage.engine.database import open_database, reading, writing
 from tests.fakes.databases import database_of, engine_of
+from tests.fakes.forked import run
 
 
 @pytest.fixture
@@ -127,9 +126,8 @@ def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
               "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
               "shutil.copyfileobj = some\n"
               "restore(open_database(sys.argv[1]), Path(sys.argv[2]), force=True, safe=Path(sys.argv[3]))")
-    done = subprocess.run([sys.executable, "-c", script, engine.url.render_as_string(hide_password=False), str(path),
-                           str(tmp_path / "safe")], cwd=Path(__file__).parents[2], capture_output=True, text=True,
-                          check=False)
+    done = run("-c", script, engine.url.render_as_string(hide_password=False), str(path), str(tmp_path / "safe"),
+               environment=os.environ)
     assert done.returncode == -signal.SIGKILL, done.stderr
     with engine.connect() as connection:
         assert postgres_dumps.others_connected(connection) == 0   # its psql has ended

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -18,8 +17,10 @@ from storage.backups.backup import back_up_to
 from storage.backups.restore import restore
 from storage.engine.database import open_database
 from tests.fakes.databases import database_of, engine_of, environment_of
+from tests.fakes.forked import run
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study, valid
-from tests.integration.crowd import ROOT, Judge, Server, add_entered, stores_of
+from tests.integration.crowd import Judge, Server, add_entered, stores_of
 
 STUDY, NAME, MANY = "Loaded", "Judge 01", 600
 
@@ -78,6 +79,7 @@ def test_who_saves_meanwhile_waits_or_is_told_and_nothing_gets_mixed(tmp_path: P
     threads = [threading.Thread(target=come_and_go, args=(who,)) for who in ("Ann", "Ben")]
     for thread in threads:
         thread.start()
+    wait_for(lambda: noted)
     somewhere: set[str] = set()
     outcomes: list[str] = []
     for number in range(8):
@@ -126,7 +128,7 @@ def test_a_restore_under_a_server_that_works(tmp_path: Path) -> None:
     stop = threading.Event()
 
     def work() -> None:
-        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=30) as client:
+        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE) as client:
             for number in range(MANY):
                 if stop.is_set():
                     return
@@ -142,6 +144,7 @@ def test_a_restore_under_a_server_that_works(tmp_path: Path) -> None:
         judge.call("next_item", STUDY, "")
         worker = threading.Thread(target=work)
         worker.start()
+        wait_for(lambda: acknowledged, going=worker.is_alive)
         for _ in range(2):
             done = command(home, "db", "restore", str(backup), "--force")
             assert done.returncode == 1 and "in use" in done.stderr and "Nothing was changed" in done.stderr
@@ -163,5 +166,4 @@ def test_a_restore_under_a_server_that_works(tmp_path: Path) -> None:
 
 
 def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "cli.main", *words], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, env=environment_of(home))
+    return run("-m", "cli.main", *words, environment=environment_of(home))

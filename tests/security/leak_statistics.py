@@ -69,7 +69,7 @@ def told_by(secret: str, labels: Sequence[bool], seen: Sequence[Features]) -> li
     found = [Finding(secret, name, float(auc), limit) for name, auc in zip(names, own, strict=True)]
     against = np.column_stack([truth, shuffled])
     guessed = rankdata(_guesses(ranks / len(ranks), against), axis=0)
-    aucs = np.array([_aucs(guess[:, None], of[:, None])[0, 0] for guess, of in zip(guessed.T, against.T, strict=True)])
+    aucs = _aucs_in_pairs(guessed, against)
     found.append(Finding(secret, "classifier", float(aucs[0]), float(np.quantile(np.abs(aucs[1:] - 0.5), 1 - ALPHA))))
     return sorted(found, key=lambda one: one.chance - abs(one.auc - 0.5))
 
@@ -132,6 +132,12 @@ def _aucs(ranks: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """By features and columns of labels: the chance that a row with the label ranks above one without."""
     yes = labels.sum(axis=0)
     return (ranks.T @ labels - yes * (yes + 1) / 2) / (yes * (len(labels) - yes))
+
+
+def _aucs_in_pairs(ranks: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """As :func:`_aucs`, each column of ranks with its own of labels."""
+    yes = labels.sum(axis=0)
+    return ((ranks * labels).sum(axis=0) - yes * (yes + 1) / 2) / (yes * (len(labels) - yes))
 
 
 def _guesses(values: np.ndarray, labels: np.ndarray) -> np.ndarray:

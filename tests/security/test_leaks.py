@@ -238,7 +238,7 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
         found = answered.features("desk") | features_of(without(answered.json, "study", "progress"))
         ahead = [address for one in workspace["ahead"] for address in one["images"]]
         for side in "AB":
-            asked = [browser.get(one[size], repeats=2) for one in item["sets"][side] for size in ("small", "large")]
+            asked = [browser.get(one[size], repeats=1) for one in item["sets"][side] for size in ("small", "large")]
             found |= picture_features(side, asked)
             found[f"{side} ahead"] = float(np.mean([place for place, address in enumerate(ahead) if any(
                 one["token"] in address for one in item["sets"][side])] or [-1]))

@@ -1,0 +1,40 @@
+"""Garments of the sample, drawn once for all tests and runs: they are kept in ``.make/drawn``, under a digest of the
+code that draws, or that draws and indexes, and tests get copies.
+
+    python -m tests.fakes.drawn HOME COUNT    # draw and index
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tests.fakes import forked
+from tests.fakes.drawings import KEPT, copy_of, digest, sample
+
+
+def home(folder: Path, images: int) -> Path:
+    """A home with that many garments in ``sample``, indexed as the gallery ``atelier``, split "test". The gallery reads
+    the images that are kept, not their copies."""
+    kept = KEPT / digest("cir_core", "requirements.lock") / f"home-{images}"
+
+    def make() -> None:    # elsewhere: an encoder stays in memory
+        done = forked.run("-m", __name__, str(kept), str(images), environment=os.environ)
+        assert done.returncode == 0, done.stderr
+
+    copy_of(kept, folder, make)
+    return folder
+
+
+def main() -> None:
+    from cir_core.encoders import load_encoder
+    from cir_core.gallery.indexing import index_folder
+
+    place, count = Path(sys.argv[1]), int(sys.argv[2])
+    drawn = sample(place / "sample", limit=count)
+    index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=place, split="test")
+
+
+if __name__ == "__main__":
+    main()
