@@ -19,20 +19,12 @@ from annotation.preference.exclusion import Rules
 from annotation.records import PlannedAssignment
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
 
 OPTIONS = Options(draws=30, seed=5)
 PEOPLE = ("Ada", "Bo", "Cy")
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 @pytest.fixture

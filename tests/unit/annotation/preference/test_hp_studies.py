@@ -9,8 +9,7 @@ from annotation.preference.hp_fashioniq import hp_form, import_hp_study
 from annotation.records import PlannedAssignment
 from cir_core.datasets.readers.hp_fashioniq import read_questions
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.preferences import (
     a_judgement,
     a_study,
@@ -20,13 +19,6 @@ from tests.fakes.preferences import (
     keep,
     seats_of,
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 def path_of(image_id, category):

@@ -14,7 +14,6 @@ from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import MethodSettings
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel, SilentLanguageModel
 from tests.fakes.preferences import an_item
@@ -24,11 +23,6 @@ SLERP = Method("slerp", "Slerp", "", MethodSettings(base="slerp"))
 CIREVL = Method("cirevl", "CIReVL", "", MethodSettings(base="cirevl"))
 REDS = ["r1g0b0", "r2g0b0", "r3g0b0", "r3g1b0", "r2g1b0"]
 GREENS = ["r0g1b0", "r0g2b0", "r0g3b0", "r1g3b0", "r1g2b0"]
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 def question(number=0, one=REDS, two=GREENS, *, text="red", reference="r0g0b3") -> Item:

@@ -15,18 +15,10 @@ from annotation.preference.survey.plan import SurveyLayout
 from annotation.preference.survey.texts import SETTINGS
 from annotation.studies.image_snapshots import freezing, studies_folder
 from cir_core.errors import StorageError, StudyError
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 
 METHODS = ("cirevl", "slerp", "text-only")
 LAYOUT = SurveyLayout(per_person=4, forms=2, shared_every=5, shared_by=2, reason_every=2, seed=3)
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 @pytest.fixture(scope="module")

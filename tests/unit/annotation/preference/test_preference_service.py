@@ -27,7 +27,7 @@ from cir_core.errors import (
 )
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 
 
@@ -40,11 +40,6 @@ class Clock:
 
     def move(self, **by: float) -> None:
         self.now += timedelta(**by)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture
@@ -168,7 +163,7 @@ def test_answers_at_once_do_not_get_past_a_check(
     def press(item_id: str) -> str:
         window = StudyService(store, {"preference": Preference()})   # as another process of the server
         window.workspace("Shops", "Ada", item_id=item_id)
-        together.wait(timeout=30)
+        together.wait(timeout=60)
         try:
             window.save("Shops", "Ada", item_id, rated(), f"token-{item_id}")
         except GateStands as error:

@@ -14,7 +14,6 @@ from cir_core.errors import DatasetError, GalleryError, LanguageModelError, Stud
 from cir_core.evaluation.runs.records import Run
 from cir_core.methods.declared import Method
 from cir_core.types.records import MethodSettings
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
 
@@ -24,11 +23,6 @@ CIREVL = Method("cirevl", "CIReVL", "", MethodSettings(base="cirevl"))
 # "red" and a green reference. Equally near images stand in the pool's order: all reds are one direction.
 REDS = ("r1g0b0", "r2g0b0", "r3g0b0")
 GREENS = ("r0g1b0", "r0g2b0", "r0g3b0")
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 def query(name, text="red", reference="r0g3b0", targets=("r3g0b0",), **more):

@@ -11,7 +11,6 @@ import pytest
 from annotation.preference.relevance_scoring import relevance_scores
 from cir_core.errors import ImageUnreadable, Stopped, StudyError
 from cir_core.gallery.gallery import Gallery
-from tests.fakes.colours import colour_gallery
 from tests.fakes.preferences import an_item
 
 REDS = ["r1g0b0", "r2g0b0", "r3g0b0", "r3g1b0", "r2g1b0"]
@@ -33,11 +32,6 @@ class Redness:
     def scores_of(self, query: Any, rows: Any) -> Any:
         ids = [self.gallery.ids[row] for row in rows]
         return np.array([-1.0 if one == self._unreadable else int(one[1]) / 3 for one in ids], np.float32)
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 def question(number=0, one=REDS, two=GREENS, reference="r0g0b3"):

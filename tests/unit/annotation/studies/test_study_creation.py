@@ -13,18 +13,10 @@ from annotation.studies.creation import check_name
 from annotation.studies.image_snapshots import studies_folder
 from annotation.validity.create import create_validity_study
 from cir_core.errors import StorageError, StudyError
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 
 LABELS = ("composition_required", "unresolved")
 PLAN = StudyPlan(seats=2, overlap=1, agreement_items=2, seed=3)
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 @pytest.fixture(scope="module")

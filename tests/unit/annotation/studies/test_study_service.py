@@ -23,7 +23,7 @@ from cir_core.errors import (
 )
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.studies import flagged, make_study, valid
 
 
@@ -33,11 +33,6 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

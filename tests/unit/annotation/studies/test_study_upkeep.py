@@ -20,20 +20,12 @@ from annotation.validity.answers import Validity
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
 from storage.mapping import tables
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.studies import make_study, valid
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 OF_STUDIES = (tables.studies, tables.study_images, tables.study_items, tables.study_seats, tables.assignments,
               tables.judgements, tables.drafts, tables.study_events, tables.decisions)
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 def a_judgement(study, item_id, name="Ada", answer=None):
@@ -124,7 +116,7 @@ def test_who_is_saving_while_a_study_is_removed_is_told(store, tmp_path):
 
     thread = threading.Thread(target=judge)
     thread.start()
-    begun.wait(20)
+    begun.wait(60)
     store.remove(study.study_id)
     thread.join()
     assert [type(error) for error in told] == [UnknownStudy]

@@ -18,7 +18,7 @@ from annotation.validity.labels import final_labels
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import flagged, make_study, valid
 
@@ -26,11 +26,6 @@ KINDS = {"validity": Validity()}
 BROAD = flagged("QUERY_TOO_BROAD")
 VAGUE = flagged("INVALID_TEXT_QUERY", reasons=("1b",))
 UNSURE = valid(validated=None, unsure=True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

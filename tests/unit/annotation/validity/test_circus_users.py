@@ -18,18 +18,10 @@ from annotation.validity.create import import_circus_study
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.studies import flagged, make_study, valid
 
 FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
-
-
-@pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 def note(validated: bool | None, *flags: str, other: str = "") -> dict[str, object]:

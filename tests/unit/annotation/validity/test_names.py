@@ -13,18 +13,13 @@ from annotation.studies.service import StudyService
 from annotation.validity.adjudication import Adjudication, nameless
 from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import make_study, valid
 from web.studies.adjudicate import decision_json
 
 COMPOSED, DECOMPOSED = "J\u00fcrgen", "Ju\u0308rgen"   # the same to read; only letter case is what casefold() evens out
 KINDS = {"validity": Validity()}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

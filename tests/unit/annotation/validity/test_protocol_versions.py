@@ -34,7 +34,7 @@ from annotation.validity.rubric import CIRCUS, load_rubric, newest_rubric
 from cir_core.errors import IncompleteJudgement, StudyError
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.protocol_versions import NEW_FLAG, raise_versions
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
@@ -45,11 +45,6 @@ from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 
 KINDS = {"validity": Validity(), "preference": Preference()}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 def page_of(store: SqlStudyStore, home: Path) -> TestClient:

@@ -19,6 +19,7 @@ TEXTS = {
     "more red": (0.8, 0.6),           # 0.8 exactly: as float32 a little above, so it is rejected
     "add a belt": (0.6, 0.8),         # with "more red" 0.6 · 0.8 + 0.8 · 0.6 = 0.96
     "longer sleeves": (0.0, 1.0),     # with "more red" 0.6, with "add a belt" 0.8
+    "halfway": (0.5, 0.8660254),
     "no collar": (-0.6, 0.8),         # with "longer sleeves" 0.8, with "add a belt" 0.28
 }
 TARGET = Picture("a blue dress")
@@ -73,6 +74,7 @@ def test_after_three_attempts_the_last_is_kept_with_a_note():
 def test_limit_and_attempts_are_options():
     assert ask(["a red one"], ["make it red"], tau=0.97)[2] == [1]
     assert ask(["add a belt", "no collar"], ["make it red"], tau=0.5)[0] == "no collar"
+    assert ask(["halfway", "no collar"], ["make it red"], tau=0.5)[2] == [1, 2]      # a cosine of τ is too close
     instruction, notes, attempts, _ = ask(["a red one", "no collar"], ["make it red"], attempts=1)
     assert (instruction, attempts, len(notes)) == ("a red one", [1], 1)
 

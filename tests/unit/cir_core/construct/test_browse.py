@@ -34,15 +34,9 @@ from cir_core.errors import DatasetError, UnknownBenchmark
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
 from tests.fakes.colour_person import ColourPerson
-from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import colour_construction
 
 COUNT = 40
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
-    return colour_gallery(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")

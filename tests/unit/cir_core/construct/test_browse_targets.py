@@ -23,17 +23,11 @@ from cir_core.errors import DatasetError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
-from tests.fakes.colours import colour_gallery
 
 COUNT = 24
 SMALL = TargetSettings(keep=6, scored=4)
 THRESHOLDS = (0.0, 0.33, 0.34, 0.67, 0.671, 0.85, 1.0)      # 0.33 and 0.67 are confidences themselves
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
-    return colour_gallery(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")

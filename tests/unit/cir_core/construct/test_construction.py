@@ -32,17 +32,11 @@ from cir_core.methods.declared import Method
 from cir_core.registry.checking import check
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.colour_person import ColourPerson
-from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import SHOWN, colour_construction, colour_queries
 from tests.fakes.encoder import FakeEncoder
 from tests.unit.cir_core.construct.plain_checks import recount
 
 RAW = "raw/cirr_val.json"
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @pytest.fixture(scope="module")
@@ -287,11 +281,11 @@ def test_two_processes_do_not_write_one_folder(gallery, tmp_path):
 
     def wait(task):
         begun.set()
-        assert go.wait(30)
+        assert go.wait(60)
 
     thread = threading.Thread(target=construct, args=(gallery, tmp_path, ColourPerson(fail=wait), 3))
     thread.start()
-    assert begun.wait(30)
+    assert begun.wait(60)
     with pytest.raises(DatasetError, match="Another process constructs sessions in"):
         construct(gallery, tmp_path, count=3, resume=True)
     go.set()

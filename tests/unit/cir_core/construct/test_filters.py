@@ -190,3 +190,9 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "copy.json").unlink()
     with pytest.raises(DatasetError, match="'success' is missing"):
         filter_sessions(raw_files(bad), tmp_path / "out", encoder=FakeEncoder())
+
+
+@pytest.mark.parametrize(("cosine", "dropped"), [(0.799999, None), (0.8, "redundancy")])
+def test_a_text_whose_cosine_is_tau_repeats_another(cosine, dropped):
+    found = why_dropped(RawResult.model_validate(released()), FilterSettings(tau=0.8), lambda result: [(1, cosine)])
+    assert (found and found.stage) == dropped

@@ -30,7 +30,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.types.composition import Marks
 from cir_core.types.records import UPLOAD_PREFIX, Hit
 from tests.fakes.colour_person import ColourPerson
-from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.colours import NAME
 from tests.fakes.construction import colour_construction
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.store import InMemorySessionStore
@@ -39,13 +39,6 @@ from tests.fakes.turns import a_composition, a_session, turn_maker
 TARGET, START = "r3g3b3", datetime(2026, 11, 23, tzinfo=UTC)
 
 PLAIN = a_composition(further=(), cuts=(), marks=Marks())
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("colours")
-    colour_gallery(folder)
-    return folder / "home"
 
 
 class Searches:

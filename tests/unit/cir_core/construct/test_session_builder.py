@@ -19,14 +19,8 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.language.tasks import CaptionTask, DifferenceAnswer, DifferenceTask, MergeTask
 from tests.fakes.colour_person import ColourPerson, caption_of
-from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import SHOWN, colour_construction
 from tests.fakes.encoder import FakeEncoder
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 def build(gallery, query, language=None, **more):

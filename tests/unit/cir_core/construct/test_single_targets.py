@@ -19,15 +19,9 @@ from cir_core.datasets.readers.soft import MultiTarget, read_single_target, writ
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.registry.checking import check
 from tests.fakes.colour_targets import ColourAssessor
-from tests.fakes.colours import colour_gallery
 
 RECORD = MultiTarget("r0g0b1", "r3g0b0", ("is red", "has no blue"), 0.85,
                      {"r3g0b0": 1.0, "r3g1b0": 0.9, "r2g0b0": 0.9, "r1g0b0": 0.86})
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @pytest.fixture

@@ -24,17 +24,11 @@ from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.registry.checking import check
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.colour_targets import COLOURS, ColourAssessor, colour_targets
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 
 COUNT = 12
 SMALL = TargetSettings(keep=6, scored=4)
 SELECTION = "multi_target_selection/cirr_multi_target_selection.json"
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 def find(gallery, folder, language=None, count=COUNT, settings=SMALL, **options):

@@ -1,12 +1,12 @@
 """The budget of memory for images being decoded: bounded, in order, never stuck."""
 
 import threading
-import time
 
 import pytest
 
 from cir_core.errors import DecodingBusy
 from cir_core.images.decode_budget import DecodeBudget
+from tests.fakes.patience import wait_for
 
 
 class Held:
@@ -20,32 +20,29 @@ class Held:
                 if log is not None:
                     log.append(name)
                 self.inside.set()
-                self.over.wait(30)
+                self.over.wait(60)
 
         self.thread = threading.Thread(target=hold)
         self.thread.start()
 
     def let_go(self) -> None:
         self.over.set()
-        self.thread.join(30)
+        self.thread.join(60)
 
 
 def waiting(budget: DecodeBudget, count: int) -> None:
-    until = time.monotonic() + 10
-    while len(budget._queue) != count:
-        assert time.monotonic() < until
-        time.sleep(0.001)
+    wait_for(lambda: len(budget._queue) == count)
 
 
 def test_what_fits_goes_in_together_and_the_rest_waits():
     budget = DecodeBudget(100)
     first, second = Held(budget, 60), Held(budget, 40)
-    assert first.inside.wait(10) and second.inside.wait(10)
+    assert first.inside.wait(60) and second.inside.wait(60)
     third = Held(budget, 1)
     waiting(budget, 1)
     assert not third.inside.is_set()
     second.let_go()
-    assert third.inside.wait(10)
+    assert third.inside.wait(60)
     first.let_go()
     third.let_go()
 
@@ -53,13 +50,13 @@ def test_what_fits_goes_in_together_and_the_rest_waits():
 def test_a_large_one_is_not_overtaken_by_small_ones():
     budget, log = DecodeBudget(100), []
     first = Held(budget, 50)
-    assert first.inside.wait(10)
+    assert first.inside.wait(60)
     large = Held(budget, 90, log, "large")
     waiting(budget, 1)
     small = Held(budget, 10, log, "small")   # there is room for it, and the large one was first
     waiting(budget, 2)
     first.let_go()
-    assert large.inside.wait(10) and small.inside.wait(10)
+    assert large.inside.wait(60) and small.inside.wait(60)
     assert log == ["large", "small"]
     large.let_go()
     small.let_go()
@@ -70,7 +67,7 @@ def test_what_is_larger_than_everything_goes_in_alone():
     with budget.hold(10**12, patience=0):
         beside = Held(budget, 1)
         waiting(budget, 1)
-    assert beside.inside.wait(10)
+    assert beside.inside.wait(60)
     beside.let_go()
 
 
@@ -85,7 +82,7 @@ def test_who_holds_a_part_gets_more_at_once():
 def test_waiting_has_an_end_and_leaves_the_queue():
     budget = DecodeBudget(100)
     first = Held(budget, 100)
-    assert first.inside.wait(10)
+    assert first.inside.wait(60)
     with pytest.raises(DecodingBusy, match=r"busy decoding large images. Try again in a moment\.") as caught, \
             budget.hold(1, patience=0.05):
         pass
@@ -98,7 +95,7 @@ def test_waiting_has_an_end_and_leaves_the_queue():
 def test_no_more_than_a_few_threads_wait_and_work_in_the_background_may_always():
     budget = DecodeBudget(100, most_waiting=1)
     first = Held(budget, 100)
-    assert first.inside.wait(10)
+    assert first.inside.wait(60)
     second = Held(budget, 1)
     waiting(budget, 1)
     with pytest.raises(DecodingBusy), budget.hold(1, patience=30):
@@ -113,9 +110,9 @@ def test_no_more_than_a_few_threads_wait_and_work_in_the_background_may_always()
     background.start()
     waiting(budget, 2)
     first.let_go()
-    assert second.inside.wait(10) and let_in.wait(10)
+    assert second.inside.wait(60) and let_in.wait(60)
     second.let_go()
-    background.join(10)
+    background.join(60)
 
 
 def test_all_that_goes_in_comes_out_whatever_happens():

@@ -27,7 +27,7 @@ class Gated:
             self.asked += 1
             number = self.asked
         self.entered.set()
-        assert self.go.wait(30)
+        assert self.go.wait(60)
         if number in self.failing:
             raise LanguageModelError(f"request {number}")
         return MergeAnswer(query=f"{task.modification_text} {number}")
@@ -38,7 +38,7 @@ def ask(model, texts):
     single = SingleFlightLanguageModel(model)
     with ThreadPoolExecutor(len(texts)) as pool:
         futures = [pool.submit(single.complete, MergeTask("a", text)) for text in texts]
-        assert model.entered.wait(30)
+        assert model.entered.wait(60)
         model.go.set()
         for future in futures:
             future.exception()
@@ -50,7 +50,7 @@ def test_the_same_task_is_asked_once_and_others_are_not_held_up():
     single = SingleFlightLanguageModel(model)
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(single.complete, MergeTask("a", "red"))
-        assert model.entered.wait(30)
+        assert model.entered.wait(60)
         others = [pool.submit(single.complete, MergeTask("a", "red")) for _ in range(3)]
         model.go.set()
         answers = {future.result().query for future in (first, *others)}

@@ -386,3 +386,10 @@ def test_stopping_the_rounds_leaves_the_filter(searcher_for):
     assert len(found.composition.rounds) == 1
     assert found.composition.constraints.prescriptive == ("red",)
     assert dict(found.hits[0].parts)["reward"] > 0
+
+
+def test_reflection_goes_on_where_the_best_image_alone_stays(searcher_for):
+    drifting = searcher_for([ReflectAnswer(intent="i", problems=("p",), query="red green")])
+    found = run(drifting, method(rounds=3, images=4, stop="same-results", history_weight=0.8))
+    first, second, _ = (one.looked_at[:4] for one in found.composition.rounds)
+    assert first[0] == second[0] and first != second

@@ -12,7 +12,7 @@ import pytest
 from cir_core.errors import DatasetError
 from cir_core.garments.lexicon import CATEGORY, GROUPS
 from cir_core.sample.atelier.build import AtelierPaths, build_atelier, is_complete
-from cir_core.sample.atelier.catalogue import catalogue
+from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.atelier.ground_truth import read_attributes
 from cir_core.sample.atelier.queries import PER_CATEGORY, make_triplets
 
@@ -118,8 +118,8 @@ def test_pool_draws_the_same_images(built: AtelierPaths, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("split", "least"), [("test", 700), ("val", 600)])
-def test_shipped_gallery_has_enough_queries(split: str, least: int) -> None:
-    garments = [g for g in catalogue() if g.split == split]
+def test_shipped_gallery_has_enough_queries(shipped: tuple[Garment, ...], split: str, least: int) -> None:
+    garments = [g for g in shipped if g.split == split]
     triplets = make_triplets(garments, 1, PER_CATEGORY[split])
     assert len(triplets) >= least
     assert all(1 <= len(t.changed) <= 4 for t in triplets)

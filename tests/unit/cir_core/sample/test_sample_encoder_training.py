@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,19 @@ from safetensors.torch import load_file
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
-from cir_core.sample.training import losses, sample_encoder
+from cir_core.sample.training import losses, sample_data, sample_encoder
 from cir_core.sample.training.alignment import AlignmentRecipe, align, pooled, projected
 from cir_core.sample.training.bpe import learn_merges, train_vocabulary, write_vocabulary
 from cir_core.sample.training.recipe import learning_rate
-from cir_core.sample.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
+from cir_core.sample.training.sample_data import (
+    Pixels,
+    attribute_codes,
+    batches,
+    jitter,
+    rendered,
+    shrink,
+    take_seed,
+)
 from cir_core.sample.training.sample_model import (
     IMAGE_SIZE,
     VOCABULARY_FILE,
@@ -37,16 +46,22 @@ from cir_core.sample.training.sample_run import TrainingRun
 from cir_core.sample.training.sample_texts import write_partials, write_prompts
 
 RECIPE = sample_encoder.TrainingRecipe(
-    batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False,
+    batch_size=6, captioned=4, image_epochs=1, locked_epochs=1, partials=6, prompted=2, takes=1, bfloat16=False,
     learning_rate=3e-4,
 )
-
-ALIGNMENT = AlignmentRecipe(steps=2, batch_size=12, captioned=8, partials=6, views=1, evaluate_every=1)
+WITH_TEXTS = replace(RECIPE, image_epochs=0, learning_rate=sample_encoder.TrainingRecipe.learning_rate)
+ALIGNMENT = AlignmentRecipe(steps=2, batch_size=6, captioned=4, partials=6, prompted=2, views=1, evaluate_every=1)
 
 
 @pytest.fixture(scope="module")
 def garments() -> tuple[Garment, ...]:
     return catalogue(sizes={"train": 24, "val": 6})
+
+
+@pytest.fixture(scope="module")
+def few() -> tuple[Garment, ...]:
+    """Enough to train on."""
+    return catalogue(sizes={"train": 12, "val": 3})
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +75,19 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def one_thread() -> Iterator[int]:
     """So small a training is quickest alone, and more so beside other work."""
     before = torch.get_num_threads()
+    torch.set_num_threads(1)
     yield 1
     torch.set_num_threads(before)
+
+
+@pytest.fixture()
+def patches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coloured patches, another picture for every garment, in place of its drawing, which takes longer than a step."""
+    def render(_attributes: Mapping[str, str], seed: int, *, size: int) -> Pixels:
+        coarse = np.random.default_rng(seed).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        return coarse.repeat(size // 8, axis=0).repeat(size // 8, axis=1)
+
+    monkeypatch.setattr(sample_data.draw, "render", render)
 
 
 def test_merges_follow_frequency_then_the_alphabet() -> None:
@@ -82,12 +108,12 @@ def test_vocabulary_file_is_reproducible_and_loads(tmp_path: Path) -> None:
 
 
 def test_drawings_are_cached_and_takes_differ(tmp_path: Path, garments: tuple[Garment, ...]) -> None:
-    images = rendered(garments[:3], tmp_path, size=32, takes=2, processes=1)
-    assert images.shape == (2, 3, 32, 32, 3) and images.dtype == np.uint8
+    images = rendered(garments[:2], tmp_path, size=32, takes=2, processes=1)
+    assert images.shape == (2, 2, 32, 32, 3) and images.dtype == np.uint8
     assert not np.array_equal(images[0], images[1])
     assert take_seed(garments[0].seed, 0) == garments[0].seed
     files = list(tmp_path.iterdir())
-    again = rendered(garments[:3], tmp_path, size=32, takes=2, processes=1)
+    again = rendered(garments[:2], tmp_path, size=32, takes=2, processes=1)
     assert np.array_equal(images, again) and list(tmp_path.iterdir()) == files
 
 
@@ -176,7 +202,7 @@ def test_export_loads_through_open_clip(tmp_path: Path, vocabulary: Path) -> Non
 
 
 def test_training_exports_and_resumes(
-    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+    tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:
     lines: list[str] = []
     out, cache = tmp_path / "out", tmp_path / "cache"
@@ -186,7 +212,7 @@ def test_training_exports_and_resumes(
     def train(epochs: int) -> None:
         sample_encoder.train_sample_encoder(
             out, cache=cache, epochs=epochs, seed=1, threads=one_thread,
-            recipe=RECIPE, alignment=ALIGNMENT, garments=garments, progress=lines.append,
+            recipe=RECIPE, alignment=replace(ALIGNMENT, steps=1), garments=few, progress=lines.append,
         )
 
     train(2)
@@ -198,14 +224,13 @@ def test_training_exports_and_resumes(
 
 
 def test_training_continues_from_an_encoder_with_its_texts_fixed(
-    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+    tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:
     torch.manual_seed(4)
     start, cache = tmp_path / "start", tmp_path / "cache"
     export(start, new_model(load_tokenizer(vocabulary).vocab_size).state_dict(), vocabulary)
-    train = [garment for garment in garments if garment.split == "train"]
-    recipe = sample_encoder.TrainingRecipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
-    run = TrainingRun(cache, train, recipe, 1, 1, start)
+    train = [garment for garment in few if garment.split == "train"]
+    run = TrainingRun(cache, train, WITH_TEXTS, 1, 1, start)
     before = load_file(start / WEIGHTS_FILE)
     run.one_epoch(np.array(rendered(train, tmp_path, size=IMAGE_SIZE, processes=1)))
     moved = {name for name in before if not torch.equal(before[name].half(), run.average[name].half())}
@@ -215,19 +240,18 @@ def test_training_continues_from_an_encoder_with_its_texts_fixed(
 
 
 def test_alignment_moves_texts_and_projection_and_no_more(
-    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+    tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:
-    torch.set_num_threads(one_thread)
     torch.manual_seed(3)
     model = new_model(load_tokenizer(vocabulary).vocab_size).eval()
     start, out = export(tmp_path / "start", model.state_dict(), vocabulary), tmp_path / "out"
-    pixels = np.array(rendered(garments, tmp_path, size=IMAGE_SIZE, processes=1))
+    pixels = np.array(rendered(few, tmp_path, size=IMAGE_SIZE, processes=1))
     with torch.inference_mode():
         assert torch.allclose(projected(model, pooled(model, pixels[0])), model.encode_image(normalised(pixels[0])),
                               atol=1e-5), "pooling and projection are the whole tower"
     lines: list[str] = []
-    report = align(start, out, garments, pixels, garments, pixels[0], recipe=ALIGNMENT, seed=1, progress=lines.append)
-    assert report.n == len(garments) and lines[-1].startswith("step 2/2")
+    report = align(start, out, few, pixels, few, pixels[0], recipe=ALIGNMENT, seed=1, progress=lines.append)
+    assert report.n == len(few) and lines[-1].startswith("step 2/2")
     before, after = (load_file(folder / WEIGHTS_FILE) for folder in (start, out))
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert {"visual.trunk.classifier.weight", "visual.trunk.conv_head.weight", "text_projection"} <= moved
@@ -236,15 +260,13 @@ def test_alignment_moves_texts_and_projection_and_no_more(
 
 
 def test_steps_lower_the_loss_and_locked_texts_stay(
-    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+    tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:
-    torch.set_num_threads(one_thread)
     (tmp_path / VOCABULARY_FILE).write_bytes(vocabulary.read_bytes())
-    train = [g for g in garments if g.split == "train"]
-    recipe = sample_encoder.TrainingRecipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
-    run = TrainingRun(tmp_path, train, recipe, epochs=2, seed=1)
-    rows = np.arange(12)
-    pixels = np.array(rendered(train[:12], tmp_path, size=IMAGE_SIZE, processes=1)[0])
+    train = [g for g in few if g.split == "train"]
+    run = TrainingRun(tmp_path, train, WITH_TEXTS, epochs=2, seed=1)
+    rows = np.arange(WITH_TEXTS.batch_size)
+    pixels = np.array(rendered(train[:len(rows)], tmp_path, size=IMAGE_SIZE, processes=1)[0])
     run.model.train()
 
     def step() -> float:

@@ -10,10 +10,10 @@ from benchmarks.far import recognised
 from cir_core.encoders import load_encoder
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
-from cir_core.sample.atelier.build import build_atelier
 from cir_core.search.far_pictures import FEWEST, UNLIKE, FarPictures
 from cir_core.search.searcher import Reference, Searcher
 from cir_core.types.records import MethodSettings
+from tests.fakes import drawings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
@@ -55,10 +55,10 @@ def test_of_a_small_gallery_or_one_image_many_times_nothing_is_said(clouds):
     assert not FarPictures(np.repeat(features[:1], FEWEST, axis=0)).is_far(others[0])
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_pictures_without_a_garment_are_recognised_in_a_small_gallery_of_single_garments(tmp_path):
     encoder = load_encoder("atelier", device="cpu")
-    paths = build_atelier(tmp_path / "drawn", splits=("val",), limit=500)
+    paths = drawings.sample(tmp_path / "drawn", splits=("val",), limit=500)
     index_folder(paths.folder, name="atelier", encoder=encoder, home=tmp_path, manifest=paths.manifest)
     found = recognised(np.asarray(open_gallery("atelier", home=tmp_path).features), encoder, seed=201, garments=60)
     assert found.pictures == 40 and found.far >= 36, found

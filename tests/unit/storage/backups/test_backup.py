@@ -106,7 +106,7 @@ def test_a_backup_while_people_write_is_one_state(filled, tmp_path):
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait(30)
+    begun.wait(60)
     try:
         before = contents(filled)
         rows = back_up_to(filled, tmp_path / "a.backup").contents.rows

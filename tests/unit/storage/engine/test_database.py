@@ -8,7 +8,6 @@ import sqlite3
 import stat
 import tempfile
 import threading
-import time
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from storage.opening import open_home_database
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
 from tests.fakes.databases import open_migrated
+from tests.fakes.patience import wait_for
 from tests.fakes.turns import a_session, turn_maker
 
 
@@ -92,11 +92,12 @@ def test_the_write_lock_is_held_from_the_start(engine, path):
 
 def test_a_second_writer_waits_for_the_first(engine):
     order, first_is_in = [], threading.Event()
+    turns = engine.get_execution_options()["cirque_turns"]
 
     def first():
         with writing(engine) as connection:
             first_is_in.set()
-            time.sleep(0.3)
+            wait_for(lambda: turns._waiting)
             insert(connection)
             order.append("first")
 
@@ -181,8 +182,7 @@ def test_writers_take_turns_in_the_order_they_came():
         for number in range(8):
             threads.append(threading.Thread(target=write, args=(number,)))
             threads[-1].start()
-            while len(turns._waiting) <= number:
-                time.sleep(0.001)
+            wait_for(lambda number=number: len(turns._waiting) > number)
     for thread in threads:
         thread.join()
     assert order == [(number, True) for number in range(8)]

@@ -256,7 +256,7 @@ def test_processes_that_start_at_once_migrate_once(tmp_path):
     def start_four(scripts):
         started = [subprocess.Popen([*arguments, str(scripts)], cwd=root, stdout=subprocess.PIPE, text=True)
                    for _ in range(4)]
-        return sorted(int(process.communicate(timeout=60)[0]) for process in started)
+        return sorted(int(process.communicate(timeout=120)[0]) for process in started)
 
     assert start_four(SCRIPTS) == [0, 0, 0, len(REVISIONS)]
     assert start_four(later_scripts(tmp_path)) == [0, 0, 0, 1]

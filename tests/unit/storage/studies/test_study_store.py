@@ -6,7 +6,6 @@ See tests/fakes/databases.py for how to run it on another database as well.
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +19,7 @@ from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, Un
 from storage.engine.database import reading, writing
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of, open_migrated, sqlite_of
+from tests.fakes.patience import wait_for
 from tests.fakes.study_records import (
     FLAGGED,
     IMAGES,
@@ -651,15 +651,16 @@ def test_four_windows_of_one_person(store):
 def test_answers_while_the_work_is_handed_on(store):
     """Whoever comes first: the counters stay true, and what was answered before is not handed on."""
     join(store, "Ann", "Bo")
-    start, given = threading.Barrier(3), []
+    start, given, answering = threading.Barrier(3), [], []
 
     def policy(work):
         given.extend(one.item_id for one in work.open if one.seat == 1)
-        time.sleep(0.05)   # the answers arrive meanwhile
+        wait_for(lambda: len(answering) == 2)   # the answers arrive meanwhile
         return [Reassignment(one.item_id, n, 1) for n, one in enumerate(work.open) if one.seat == 1]
 
     def answer(item_id):
         start.wait(timeout=30)
+        answering.append(item_id)
         save(store, item_id, "Ann", "token", unsure=item_id == "i2")
 
     def come():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,9 +23,10 @@ from cir_core.search.searcher import Searcher
 from cir_core.types.records import MethodSettings
 from storage.studies.store import SqlStudyStore
 from tests.fakes.colours import colour_gallery
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import study_store as study_store
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
+from tests.fakes.patience import wait_for
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import make_study
@@ -61,7 +61,7 @@ class Search:
 
     def searcher(self, name: str) -> Searcher:
         self.opened += 1
-        assert self.go.wait(5)
+        assert self.go.wait(60)
         if self.error is not None:
             raise self.error
         return Searcher(self._gallery, FakeEncoder(), SilentLanguageModel())
@@ -70,13 +70,6 @@ class Search:
 @pytest.fixture
 def search(tmp_path: Path) -> Search:
     return Search(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 def question(number: int) -> Item:
@@ -122,12 +115,11 @@ def metrics(client: TestClient, study: Study) -> dict[str, Any]:
 
 
 def finished(client: TestClient, run_id: str) -> dict[str, Any]:
-    for _ in range(200):
-        state: dict[str, Any] = client.get("analysis/scores/run", params={"id": run_id}).json()
-        if state["finished"]:
-            return state
-        time.sleep(0.02)
-    raise AssertionError(state)
+    def state() -> dict[str, Any] | None:
+        told: dict[str, Any] = client.get("analysis/scores/run", params={"id": run_id}).json()
+        return told if told["finished"] else None
+
+    return wait_for(state)
 
 
 FILE = "item,set,clip,blip\n" + "".join(f"q{number},{which},{which / 4},{number}\n" for number in range(4)
@@ -283,8 +275,7 @@ def test_a_computation_can_be_stopped(visit: Open, study: Study, store: SqlStudy
     search.go.clear()
     wanted = {"study": study.name, "gallery": "colours", "method": "text-only"}
     run = client.post("analysis/scores/compute", json=wanted).json()["run"]
-    while not search.opened:
-        time.sleep(0.01)
+    wait_for(lambda: search.opened)
     assert client.post(f"runs/{run}/stop").status_code == 204
     search.go.set()
     assert "stopped" in finished(client, run)["problem"] and list(store.scores(study.study_id)) == []

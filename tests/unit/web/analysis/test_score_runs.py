@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from cachetools import FIFOCache
 
 from cir_core.errors import StudyError
+from tests.fakes.patience import wait_for
 from web.analysis.score_jobs import Computation, ScoreRuns
 from web.http.background import BackgroundPool
 from web.http.long_actions import Runs
@@ -25,7 +25,7 @@ class Work:
     def __call__(self, watch, tell):
         tell("Slerp", 12, 70)
         self.began.set()
-        assert self.go.wait(5)
+        assert self.go.wait(60)
         if self.error is not None:
             raise self.error
 
@@ -45,18 +45,14 @@ def computation(work, name="slerp in atelier"):
 
 
 def finished(scores, run_id):
-    for _ in range(500):
-        state = scores.state(run_id)
-        if state.finished:
-            return state
-        time.sleep(0.01)
-    raise AssertionError(state)
+    wait_for(lambda: scores.state(run_id).finished)
+    return scores.state(run_id)
 
 
 def test_the_same_is_one_run_and_another_is_refused(scores):
     work = Work()
     run_id = scores.begin("s1", computation(work))
-    assert work.began.wait(5)
+    assert work.began.wait(60)
     assert scores.begin("s1", computation(Work())) == run_id
     with pytest.raises(StudyError, match=r"“slerp in atelier” is being computed for this study \(12 of 70 queries\)\. "
                                          "Wait until it is done, or stop it"):
@@ -70,14 +66,14 @@ def test_the_same_is_one_run_and_another_is_refused(scores):
 def test_one_at_a_time_over_all_studies(scores, runs):
     first, second, third = Work(), Work(), Work()
     one = scores.begin("s1", computation(first))
-    assert first.began.wait(5)
+    assert first.began.wait(60)
     two, three = scores.begin("s2", computation(second)), scores.begin("s3", computation(third))
     assert scores.state(two).text == "Waiting for another study's computation" and not second.began.is_set()
     with pytest.raises(StudyError, match=r"for this study \(waiting for another study's computation\)"):
         scores.begin("s2", computation(Work(), "other"))
     assert runs.stop(three)                                        # one that waits can be stopped
     first.go.set()
-    assert second.began.wait(5) and scores.state(two).text == "Slerp"
+    assert second.began.wait(60) and scores.state(two).text == "Slerp"
     second.go.set()
     assert (finished(scores, one).problem, finished(scores, two).problem) == ("", "")
     assert finished(scores, three).problem == "It was stopped before it started." and not third.began.is_set()

@@ -23,8 +23,7 @@ from cir_core.gallery.gallery import Gallery
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import colour_construction
-from tests.fakes.databases import settings_of
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.patience import wait_for
 from tests.fakes.signed_in import SignedIn
 from web.benchmarks import requests
 from web.benchmarks.jobs import STOPPED, ConstructionJobs
@@ -32,7 +31,7 @@ from web.benchmarks.requests import ConstructionRequest
 from web.benchmarks.routes import benchmark_routes
 from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http.background import BackgroundPool
-from web.services import Services, open_services
+from web.services import Services
 
 COUNT = 30
 READS = ("all", "sessions?name=built", "download?name=built", "run?name=built", "thumb?name=built&image=x",
@@ -48,17 +47,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gallery, home = colour_gallery(folder), folder / "home"
     construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), home / FOLDER / "built")
     return home
-
-
-@pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "home"))
-
-
-@pytest.fixture
-def services(home: Path, monkeypatch: pytest.MonkeyPatch) -> Services:
-    monkeypatch.setattr("cir_core.encoders.load_encoder", lambda spec, **_: FakeEncoder())
-    return open_services(settings_of(home))
 
 
 @pytest.fixture
@@ -247,7 +235,7 @@ def test_one_person_opens_one_session_at_a_time(
         at_work[0] += 1
         most[0] = max(most[0], at_work[0])
         begun.set()
-        held.wait(10)
+        held.wait(60)
         try:
             return run_turn(*args, **named)
         finally:
@@ -256,7 +244,7 @@ def test_one_person_opens_one_session_at_a_time(
     monkeypatch.setattr(services.search, "run_turn", slow)
     with rosa, ThreadPoolExecutor(4) as threads:
         opened = [threads.submit(rosa.post, "/benchmarks/open", json={"name": "built", "key": key}) for _ in range(4)]
-        assert begun.wait(10), [one.result().text for one in opened]
+        assert begun.wait(60), [one.result().text for one in opened]
         assert get(rosa, "sessions?name=built")["page"]["total"] > 0
         held.set()
         assert [one.result().status_code for one in opened] == [200] * 4
@@ -344,7 +332,7 @@ class Slow(ColourPerson):
         self.answers += 1
         if self.answers > 60:
             self.reached.set()
-            self.go.wait(30)
+            self.go.wait(60)
         return super().complete(*given, **more)
 
 
@@ -362,19 +350,18 @@ def slow(monkeypatch: pytest.MonkeyPatch, services: Services, made: Path) -> Slo
 
 
 def state(client: TestClient, name: str, until: Callable[[Any], bool]) -> Any:
-    for _ in range(3000):
-        found = get(client, f"run?name={name}")
-        if until(found):
-            return found
-        threading.Event().wait(0.01)
-    raise AssertionError(found)
+    def found() -> Any:
+        told = get(client, f"run?name={name}")
+        return told if until(told) else None
+
+    return wait_for(found)
 
 
 def test_a_construction_runs_stops_and_resumes(
     rosa: TestClient, slow: Slow, services: Services, home: Path, made: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert rosa.post("/benchmarks/start", json=FORM).json() == {"name": "new"}
-    assert slow.reached.wait(10), get(rosa, "run?name=new")
+    assert slow.reached.wait(60), get(rosa, "run?name=new")
     run = get(rosa, "run?name=new")
     assert run["state"] == "running" and run["run"]["here"] and run["run"]["total"] == COUNT
     assert {one["name"]: one["state"] for one in get(rosa, "all")["benchmarks"]} == {
@@ -411,7 +398,7 @@ def test_what_cannot_begin_says_why_and_leaves_no_folder(
 
 def test_a_server_that_ends_leaves_what_is_finished(rosa: TestClient, slow: Slow, jobs: ConstructionJobs) -> None:
     rosa.post("/benchmarks/start", json=FORM)
-    assert slow.reached.wait(10), get(rosa, "run?name=new")
+    assert slow.reached.wait(60), get(rosa, "run?name=new")
     jobs.leave()
     slow.go.set()
     found = state(rosa, "new", lambda it: it["state"] == "stopped")

@@ -21,14 +21,12 @@ from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.settings import TargetSettings
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import colour_gallery
-from tests.fakes.databases import settings_of
-from tests.fakes.encoder import FakeEncoder
 from tests.fakes.signed_in import SignedIn
 from web.benchmarks.jobs import ConstructionJobs
 from web.benchmarks.routes import benchmark_routes
 from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http.background import BackgroundPool
-from web.services import Services, open_services
+from web.services import Services
 
 COUNT = 12
 SMALL = TargetSettings(keep=6, scored=4)
@@ -40,18 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     about = colour_targets(colour_gallery(folder), ColourAssessor(), COUNT, settings=SMALL)
     find_targets(about, folder / "home" / FOLDER / "built")
     find_targets(about, folder / "strict", threshold=0.67)
-    return folder
-
-
-@pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made / "home", tmp_path / "home"))
-
-
-@pytest.fixture
-def services(home: Path, monkeypatch: pytest.MonkeyPatch) -> Services:
-    monkeypatch.setattr("cir_core.encoders.load_encoder", lambda spec, **_: FakeEncoder())
-    return open_services(settings_of(home))
+    return folder / "home"
 
 
 @pytest.fixture
@@ -172,7 +159,7 @@ def test_the_download_is_what_the_command_writes(rosa: TestClient, services: Ser
     files = zipfile.ZipFile(io.BytesIO(answer.content))
     usual = selection_of(home / FOLDER / "built", "cirr").read_bytes()
     assert files.namelist() == ["multi_target_selection/cirr_multi_target_selection.json"]
-    assert files.read(files.namelist()[0]) == selection_of(made / "strict", "cirr").read_bytes() != usual
+    assert files.read(files.namelist()[0]) == selection_of(made.parent / "strict", "cirr").read_bytes() != usual
     [act] = [entry.act for entry in services.log.acts()]
     assert (act.kind, act.details) == ("benchmark.downloaded", {"threshold": 0.67})
     path = home / FOLDER / "built/provenance/cirr.jsonl"
@@ -184,7 +171,7 @@ def test_the_download_is_what_the_command_writes(rosa: TestClient, services: Ser
     files = zipfile.ZipFile(io.BytesIO(rosa.get("/benchmarks/download?name=built&threshold=0.67").content))
     assert files.read("NOTES.txt").decode() == f"cirr: {said}\n"
     assert files.read("multi_target_selection/cirr_multi_target_selection.json") == selection_of(
-        made / "strict", "cirr").read_bytes()
+        made.parent / "strict", "cirr").read_bytes()
     shutil.rmtree(home / FOLDER / "built" / "provenance")
     assert "is not finished" in problem(rosa, "download?name=built")
     about = get(rosa, "targets?name=built")["about"]
@@ -242,5 +229,5 @@ def test_a_run_elsewhere_is_followed(rosa: TestClient, home: Path, made: Path) -
 
 def test_options_of_the_run_are_recorded(made: Path) -> None:
     """What the page says of a run's end is what the last run was to do."""
-    run = json.loads((made / "home" / FOLDER / "built" / "run.json").read_text())
+    run = json.loads((made / FOLDER / "built" / "run.json").read_text())
     assert (run["total"], run["complete"], run["others"], run["workers"]) == (COUNT, True, 0, JobOptions().workers)

@@ -13,24 +13,24 @@ def test_what_is_under_way_is_told_and_nothing_more_begins():
 
     def work():
         began.set()
-        return go.wait(5)
+        return go.wait(60)
 
     assert not threads.busy
     first, second = threads.submit(work), threads.submit(work)
-    assert began.wait(5) and threads.busy
+    assert began.wait(60) and threads.busy
     assert threads.leave()
     with pytest.raises(RuntimeError):
         threads.submit(work)
     go.set()
-    assert first.result(5) is True
+    assert first.result(60) is True
     with pytest.raises(CancelledError):
-        second.result(5)
+        second.result(60)
     assert not threads.busy and not threads.leave()
 
 
 def test_failures_and_ends_are_no_work():
     threads = BackgroundPool(2, "test")
-    assert threads.submit(lambda: 7).result(5) == 7
+    assert threads.submit(lambda: 7).result(60) == 7
     with pytest.raises(ZeroDivisionError):
-        threads.submit(lambda: 1 / 0).result(5)
+        threads.submit(lambda: 1 / 0).result(60)
     assert not threads.leave()

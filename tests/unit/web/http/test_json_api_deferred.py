@@ -22,7 +22,7 @@ def call(endpoint: Endpoint, gone: threading.Event | None = None) -> Any:
     """One request; whoever made it hangs up when ``gone`` is set."""
     async def receive() -> dict[str, Any]:
         if gone is None or not gone.is_set():
-            await asyncio.sleep(30)
+            await asyncio.Event().wait()
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b"",
@@ -55,7 +55,7 @@ def test_nothing_is_begun_for_who_has_gone_and_nobody_else_waits(monkeypatch: An
     def long(name: str) -> Endpoint:
         def work() -> object:
             begun.append(name)
-            assert go.wait(5)
+            assert go.wait(60)
             return name
         return get_endpoint(lambda visitor, query: Deferred(work), slow=True)
 

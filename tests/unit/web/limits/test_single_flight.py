@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.fakes.patience import wait_for
 from web.limits.single_flight import LatestVersionCache, SingleFlightCache
 
 
@@ -25,40 +26,33 @@ class Counted:
         self.calls += 1
         number = self.calls
         self.began.release()
-        assert self.go.wait(5)
+        assert self.go.wait(60)
         if self.error is not None:
             raise self.error
         return number
 
 
-def in_threads(many, ask, begun):
-    """Ask ``many`` times at once; ``begun`` is called when all have had time to ask."""
-    standing = threading.Barrier(many + 1)
-
-    def one():
-        standing.wait(5)
-        return ask()
-
+def ask_at_once(many, kept, make):
+    """What each gets of ``many`` who ask before it is made."""
+    make.go.clear()
     with ThreadPoolExecutor(many) as pool:
-        found = [pool.submit(one) for _ in range(many)]
-        standing.wait(5)
-        threading.Event().wait(0.1)
-        begun()
+        found = [pool.submit(kept.get, "a", make) for _ in range(many)]
+        assert make.began.acquire(timeout=60)
+        wait_for(lambda: len(kept._pending["a"].future._condition._waiters) == many - 1)
+        make.go.set()
         return [(each.exception() or each.result()) for each in found]
 
 
 def test_sixteen_who_ask_at_once_cost_one():
     kept, make = SingleFlightCache(4), Counted()
-    make.go.clear()
-    assert in_threads(16, lambda: kept.get("a", make), make.go.set) == [1] * 16
+    assert ask_at_once(16, kept, make) == [1] * 16
     assert kept.get("a", make) == 1 and make.calls == 1 and kept.has("a") and not kept.has("b")
 
 
 def test_a_failure_goes_to_all_who_wait_and_is_not_kept():
     kept, make = SingleFlightCache(4), Counted()
-    make.go.clear()
     make.error = ValueError("no")
-    found = in_threads(8, lambda: kept.get("a", make), make.go.set)
+    found = ask_at_once(8, kept, make)
     assert make.calls == 1 and {str(one) for one in found} == {"no"}
     make.error = None
     assert kept.get("a", make) == 2
@@ -71,7 +65,7 @@ def test_others_do_not_wait():
         waiting = pool.submit(kept.get, "slow", make)
         assert kept.get("quick", lambda: 7) == 7
         make.go.set()
-        assert waiting.result(5) == 1
+        assert waiting.result(60) == 1
 
 
 def test_what_was_not_used_for_longest_goes():
@@ -89,12 +83,12 @@ def test_what_is_being_made_stays():
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(kept.get, "slow", make)
-        assert make.began.acquire(timeout=5)
+        assert make.began.acquire(timeout=60)
         assert not kept.has("slow")
         kept.get("other", lambda: 0)
         second = pool.submit(kept.get, "slow", make)
         make.go.set()
-        assert (first.result(5), second.result(5), make.calls) == (1, 1, 1)
+        assert (first.result(60), second.result(60), make.calls) == (1, 1, 1)
 
 
 def test_a_value_lasts_from_when_its_making_began():
@@ -112,12 +106,12 @@ def test_who_asks_after_it_was_dropped_gets_a_new_one():
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         before = pool.submit(kept.get, "a", make)
-        assert make.began.acquire(timeout=5)
+        assert make.began.acquire(timeout=60)
         kept.drop(lambda key: key == "a")
         after = pool.submit(kept.get, "a", make)
-        assert make.began.acquire(timeout=5)
+        assert make.began.acquire(timeout=60)
         make.go.set()
-        assert (before.result(5), after.result(5)) == (1, 2)
+        assert (before.result(60), after.result(60)) == (1, 2)
     assert kept.get("a", make) == 2
 
 
@@ -141,10 +135,10 @@ def test_what_is_dropped_is_made_anew_and_the_rest_stays():
     make.go.clear()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(kept.get, ("a", 1), make)
-        assert make.began.acquire(timeout=5)
+        assert make.began.acquire(timeout=60)
         kept.drop(lambda key: True)
         make.go.set()
-        assert waiting.result(5) == 1   # who waited gets it
+        assert waiting.result(60) == 1   # who waited gets it
     assert kept.get(("a", 1), make) == 2
 
 
@@ -181,7 +175,7 @@ def test_of_the_newest_there_is_one_at_a_time():
 
     with ThreadPoolExecutor(5) as pool:
         for done in [pool.submit(ask, number) for number in range(5)]:
-            done.result(20)
+            done.result(60)
     # None was begun beside another one, none was made of what is older, and the old one went before.
     assert all(at_once) and made == sorted(set(made)) and made[-1] == 49
     assert (Large.alive, Large.most) == (1, 1)
@@ -207,8 +201,8 @@ def test_what_is_being_made_is_not_let_go_for_others():
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(kept.get, "slow", 1, make)
-        assert make.began.acquire(timeout=5)
+        assert make.began.acquire(timeout=60)
         assert kept.get("other", 1, lambda: 7) == 7
         second = pool.submit(kept.get, "slow", 1, make)
         make.go.set()
-        assert (first.result(5), second.result(5), make.calls) == (1, 1, 1)
+        assert (first.result(60), second.result(60), make.calls) == (1, 1, 1)

@@ -123,7 +123,7 @@ def test_a_call_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(request_fields, "_BODY_SECONDS", 0.05)
 
     async def never() -> Any:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
     with pytest.raises(Unreadable, match="too slowly"):

@@ -26,6 +26,13 @@ class Slow:
         await send({"type": "http.response.body", "body": b"done"})
 
 
+async def until(holds):
+    """Let the others of this loop go on until that is so."""
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0)
+
+
 def within(story):
     """``story`` with the app, its doors and a client, in one event loop."""
 
@@ -41,9 +48,9 @@ def within(story):
 def test_what_has_begun_is_finished_and_what_comes_is_refused():
     async def story(app, doors, client):
         begun = asyncio.create_task(client.post("/study/save"))
-        await asyncio.sleep(0.02)
-        stopping = asyncio.create_task(doors.close(5))
-        await asyncio.sleep(0.02)
+        await until(lambda: app.asked)
+        stopping = asyncio.create_task(doors.close(60))
+        await until(lambda: doors.closed)
         late = await client.get("/quick")
         assert late.status_code == 503 and int(late.headers["retry-after"]) > 0
         assert late.headers["connection"] == "close" and late.json()["kind"] == "storage"
@@ -59,7 +66,7 @@ def test_what_has_begun_is_finished_and_what_comes_is_refused():
 def test_the_patience_ends():
     async def story(app, doors, client):
         begun = asyncio.create_task(client.post("/study/save"))
-        await asyncio.sleep(0.02)
+        await until(lambda: app.asked)
         assert await doors.close(0.1) is False and doors.inside == 1
         assert await doors.close(60, hurry=lambda: True) is False
         app.go.set()
@@ -71,11 +78,11 @@ def test_the_patience_ends():
 
 def test_what_a_request_leaves_behind_is_waited_for_too():
     async def story(app, doors, client):
-        left = ["an event that was accepted"]
-        doors.left_behind = lambda: len(left)
+        left, looks = ["an event that was accepted"], []
+        doors.left_behind = lambda: looks.append(1) or len(left)
         assert await doors.close(0.1) is False and doors.unfinished == 1
-        stopping = asyncio.create_task(doors.close(5))
-        await asyncio.sleep(0.05)
+        stopping, before = asyncio.create_task(doors.close(60)), len(looks)
+        await until(lambda: len(looks) > before + 2)
         assert not stopping.done()
         left.clear()
         assert await stopping is True and doors.unfinished == 0
@@ -116,8 +123,8 @@ def test_who_runs_an_older_version_lets_nobody_in_but_says_how_it_is():
 def test_a_stream_that_never_ends_is_not_waited_for():
     async def story(app, doors, client):
         stream = asyncio.create_task(client.get("/gradio_api/heartbeat/abc"))
-        await asyncio.sleep(0.02)
-        assert app.asked and await doors.close(5) is True
+        await until(lambda: app.asked)
+        assert await doors.close(60) is True
         app.go.set()
         await stream
 

@@ -23,6 +23,7 @@ from cir_core.types.records import MethodSettings
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
+from tests.fakes.patience import wait_for
 from tests.fakes.store import InMemorySessionStore
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes
@@ -90,7 +91,7 @@ def test_while_the_model_is_loaded_others_are_asked_and_a_search_waits_for_the_s
     def load(spec: str) -> FakeEncoder:
         loaded.append(spec)
         begun.set()
-        assert go_on.wait(30)
+        assert go_on.wait(60)
         return FakeEncoder()
 
     services = services_with(load)
@@ -98,7 +99,7 @@ def test_while_the_model_is_loaded_others_are_asked_and_a_search_waits_for_the_s
     now = [0.0]
     warming = Warming(services, clock=lambda: now[0])
     warming.start()
-    assert begun.wait(30)
+    assert begun.wait(60)
     reason = "the model of the default gallery is being loaded"
     assert readiness(services, warming) == (503, {"ok": False, "state": "warming", "reason": reason})
     assert warming.loading
@@ -110,14 +111,23 @@ def test_while_the_model_is_loaded_others_are_asked_and_a_search_waits_for_the_s
         searcher.turn(searcher.gallery_reference(searcher.gallery.ids[0]), "in red", MethodSettings(), k=1)
         searched.set()
 
+    loading = services.search._pool._loading
+    [(spec, lock)], waits = loading.items(), threading.Event()
+
+    class Watched:
+        def __enter__(self) -> None:
+            waits.set()
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    loading[spec] = Watched()
     threading.Thread(target=search, daemon=True).start()
-    assert not searched.wait(0.2)
+    assert waits.wait(60) and not searched.is_set()
     go_on.set()
-    assert searched.wait(30) and loaded == ["fake"]
-    for _ in range(300):
-        if warming.found.state == "ready":
-            break
-        threading.Event().wait(0.1)
+    assert searched.wait(60) and loaded == ["fake"]
+    wait_for(lambda: warming.found.state == "ready")
     assert readiness(services, warming) == (200, {"ok": True, "state": "ready"})
     warming.stop()
 
@@ -166,4 +176,4 @@ def test_a_load_that_failed_is_tried_again_by_itself(services_with: Any, monkeyp
     services = services_with(load)
     index(services.settings.home)
     Warming(services).start()
-    assert again.wait(30) and len(tries) == 3
+    assert again.wait(60) and len(tries) == 3

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,22 +10,17 @@ from pydantic import Field
 
 from cir_core.audit.retrievers.inputs import settings_under
 from cir_core.errors import MethodError, SearchError
-from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods, name_of, read_methods
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Step
 from cir_core.methods.steps import STEPS, method_from_dict
 from cir_core.search.protocol import card_from_dict, card_to_dict
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.methods import MethodSettings, SoftFilter, method_to_dict
 from cir_core.types.records import Vector
 from cli.admin import methods as methods_command
 from storage.mapping.compositions import pack_composition, unpack_composition
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.colours import NAME
 from tests.fakes.language import SilentLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.base import begin, perform
 from web.search.presenters import methods as present_methods
 from web.search.presenters import steps as present_steps
@@ -106,13 +100,13 @@ def near(table, tmp_path):
 
 
 @pytest.fixture
-def services(tmp_path, near):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: SilentLanguageModel(), lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
-    return SimpleNamespace(search=search, methods={**builtin_methods(), "near": near}, settings=settings)
+def language():
+    return SilentLanguageModel()
+
+
+@pytest.fixture
+def methods(near):
+    return {**builtin_methods(), "near": near}
 
 
 @pytest.fixture

@@ -15,17 +15,12 @@ from cir_core.errors import (
     SearchError,
     Stopped,
 )
-from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import ConstraintsAnswer, MergeAnswer, ReflectAnswer
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Constraints, Marks
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.colours import NAME
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.adjust import marks_of
 from web.search.actions.base import begin, perform
 from web.search.presenters import methods, reflection, soft_filter
@@ -49,13 +44,8 @@ def replies():
 
 
 @pytest.fixture
-def services(tmp_path, replies):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    language = ReplayingLanguageModel(replies)
-    pool = SearcherPool(home, lambda encoder: language, lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    return SimpleNamespace(search=search, methods=METHODS, language=language)
+def language(replies):
+    return ReplayingLanguageModel(replies)
 
 
 def searched(services, method=BOTH, text="red", view=None, **data):
@@ -352,7 +342,7 @@ def test_a_gallery_that_changed_is_said_instead_of_changes(services, monkeypatch
 
 def test_a_gallery_indexed_anew_is_said_above_the_results(services):
     view = searched(services)
-    screen = Screen(SimpleNamespace(**vars(services), settings=None))
+    screen = Screen(SimpleNamespace(**{**vars(services), "settings": None}))
     session = services.search.session(view.session_id)
     assert screen._gallery_changed(session, view.turn_id) == ""
     before = replace(session, protocol=replace(session.protocol, gallery_digest="0" * 64))

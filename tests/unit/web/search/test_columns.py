@@ -2,24 +2,16 @@
 
 import dataclasses
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from cir_core.errors import LanguageModelError, SearchError
-from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
-from cir_core.sessions.compare import ComparisonService
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import SoftFilter
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.colours import NAME
 from tests.fakes.language import ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.presenters.columns import chooser, columns
 from web.search.view import UiState
@@ -41,13 +33,8 @@ COMPARED = ["text-only", "image-only", "soft"]
 
 
 @pytest.fixture
-def services(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: Filtering("green"), lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    return SimpleNamespace(search=search, compare=ComparisonService(search, InMemoryComparisonStore()),
-                           votes=InMemoryVoteStore(), methods=METHODS)
+def language():
+    return Filtering("green")
 
 
 def compared(services, *, blind=True, methods=COMPARED):

@@ -1,26 +1,19 @@
 """What metrics say of a comparison: after the vote alone, and nothing without a model."""
 
-from types import SimpleNamespace
 
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from cir_core.errors import RelevanceUnavailable
-from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import Method, builtin_methods
 from cir_core.methods.relevance import Relevance
-from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.judges import CIRQRS, RECALL, ComparisonJudges, preferred
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.records import MethodSettings
 from tests.fakes.colour_relevance import ColourRelevance
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
+from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.judge_routes import judge_routes
 from web.search.presenters.columns import columns
@@ -33,20 +26,23 @@ METHODS = builtin_methods() | {
 
 
 @pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
+def language():
+    return ScriptedLanguageModel("green")
 
 
 @pytest.fixture
-def services(tmp_path, gallery):
-    home, scores = tmp_path / "home", ColourRelevance(gallery)
-    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder(),
-                        relevance=lambda _: scores)
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    return SimpleNamespace(
-        search=search, compare=ComparisonService(search, InMemoryComparisonStore()), votes=InMemoryVoteStore(),
-        methods=METHODS, judges=ComparisonJudges(search, lambda _: scores), scores=scores,
-        settings=SimpleNamespace(relevance="off"))
+def methods():
+    return METHODS
+
+
+@pytest.fixture
+def relevance(gallery):
+    return ColourRelevance(gallery)
+
+
+@pytest.fixture(autouse=True)
+def judges(services, relevance):
+    services.judges = ComparisonJudges(services.search, lambda _: relevance)
 
 
 @pytest.fixture
@@ -79,10 +75,10 @@ def place(services, view, method):
 
 
 @pytest.mark.parametrize("blind", [True, False])
-def test_nobody_is_told_before_they_have_voted(services, page, blind):
+def test_nobody_is_told_before_they_have_voted(services, page, blind, relevance):
     view = compared(services, blind=blind)
-    count = len(services.scores.asked)
-    assert asked(page, view) == "" and len(services.scores.asked) == count, "nothing is even computed"
+    count = len(relevance.asked)
+    assert asked(page, view) == "" and len(relevance.asked) == count, "nothing is even computed"
     comparison = services.compare.comparison(view.comparison_id)
     shown = columns(comparison, (), "me", METHODS, "v", lambda _: None)
     assert "judges" not in fill("search/columns.html", view=view, columns=shown)
@@ -106,14 +102,14 @@ def test_the_scores_are_means_over_the_first_ten(services, page, gallery):
     assert judged.metric == CIRQRS and preferred(judged.scores) == ("text-only",)
 
 
-def test_agreement_is_counted_over_this_persons_votes(services, page):
+def test_agreement_is_counted_over_this_persons_votes(services, page, relevance):
     for choice in ("text-only", "image-only", "text-only", None):
         view = compared(services)
         voted(services, view, "none" if choice is None else place(services, view, choice))
     html = asked(page, view)
     assert "<b>2</b> of 3 pairs" in html and "no difference" in html
-    count = len(services.scores.asked)
-    assert asked(page, view) == html and len(services.scores.asked) == count, "each comparison is scored once"
+    count = len(relevance.asked)
+    assert asked(page, view) == html and len(relevance.asked) == count, "each comparison is scored once"
 
 
 def test_a_blind_vote_changed_after_the_names_is_not_counted(services, page):

@@ -1,36 +1,18 @@
 """Results as a list with folded near-duplicates, and as a map: the ranking stays what it is."""
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
 from cir_core.errors import SearchError
-from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ReplayingLanguageModel
-from tests.fakes.store import InMemorySessionStore
+from tests.fakes.colours import NAME
 from web.search.actions.base import begin, perform
 from web.search.api import run_search
 from web.search.screen import Screen
 from web.search.view import UiState
 
 METHODS = builtin_methods()
-
-
-@pytest.fixture
-def services(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: ReplayingLanguageModel({}), lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
-    votes = SimpleNamespace(votes=lambda *_: ())
-    return SimpleNamespace(search=search, methods=METHODS, settings=settings, votes=votes)
 
 
 @pytest.fixture

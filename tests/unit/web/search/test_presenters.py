@@ -9,10 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
+from cir_core.errors import SearchError
 from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText
 from cir_core.search.protocol import make_card
 from cir_core.sessions.target import TargetTrace
 from cir_core.types.records import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
+from web.search.events import as_error
 from web.search.presenters import results, target
 from web.ui.templating import fill
 
@@ -112,3 +114,7 @@ def test_templates_escape_what_people_and_files_say(session: SearchSession) -> N
     assert html.count("<img") == 1
     how = results.how_found(session, turn("t9", 1, "b1", None, ["i"], text=NASTY))
     assert "<img src=x" not in fill("search/how.html", how=how, changed=False)
+
+
+def test_a_toast_shows_a_text_as_a_text() -> None:
+    assert as_error(SearchError("No image “<b>x</b>”.")).message == "No image “&lt;b&gt;x&lt;/b&gt;”."

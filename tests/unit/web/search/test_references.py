@@ -1,22 +1,14 @@
 """Choosing several references on the screen and by the named call, and cutting a region out of one."""
 
-from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
 from cir_core.errors import CirqueError, SearchError, UnknownImage
-from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.images.uploads import is_upload
 from cir_core.methods.declared import builtin_methods
-from cir_core.sessions.compare import ComparisonService
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Cut
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.comparison_store import InMemoryComparisonStore
-from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ReplayingLanguageModel
-from tests.fakes.store import InMemorySessionStore
+from tests.fakes.colours import NAME
 from web.search.actions.base import begin, perform, resume
 from web.search.api import check_search, run_search
 from web.search.presenters import results
@@ -25,19 +17,6 @@ from web.search.view import UiState
 
 METHODS = builtin_methods()
 WHOLE = [0.0, 0.0, 1.0, 1.0]
-
-
-@pytest.fixture
-def services(tmp_path):
-    colour_gallery(tmp_path, edge=32)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: ReplayingLanguageModel({}), lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
-    quota = SimpleNamespace(check_pictures=lambda _: None, add_picture=lambda _: None)
-    return SimpleNamespace(search=search, methods=METHODS, settings=settings, quota=quota,
-                           compare=ComparisonService(search, InMemoryComparisonStore()),
-                           votes=SimpleNamespace(votes=lambda *_: ()))
 
 
 @pytest.fixture

@@ -1,23 +1,17 @@
 """What was understood of a turn: chips that can be dropped, and ticks on the results."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from cir_core.errors import CirqueError, SearchError
-from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
-from cir_core.methods.declared import builtin_methods
 from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
 from cir_core.search.scarcity import Scarce, scarce
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
-from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.base import begin, perform
 from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
@@ -32,16 +26,10 @@ KEPT = AspectAnswer(name="hue", label="green", asked=False, wanted=("green",), o
 
 
 @pytest.fixture
-def services(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
+def language():
     replies = [AspectsAnswer(aspects=(RED, KEPT), unused=("beach party",), choices=("in green", "in blue")),
                AspectsAnswer(aspects=())]
-    model = ReplayingLanguageModel({"aspects": replies}, caption="a thing")
-    pool = SearcherPool(home, lambda encoder: model, lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
-    return SimpleNamespace(search=search, methods=builtin_methods(), settings=settings)
+    return ReplayingLanguageModel({"aspects": replies}, caption="a thing")
 
 
 @pytest.fixture

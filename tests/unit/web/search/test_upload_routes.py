@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gc
 import io
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -22,7 +23,9 @@ from starlette.testclient import TestClient
 from cir_core.images import decode_budget
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
+from tests.fakes.patience import wait_for
 from tests.fakes.people import PASSWORD
+from web.http import decoding_threads
 from web.server import create_app
 from web.services import open_services
 
@@ -113,17 +116,14 @@ def test_a_person_uploads_so_many_bytes_in_a_day(served: Any, path: str) -> None
     assert upload(again).status_code == 429
 
 
-def test_uploads_that_wait_for_memory_hold_up_nobody_else(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploads_that_wait_for_memory_hold_up_nobody_else(served: Any) -> None:
     """Forty uploads wait, which is as many as there are threads; a page that needs a thread is answered meanwhile."""
     ada, ben = served()
     budget = decode_budget.budget()
     with ThreadPoolExecutor(40) as threads:
         with budget.hold(10**12):
             uploads = [threads.submit(ada.post, "/media/upload", content=a_picture(number)) for number in range(40)]
-            until = time.monotonic() + 20
-            while len(budget._queue) < 4:
-                assert time.monotonic() < until
-                time.sleep(0.01)
+            wait_for(lambda: len(budget._queue) == 4)
             assert ben.get("/media/thumb?gallery=none&image=a").status_code == 404   # in a thread of the app
             assert not any(upload.done() for upload in uploads)
             assert threading.active_count() < 100
@@ -132,15 +132,35 @@ def test_uploads_that_wait_for_memory_hold_up_nobody_else(served: Any, monkeypat
 
 def test_who_waits_too_long_is_told_so(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ada, _ = served()
-    monkeypatch.setattr("web.search.media.PATIENCE", 1.0)
-    budget, began = decode_budget.budget(), time.monotonic()
-    with budget.hold(10**12), ThreadPoolExecutor(6) as threads:   # four get a thread, and wait in it for memory
+    monkeypatch.setattr("web.search.media.PATIENCE", 0.5)
+    with decode_budget.budget().hold(10**12), ThreadPoolExecutor(6) as threads:   # four get a thread, and wait in it
         answers = list(threads.map(lambda number: ada.post("/media/upload", content=a_picture(number)), range(6)))
-    assert time.monotonic() - began < 10   # one deadline for both waits
     assert [answer.status_code for answer in answers] == [503] * 6
     assert {answer.json()["error"] for answer in answers} == {
         "cirque is busy decoding large images. Try again in a moment."}
     assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
+
+
+def test_there_is_one_deadline_for_a_thread_and_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, go_on, begun, left = [0.0], threading.Event(), threading.Semaphore(0), list[float]()
+    monkeypatch.setattr(decoding_threads, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def others(_patience: float) -> None:
+        begun.release()
+        assert go_on.wait(60)
+
+    async def story() -> None:
+        before = [asyncio.create_task(decoding_threads.in_decoding_thread(others, 60.0)) for _ in range(4)]
+        for _ in before:
+            assert await asyncio.to_thread(begun.acquire, timeout=60)
+        last = asyncio.create_task(decoding_threads.in_decoding_thread(left.append, 60.0))
+        await asyncio.to_thread(wait_for, decoding_threads._threads._work_queue.qsize)
+        now[0] = 45.0
+        go_on.set()
+        await asyncio.gather(*before, last)
+
+    run(story())
+    assert left == [15.0]
 
 
 def test_a_picture_that_is_kept_already_leaves_no_pixels_behind(tmp_path: Path) -> None:

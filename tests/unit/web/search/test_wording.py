@@ -1,22 +1,16 @@
 """Caption and query of a turn, edited by a person: ranked again, undone, kept, exported."""
 
-from types import SimpleNamespace
 
 import pytest
 
 from cir_core.errors import LanguageModelUnavailable, SearchError
-from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.feedback import EDITED
 from cir_core.sessions.export import session_to_circled
-from cir_core.sessions.pool import SearcherPool
-from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Wording
-from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.colours import NAME
 from tests.fakes.language import ReplayingLanguageModel
-from tests.fakes.store import InMemorySessionStore
 from web.search.actions.base import begin, perform
 from web.search.presenters import results
 from web.search.presenters import steps as present_steps
@@ -38,14 +32,8 @@ def asks(task):
 
 
 @pytest.fixture
-def services(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    model = ReplayingLanguageModel({"aspects": [asks]}, caption="green")
-    pool = SearcherPool(home, lambda encoder: model, lambda spec: FakeEncoder())
-    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
-    settings = SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off")
-    return SimpleNamespace(search=search, methods=METHODS, settings=settings, model=model)
+def language():
+    return ReplayingLanguageModel({"aspects": [asks]}, caption="green")
 
 
 def searched(services, text, method="guided", view=None):
@@ -141,7 +129,7 @@ def test_what_cannot_be_loses_nothing(services):
     assert results.wording(shown(services, other), shown(services, other), "text-only") == []
     with pytest.raises(SearchError, match="not made from a caption"):
         reword(services, other, query="blue")
-    services.model._replies["aspects"] = [LanguageModelUnavailable("it is away")]
+    services.language._replies["aspects"] = [LanguageModelUnavailable("it is away")]
     with pytest.raises(LanguageModelUnavailable):
         reword(services, view, query="blue")
 

@@ -19,7 +19,6 @@ from annotation.records import Study
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
@@ -32,11 +31,6 @@ from web.studies.api import wire_study_calls
 METHODS = ("narwhal-7b", "okapi+text", "quagga_soft")
 MARKERS = (*METHODS, "picture-", "shops::", "zebraquery", "axolotl", "8675309", "stored", "set_ids", "methods",
            "target", '"first"', "hidden", "stratum", "seed", '"rank', '"score')
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,6 @@ from starlette.testclient import TestClient
 from annotation.accounts.roles import may
 from annotation.records import Role, Study
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
 from web.http.visitor import Visitor
@@ -31,13 +30,6 @@ JUDGEMENTS = [
     a_judgement(0, "Ada", an_answer(4, 2, 1)), a_judgement(1, "Ada", an_answer(4, 2, 1)),
     a_judgement(2, "Ada", FLAGGED | {"first": 2}), a_judgement(0, "Bea", an_answer(5, 1, 2, first=1)),
 ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
-    engine = engine_of(tmp_path)
-    yield SqlStudyStore(engine)
-    engine.dispose()
 
 
 @pytest.fixture

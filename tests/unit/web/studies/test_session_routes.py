@@ -17,8 +17,6 @@ from annotation.sessions.answers import Sessions
 from annotation.studies.service import StudyService
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
-from tests.fakes.colours import colour_gallery
-from tests.fakes.databases import engine_of
 from tests.fakes.session_studies import make_session_study, session_rated
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study
@@ -29,16 +27,6 @@ from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 
 Open = Callable[..., TestClient]
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -31,7 +31,6 @@ from annotation.validity.labels import LabelRule
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_questions
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 from web.http.study_members import StudyMembers
 from web.http.visitor import Visitor
@@ -43,11 +42,6 @@ ODD = 'études/../"größe" ملابس 👗\x07<b>'
 MARKERS = ("composition_required", "unresolved", "picture-0", "marker-dataset", "q-marker")
 BROAD = flagged("QUERY_TOO_BROAD")
 Open = Callable[..., TestClient]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
@@ -15,7 +16,6 @@ from fastapi.testclient import TestClient
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
@@ -23,11 +23,9 @@ from web.http.meter import Meter
 from web.studies.api import wire_study_calls
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    home = tmp_path_factory.mktemp("home")
-    store = SqlStudyStore(engine_of(home))
-    make_study(store, home, items=4)
+@pytest.fixture
+def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
+    make_study(store, tmp_path, items=4)
     services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}), meter=Meter())
 
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them

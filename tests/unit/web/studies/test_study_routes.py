@@ -18,18 +18,12 @@ from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
 from web.studies.annotate import study_routes
 from web.ui.static_files import asset_url, own_routes, own_version
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

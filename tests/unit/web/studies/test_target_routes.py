@@ -18,8 +18,6 @@ from annotation.studies.service import StudyService
 from annotation.targets.answers import Targets
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
-from tests.fakes.colours import colour_gallery
-from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study
 from tests.fakes.target_studies import all_marked, make_target_study
@@ -30,16 +28,6 @@ from web.studies.manage import studies_routes
 
 Open = Callable[..., TestClient]
 HERE = "?study=Which fit"
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_intervals_of_many_measures():
     for ours, scipys in zip(estimates_of_many(groups, seed=1), estimates(groups, seed=1), strict=True):
         assert ours.value == scipys.value
         width = scipys.high - scipys.low
-        assert abs(ours.low - scipys.low) < width / 8 and abs(ours.high - scipys.high) < width / 8
+        assert abs(ours.low - scipys.low) < width / 24 and abs(ours.high - scipys.high) < width / 24
     assert estimates_of_many([[[0.25]]], seed=0)[0].low is None
     # Two units, of one query (0) and of three (1): a resampled mean is 0, 3/4 or 1.
     [together] = estimates_of_many([[[0.0], [1.0], [1.0], [1.0]]], seed=4, units=["xyyy"])

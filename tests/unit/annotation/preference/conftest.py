@@ -1,0 +1,13 @@
+"""What preference questions are made and scored over."""
+
+from __future__ import annotations
+
+import pytest
+
+from cir_core.gallery.gallery import Gallery
+from tests.fakes.colours import colour_gallery
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    return colour_gallery(tmp_path_factory.mktemp("colours"))
