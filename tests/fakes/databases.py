@@ -28,6 +28,7 @@ from cir_core.settings import Settings
 from storage.backups.integrity import inspect_database
 from storage.engine.database import open_database, writing
 from storage.migrations.run import migrate
+from storage.studies.store import SqlStudyStore
 
 SERVER = os.environ.get("CIRQUE_TEST_DATABASE_URL", "")
 ON_SQLITE = not SERVER
@@ -73,6 +74,14 @@ def open_migrated(url: str) -> Engine:
 def engine_of(home: Path) -> Engine:
     """An engine over the migrated database of this home, in which there is nothing yet."""
     return open_migrated(database_of(home))
+
+
+@pytest.fixture(name="store")
+def study_store(tmp_path: Path) -> Iterator[SqlStudyStore]:
+    """For the tests of a file that imports it."""
+    engine = engine_of(tmp_path)
+    yield SqlStudyStore(engine)
+    engine.dispose()
 
 
 def settings_of(home: Path, **values: Any) -> Settings:

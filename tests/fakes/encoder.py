@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,19 +23,21 @@ class FakeEncoder:
     by their hash. A red image and the text "red" point the same way.
 
     ``log`` receives a line with the number of images of each call, ``delay`` seconds are
-    slept for each image, ``fail_at`` raises RuntimeError at that call (from 1).
+    slept for each image, ``fail_at`` raises RuntimeError at that call (from 1), and
+    ``stay_at`` never ends at that one.
     """
 
     def __init__(
         self, dim: int = 32, *, words: Mapping[str, int] | None = None, revision: str | None = None,
         spec: str = "fake", log: Path | None = None, delay: float = 0.0, fail_at: int = 0,
+        stay_at: int = 0,
     ) -> None:
         if dim < 5:
             raise ValueError("FakeEncoder needs at least 5 dimensions")
         self.words = {**COLOURS, **(words or {})}
         self.calls = 0
         self.images = 0
-        self._log, self._delay, self._fail_at = log, delay, fail_at
+        self._log, self._delay, self._fail_at, self._stay_at = log, delay, fail_at, stay_at
         self._identity = EncoderIdentity(spec, revision or f"{dim:016x}", dim)
 
     @property
@@ -53,6 +56,8 @@ class FakeEncoder:
         self.calls += 1
         if self.calls == self._fail_at:
             raise RuntimeError("out of memory")
+        if self.calls == self._stay_at:
+            threading.Event().wait()
         time.sleep(self._delay * len(images))
         self.images += len(images)
         if self._log is not None:

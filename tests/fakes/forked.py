@@ -10,18 +10,26 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Protocol
 
+from tests.fakes.cpu_time import used_by, used_by_trees
+from tests.fakes.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
+_ADDRESS = "PYTEST_CIRQUE_FORKS"
 _READ_LATE = ("CIRQUE_", "COLUMNS", "PYTEST_")     # variables that no import reads
+_running: set[int] = set()     # process ids
+_ended_used = 0.0              # CPU seconds of those that have ended
 
 
 class Running(Protocol):
@@ -38,31 +46,53 @@ class Running(Protocol):
 
 
 def start(*arguments: str, environment: Mapping[str, str], output: IO[str], errors: IO[str] | None = None,
-          plainly: bool = False) -> Running:
-    """``python ARGUMENTS`` in the root of the repository. ``arguments`` are a script and its own, or "-m", a module and
-    its own. Errors go where the output goes, unless there is a file for them. ``plainly``: not forked."""
+          plainly: bool = False, folder: Path = ROOT) -> Running:
+    """``python ARGUMENTS`` in ``folder``. ``arguments`` are a script and its own, "-m", a module and its own, or "-c",
+    code and its own. Errors go where the output goes, unless there is a file for them. ``plainly``: not forked."""
     if not plainly and sys.platform == "linux" and _as_imports_see_it(environment) == _as_imports_see_it(os.environ):
-        return _Forked(arguments, environment, output, errors or output)
-    return subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=dict(environment), stdin=subprocess.DEVNULL,
+        return _Forked(arguments, environment, output, errors or output, folder)
+    return subprocess.Popen([sys.executable, *arguments], cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL,
                             stdout=output, stderr=errors or subprocess.STDOUT)
+
+
+def run(*arguments: str, environment: Mapping[str, str], folder: Path = ROOT, timeout: float = PATIENCE,
+        plainly: bool = False) -> subprocess.CompletedProcess[str]:
+    """As :func:`start`, until it ends. Raises subprocess.TimeoutExpired."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = start(*arguments, environment=environment, output=output, errors=errors, plainly=plainly,
+                        folder=folder)
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
 
 def _as_imports_see_it(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(_READ_LATE)}
 
 
+def cpu_seconds() -> float:
+    """What all forked processes have used until now, those aside that run below this one."""
+    return _ended_used + (0.0 if serve.cache_info().currsize else used_by_trees(_running))
+
+
 class _Forked:
     def __init__(self, arguments: tuple[str, ...], environment: Mapping[str, str], output: IO[str],
-                 errors: IO[str]) -> None:
+                 errors: IO[str], folder: Path) -> None:
         self.returncode: int | None = None
         read, write = os.pipe()
-        message = json.dumps({"argv": arguments, "environment": dict(environment)}).encode()
+        message = json.dumps({"argv": arguments, "environment": dict(environment), "folder": str(folder)}).encode()
         try:
-            socket.send_fds(_server()[0], [message], [output.fileno(), errors.fileno(), write])
+            socket.send_fds(_connection(), [message], [output.fileno(), errors.fileno(), write])
         finally:
             os.close(write)
         self._told = os.fdopen(read, buffering=1)
         self.pid = int(self._told.readline())
+        _running.add(self.pid)
 
     def poll(self) -> int | None:
         return self._look(0)
@@ -76,7 +106,10 @@ class _Forked:
 
     def _look(self, seconds: float) -> int | None:
         if self.returncode is None and select.select([self._told], [], [], seconds)[0]:
+            global _ended_used
             self.returncode = int(self._told.readline())
+            _ended_used += float(self._told.readline())
+            _running.discard(self.pid)
             self._told.close()
         return self.returncode
 
@@ -91,19 +124,38 @@ class _Forked:
         self.send_signal(signal.SIGKILL)
 
 
+def warming() -> float:
+    """CPU seconds of the server of forks itself."""
+    return used_by(serve().pid) if serve.cache_info().currsize else 0.0
+
+
 @lru_cache(maxsize=1)
-def _server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Started with the first process that is asked for; it ends when the socket is closed, as it is when this process
-    ends."""
-    own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with its:
-        return own, subprocess.Popen([sys.executable, "-m", "tests.fakes.fork_server"], cwd=ROOT, stdin=its,
-                                     stdout=subprocess.DEVNULL)
+def serve() -> subprocess.Popen[bytes]:
+    """The server of forks, for this process and those that inherit its environment: the workers of pytest-xdist. It
+    ends when the pipe of its standard output is closed, as it is when this process ends."""
+    address = Path(tempfile.mkdtemp(prefix="cirque-forks-")) / "socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(address))
+        listening.listen()
+        os.environ[_ADDRESS] = str(address)
+        return subprocess.Popen([sys.executable, "-m", "tests.fakes.fork_server"], cwd=ROOT, stdin=listening,
+                                stdout=subprocess.PIPE)
+
+
+@lru_cache(maxsize=1)
+def _connection() -> socket.socket:
+    if _ADDRESS not in os.environ:
+        serve()
+    asking = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    asking.connect(os.environ[_ADDRESS])
+    return asking
 
 
 def close() -> None:
     """At the end of all tests."""
-    if _server.cache_info().currsize:
-        asks, running = _server()
-        asks.close()
-        running.wait(60)
+    if _connection.cache_info().currsize:
+        _connection().close()
+    if serve.cache_info().currsize:
+        with serve() as running:
+            running.kill()
+        shutil.rmtree(Path(os.environ.pop(_ADDRESS)).parent)

@@ -11,6 +11,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.patience import PATIENCE
+
 _ROOT = Path(__file__).parents[2]
 _HEAD = """
 import json, re
@@ -28,7 +30,7 @@ def measure(work):
 """
 
 
-def grown(code: str, *arguments: str, timeout: float = 120) -> Any:
+def grown(code: str, *arguments: str, timeout: float = PATIENCE) -> Any:
     """Run ``code``, which has ``measure`` and prints one line of JSON at its end, in a process of its own."""
     source = _HEAD + textwrap.dedent(code)
     environment = {**{name: value for name, value in os.environ.items() if not name.startswith("CIRQUE_")},

@@ -1,0 +1,180 @@
+"""CPU seconds of the tests by tier, against the budgets of ``tests/budget.toml``.
+
+``pytest --spent NAME`` keeps what a run has used in ``.make/spent/NAME.json``: the tests' own process, commands,
+servers and browsers alike. Elapsed seconds depend on what else the machine does; CPU seconds hardly.
+
+    python -m tests.budget              # the table; status 1 if a tier or a test is over its budget
+    python -m tests.budget NAME COMMAND # run a command and keep what it used as tier NAME
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+import tomllib
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import forked
+from tests.fakes.cpu_time import used_here
+from tests.fakes.imported import BROWSER, PROCESSES, imports_of
+
+ROOT = Path(__file__).parents[1]
+SPENT = ROOT / ".make" / "spent"
+_SHORT = 0.05     # seconds; in a phase as short, no other process does anything worth looking for
+_MOST = 20        # tests in the list
+_TOLERANCE = 1.25
+
+
+class Meter:
+    """In each process that runs tests: notes in every report, as ``cpu``, what its phase has used."""
+
+    def __init__(self) -> None:
+        self._until_now = 0.0
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._until_now = _everything()
+        _output(session.config)["collection"] = self._until_now
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._measured(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._measured(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._measured(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        report.cpu = item.stash[_USED]    # type: ignore[attr-defined] # xdist carries it to the controller
+        return report
+
+    def _measured(self, item: pytest.Item) -> Generator[None, object, object]:
+        began, own = time.monotonic(), time.process_time()
+        try:
+            return (yield)
+        finally:
+            used = time.process_time() - own
+            if time.monotonic() - began > _SHORT:
+                used = max(0.0, _everything() - self._until_now)
+            item.stash[_USED] = used
+            self._until_now += used
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        _output(session.config)["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Ledger:
+    """In the process that reports: adds up, prints and keeps it."""
+
+    def __init__(self, config: pytest.Config, name: str) -> None:
+        self._config, self._name = config, name
+        self._used: dict[str, float] = defaultdict(float)       # by node id
+        self._extended: set[str] = set()
+        self._workers: list[Mapping[str, float]] = []
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._used[report.nodeid] += getattr(report, "cpu", 0.0)
+        if "extended" in report.keywords:
+            self._extended.add(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._workers.append(getattr(node, "workeroutput", {}))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        workers = self._workers or [_output(self._config)]
+        tiers: dict[str, float] = defaultdict(float)
+        for node, used in self._used.items():
+            tiers[self._tier(node)] += used
+        tiers["collection"] = sum(worker.get("collection", 0.0) for worker in workers) + (
+            time.process_time() + forked.warming() if self._workers else 0.0)
+        dearest = sorted(self._used.items(), key=lambda one: -one[1])[:_MOST]
+        peaks = [round(worker.get("peak", 0.0)) for worker in workers]
+        terminalreporter.section(f"CPU seconds of {self._name}")
+        for node, used in dearest:
+            terminalreporter.write_line(f"{used:7.1f}  {node}")
+        for tier, used in tiers.items():
+            terminalreporter.write_line(f"{used:7.0f}  {tier}")
+        terminalreporter.write_line("Largest size of each worker, MB: " + ", ".join(map(str, peaks)))
+        files: dict[str, float] = defaultdict(float)
+        for node, used in self._used.items():
+            files[node.partition("::")[0]] += used
+        _keep(self._name, tiers, self._used, peaks, dict(sorted(files.items(), key=lambda one: -one[1])))
+
+    def _tier(self, node: str) -> str:
+        if node in self._extended:
+            return "extended"
+        if self._config.getoption("only_databases"):
+            return "postgres"
+        imported = imports_of(ROOT / node.partition("::")[0])
+        return "browser" if BROWSER in imported else "processes" if PROCESSES & imported else "quick"
+
+
+_USED = pytest.StashKey[float]()
+_OUTPUT = pytest.StashKey[dict[str, float]]()
+
+
+def _output(config: pytest.Config) -> dict[str, float]:
+    """What reaches the controller, or stays here where there is none."""
+    found: dict[str, float] = getattr(config, "workeroutput", None) or config.stash.setdefault(_OUTPUT, {})
+    return found
+
+
+def _everything() -> float:
+    return used_here() + forked.cpu_seconds()
+
+
+def _keep(name: str, tiers: Mapping[str, float], tests: Mapping[str, float], peaks: list[int],
+          files: Mapping[str, float]) -> None:
+    SPENT.mkdir(parents=True, exist_ok=True)
+    (SPENT / f"{name}.json").write_text(json.dumps(
+        {"tiers": tiers, "tests": tests, "peaks": peaks, "files": files}, indent=1), "utf-8")
+
+
+def over(spent: Mapping[str, Any], budgets: Mapping[str, Any]) -> Iterator[str]:
+    """What is over its budget: a tier by more than a quarter, a test that is not of the extended tier, a worker."""
+    for tier, used in spent["tiers"].items():
+        if used > _TOLERANCE * budgets["tiers"][tier]:
+            yield f"{tier}: {used:.0f} CPU s, the budget is {budgets['tiers'][tier]}"
+    for test, used in spent["tests"].items():
+        if used > budgets["test"]:
+            yield f"{test}: {used:.1f} CPU s, a test may use {budgets['test']}"
+    for peak in spent["peaks"]:
+        if peak > budgets["worker"]:
+            yield f"a worker grew to {peak} MB, it may have {budgets['worker']}"
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        name, *command = arguments
+        done = subprocess.run(command, cwd=ROOT, check=False)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        _keep(name, {name: ended.ru_utime + ended.ru_stime}, {}, [], {})
+        return done.returncode
+    budgets = tomllib.loads((ROOT / "tests" / "budget.toml").read_text("utf-8"))
+    faults = []
+    for path in sorted(SPENT.glob("*.json")):
+        spent = json.loads(path.read_text("utf-8"))
+        for tier, used in spent["tiers"].items():
+            print(f"{tier:12} {used:6.0f} of {budgets['tiers'][tier]} CPU s")
+        faults += over(spent, budgets)
+    print(*[f"OVER BUDGET {fault}" for fault in faults], sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
