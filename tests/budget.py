@@ -119,9 +119,11 @@ class Ledger:
         if node in self._extended:
             return "extended"
         if self._config.getoption("only_databases"):
-            return "postgres"
+            return self._name
         imported = imports_of(ROOT / node.partition("::")[0])
-        return "browser" if BROWSER in imported else "processes" if PROCESSES & imported else "quick"
+        if BROWSER in imported:
+            return "chromium" if self._config.getoption("full_chromium") else "browser"
+        return "processes" if PROCESSES & imported else "quick"
 
 
 _USED = pytest.StashKey[float]()
@@ -130,8 +132,10 @@ _OUTPUT = pytest.StashKey[dict[str, float]]()
 
 def _output(config: pytest.Config) -> dict[str, float]:
     """What reaches the controller, or stays here where there is none."""
-    found: dict[str, float] = getattr(config, "workeroutput", None) or config.stash.setdefault(_OUTPUT, {})
-    return found
+    if hasattr(config, "workeroutput"):
+        found: dict[str, float] = config.workeroutput
+        return found
+    return config.stash.setdefault(_OUTPUT, {})
 
 
 def _everything() -> float:

@@ -85,6 +85,7 @@ def test_pictures_that_are_references_already_are_not_offered_again(open_page):
         assert added(page).last.get_attribute("data-one") == others[already - 1]["id"]
 
 
+@pytest.mark.extended
 def test_results_are_added_to_the_reference(open_page):
     page = open_page()
     screen.search(page, "in red", 1)

@@ -66,6 +66,7 @@ def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[Runnin
     assert "Traceback" not in said
 
 
+@pytest.mark.extended
 def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     start: Callable[..., tuple[Running, Path]], browser: Browser
 ) -> None:

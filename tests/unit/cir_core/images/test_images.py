@@ -245,6 +245,7 @@ _PEAK = """
 """
 
 
+@pytest.mark.extended
 def test_memory_is_what_was_taken_from_the_budget():
     """12 megapixels are 46 MB as RGB. 10 MB are allowed for what the libraries keep."""
     for kind, estimated, peak in grown(_PEAK):
