@@ -16,9 +16,9 @@ CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
 
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
-	@echo "make test     set up, run the checks and the tests that every change must pass: about ten minutes on two cores"
+	@echo "make test     set up, run the checks and the tests that every change must pass"
 	@echo "make test-all the same and all longer tests, in full Chromium, and all that open a database on PostgreSQL"
-	@echo "make test-quick  the tests that need no browser, server or other process: about three minutes"
+	@echo "make test-quick  the unit tests that start no other process: about four minutes"
 	@echo "make test-changed  the tests that reach what was changed since the last commit, or since SINCE=COMMIT"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make check-budget  compare the CPU seconds of the last tests with tests/budget.toml"
@@ -65,9 +65,9 @@ test-all: tools browser-full
 	@$(PYTEST) --full-chromium --spent test-all
 	@$(MAKE) --no-print-directory postgres-all check-budget
 
-# For in between: neither checks nor what starts a browser, a server or another process.
+# For in between: neither checks nor whole commands, nor what starts a browser, a server or another process.
 test-quick: $(READY_TEST)
-	@$(PYTEST) --quick -m "not extended"
+	@$(PYTEST) --quick -m "not extended" tests/unit tests/mutants $(wildcard tests/test_*.py)
 
 SINCE ?= HEAD
 test-changed: tools
