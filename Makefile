@@ -56,7 +56,7 @@ test: tools
 	@$(MAKE) --no-print-directory -j 2 check pytest
 	@$(MAKE) --no-print-directory postgres
 
-pytest: $(READY_TEST)
+pytest: $(READY_TEST) $(JS)/.ready
 	@$(PYTEST) -m "not extended" --spent test
 
 test-all: tools browser-full

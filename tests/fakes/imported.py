@@ -49,8 +49,8 @@ def changed_since(commit: str) -> frozenset[Path]:
 
 def is_touched(path: Path, changed: frozenset[Path]) -> bool:
     """Whether a file of tests reaches one of the files ``changed``: by imports, wherever they lead; by a file beside
-    imported code, such as a prompt; by a screen that it opens. A test of a server reaches what it and its helpers
-    import, but not all that the server does: that is what the tests below it are for."""
+    imported code, such as a prompt; by a screen that it opens. A test of a server, or of whole commands, reaches what
+    it and its helpers import, but not all that these do: that is what the unit tests are for."""
     if path.parent == ROOT / "tests":      # about the whole tree
         return True
     reached = _reached(path)
@@ -61,7 +61,7 @@ def is_touched(path: Path, changed: frozenset[Path]) -> bool:
 
 @cache
 def _reached(path: Path) -> frozenset[Path]:
-    serves = bool(PROCESSES & imports_of(path))
+    serves = bool(PROCESSES & imports_of(path)) or ROOT / "tests" / "unit" not in path.parents
     found: set[Path] = set()
     waiting = [path, *(folder / "conftest.py" for folder in path.parents if ROOT / "tests" in folder.parents)]
     while waiting:

@@ -209,7 +209,6 @@ ONE_ITEM = re.compile(r"/study/at\?.*&item=")
 """Held up, what waits cannot be settled before the page has to show something."""
 
 
-@pytest.mark.extended
 def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Stale")
     here, elsewhere = meet("Lea"), meet("Lea")

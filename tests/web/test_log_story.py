@@ -53,7 +53,6 @@ def test_times_are_in_utc_as_the_filters_and_the_files(page: Page, server: Serve
             for number in range(2)] == ['" UTC"'] * 2
 
 
-@pytest.mark.extended
 def test_older_ones_with_the_keyboard(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/log?kind=study.all")
     older = page.get_by_role("button", name="Older")
