@@ -6,8 +6,10 @@ knows words (:mod:`cir_core.garments.lexicon`) and nothing about any particular 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -110,6 +112,18 @@ class ZeroShotAttributes:
             key: table + np.float32(temperature) * rng.gumbel(size=table.shape).astype(np.float32)
             for key, table in self.scores(features).items()
         })
+
+
+_made: WeakKeyDictionary[TextEncoder, ZeroShotAttributes] = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def attributes_of(encoder: TextEncoder) -> ZeroShotAttributes:
+    """Those of ``encoder``, whose weights do not change: made at the first call, which takes about a second."""
+    with _making:
+        if (made := _made.get(encoder)) is None:
+            made = _made[encoder] = ZeroShotAttributes(encoder)
+        return made
 
 
 def _decide_rows(scores: Mapping[str, npt.NDArray[np.float32]]) -> list[dict[str, str]]:

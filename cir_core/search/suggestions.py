@@ -18,7 +18,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from cir_core.garments.lexicon import BY_KEY, COLOUR
-from cir_core.garments.zero_shot import ZeroShotAttributes
+from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import TextEncoder
@@ -143,7 +143,7 @@ class Suggestions:
                 size = len(searcher.gallery)
                 rows = np.unique(np.linspace(0, max(0, size - 1), min(size, MOST_READ)).astype(np.intp))
                 features = np.asarray(searcher.gallery.features[rows], dtype=np.float32)
-                attributes = ZeroShotAttributes(searcher.encoder)
+                attributes = attributes_of(searcher.encoder)
                 garments = searcher.domain not in ("scene", "circo") and _shows_garments(features, searcher.encoder)
                 reading = _Reading(features, attributes, _codes(attributes, features) if garments else None)
                 self._readings[key] = reading

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
-from cir_core.garments.zero_shot import ZeroShotAttributes
+from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.constraints import constraints
@@ -54,7 +54,7 @@ class BuiltinLanguageModel:
 
     def __init__(
         self, encoder_texts: TextEncoder | None = None, *,
-        attributes: Callable[[TextEncoder], ZeroShotAttributes] = ZeroShotAttributes,
+        attributes: Callable[[TextEncoder], ZeroShotAttributes] = attributes_of,
     ) -> None:
         self._captioner = FeatureCaptioner(encoder_texts, attributes)
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {

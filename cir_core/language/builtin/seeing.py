@@ -10,7 +10,7 @@ import numpy as np
 
 from cir_core.errors import LanguageModelError
 from cir_core.garments.describe import describe
-from cir_core.garments.zero_shot import ZeroShotAttributes
+from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.types.records import Matrix
@@ -36,7 +36,7 @@ class FeatureCaptioner:
     """Captions of images under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(
-        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], ZeroShotAttributes] = ZeroShotAttributes
+        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], ZeroShotAttributes] = attributes_of
     ) -> None:
         self._encoder, self._make_attributes = encoder, attributes
         self._attributes: ZeroShotAttributes | None = None
