@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic.config import Config
@@ -22,16 +23,22 @@ def migration_config(scripts: Path = SCRIPTS) -> Config:
     return config
 
 
+@cache
+def script_directory(scripts: Path = SCRIPTS) -> ScriptDirectory:
+    """The migrations in ``scripts``, whose files are read once: they do not change while cirque runs."""
+    return ScriptDirectory.from_config(migration_config(scripts))
+
+
 def latest_revision(scripts: Path = SCRIPTS) -> str:
     """The revision of ``storage.mapping.tables``."""
-    latest = ScriptDirectory.from_config(migration_config(scripts)).get_current_head()
+    latest = script_directory(scripts).get_current_head()
     assert latest is not None, f"no migrations in {scripts}"
     return latest
 
 
 def known_revisions(scripts: Path = SCRIPTS) -> frozenset[str]:
     """All revisions that this version can migrate, and its own."""
-    return frozenset(one.revision for one in ScriptDirectory.from_config(migration_config(scripts)).walk_revisions())
+    return frozenset(one.revision for one in script_directory(scripts).walk_revisions())
 
 
 def revision_of(connection: Connection, scripts: Path = SCRIPTS) -> str | None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alembic import command
-from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from storage.backups.backup import back_up
 from storage.engine.database import changing_schema, reading, sqlite_path
-from storage.engine.revisions import SCRIPTS, latest_revision, migration_config, revision_of
+from storage.engine.revisions import SCRIPTS, latest_revision, migration_config, revision_of, script_directory
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
             return MigrationReport(head, head, (), None)
     with changing_schema(engine) as connection:
         before = revision_of(connection, scripts)  # again: another process may have migrated it meanwhile
-        scripts_to_run = ScriptDirectory.from_config(config).iterate_revisions(head, before or "base")
+        scripts_to_run = script_directory(scripts).iterate_revisions(head, before or "base")
         missing = tuple(reversed([script.revision for script in scripts_to_run]))
         if not missing:
             return MigrationReport(head, head, (), None)
