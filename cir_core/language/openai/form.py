@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+
+from pydantic import BaseModel
 
 from cir_core.language.tasks import ConfidenceTask, Task
 
@@ -14,10 +17,7 @@ _IN_WORDS = {"string": "text", "array": "list of texts", "integer": "whole numbe
 
 def schema(task: Task[Any]) -> dict[str, Any]:
     """The JSON schema of the answer to ``task``, without ``notes``, every field required."""
-    properties = {
-        name: _plain(table)
-        for name, table in task.answer_type.model_json_schema()["properties"].items() if name != "notes"
-    }
+    properties = {name: dict(table) for name, table in _fields(task.answer_type).items()}
     if isinstance(task, ConfidenceTask):
         properties["scores"] |= _object({name: {"type": "number"} for name in task.names})
     return _object(properties)
@@ -30,6 +30,12 @@ def in_words(task: Task[Any]) -> str:
         about = f": {table['description']}" if "description" in table else ""
         lines.append(f'- "{name}" ({_IN_WORDS[table["type"]]}){about}')
     return "\n".join(lines)
+
+
+@cache
+def _fields(answer_type: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    return {name: _plain(table) for name, table in answer_type.model_json_schema()["properties"].items()
+            if name != "notes"}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
