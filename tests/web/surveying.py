@@ -13,7 +13,7 @@ from annotation.preference.create import create_preference_study
 from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
-from cir_core.sample.atelier.build import build_atelier
+from tests.fakes import drawings
 from tests.web.browsing import enter
 from tests.web.judging import TITLE, stores
 
@@ -24,7 +24,7 @@ TEXTS = ("is darker and has a collar", "ليست حمراء 🙂 — “quoted�
 
 def a_survey(home: Path, name: str, *, questions: int, layout: SurveyLayout, settings: Mapping[str, Any]) -> Study:
     """A preference study over pictures of the sample gallery. Every method finds other ones."""
-    drawn = build_atelier(home / f"pictures {name}", limit=PICTURES)
+    drawn = drawings.sample(home / f"pictures {name}", limit=PICTURES)
     photos = {path.stem: path for path in sorted(drawn.images.rglob("*.*"))}
     ids = list(photos)
     assert len(ids) >= PICTURES

@@ -29,6 +29,7 @@ def meet(browser: Browser, server: Server) -> Iterator[Meet]:
         yield come
 
 
+@pytest.mark.extended
 def test_two_adjudicators_at_the_same_cases(meet: Meet, server: Server) -> None:
     study, _ = a_round(server, "Pair", (valid(), BROAD), (valid(), BROAD), (valid(), BROAD))
     olga, petra = meet("Olga"), meet("Petra")

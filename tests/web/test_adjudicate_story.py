@@ -168,6 +168,7 @@ def test_an_unfinished_decision_survives_a_reload_and_a_server_that_goes_away(me
     assert (decision.item_id, decision.reason, decision.adjudicator) == (first, "hundreds of these", "Olga")
 
 
+@pytest.mark.extended
 def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Path) -> None:
     study, items = a_round(server, "Überblick", (valid(), valid()), (valid(), BROAD), (BROAD, BROAD))
     page = meet("Olga")

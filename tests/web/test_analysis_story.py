@@ -81,6 +81,7 @@ def test_a_filter_stands_in_the_address_and_a_late_answer_does_not_overwrite_it(
     expect(card(page, "Judged valid").locator("b")).to_have_text("50.0 %")
 
 
+@pytest.mark.extended
 def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, judged(server, "Disputes"))
     plot = page.locator("[data-section=binary] .cq-an-plot")
@@ -150,6 +151,7 @@ def saved(page: Page, box: Locator, form: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
+@pytest.mark.extended
 def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, judged(server, "Files"))
     pairs = table(page, "Pairwise Cohen’s κ")
@@ -177,6 +179,7 @@ def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> Non
     assert "Cohen" in Path(download.value.path()).read_text("utf-8")
 
 
+@pytest.mark.extended
 def test_a_running_study_is_followed_without_moving_anything(meet: Meet, server: Server) -> None:
     study = judged(server, "Running", SAID[:4])
     look(page := meet("Nina"), server, study)
@@ -254,6 +257,7 @@ def test_whoever_judges_in_a_study_is_asked_first(meet: Meet, server: Server) ->
     look(page, server, study)   # nothing is covered where they do not
 
 
+@pytest.mark.extended
 def test_on_a_phone_nothing_is_wider_than_the_page(meet: Meet, server: Server) -> None:
     page = meet("Nina")
     page.set_viewport_size({"width": 390, "height": 844})

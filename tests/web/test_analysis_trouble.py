@@ -46,6 +46,7 @@ def asked_of(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.extended
 def test_a_bad_value_in_the_address_is_left_out_and_said(meet: Meet, server: Server) -> None:
     study = judged(server, "Addresses")
     look(page := meet("Nina"), server, study, "&draws=abc&person=x&k=9&names=Hidden&plan=0.2")
@@ -148,6 +149,7 @@ def test_a_study_is_closed_opened_renamed_and_removed_while_it_is_looked_at(meet
     assert asked == []
 
 
+@pytest.mark.extended
 def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) -> None:
     study = compared(server, "Left")
     page = meet("Olga")
@@ -184,6 +186,7 @@ def test_nothing_is_asked_for_once_the_view_is_left(meet: Meet, server: Server) 
     assert asked == []
 
 
+@pytest.mark.extended
 def test_cirqrs_is_computed_as_a_metric(meet: Meet, server: Server) -> None:
     study = compared(server, "Learned")
     page = meet("Olga")

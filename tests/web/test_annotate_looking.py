@@ -56,6 +56,7 @@ def test_that_the_panel_was_opened_survives(meet: Meet, server: Server) -> None:
     assert [it.answer for it in history(server.home, study)] == 2 * [valid(panel_opened=True)]
 
 
+@pytest.mark.extended
 def test_time_goes_on_where_it_was_left(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Time")
     nia = meet("Nia")
@@ -131,6 +132,7 @@ def test_time_of_a_change_is_added_to_the_time_before(meet: Meet, server: Server
     expect(owner.get_by_text("67 %").first).to_be_visible()
 
 
+@pytest.mark.extended
 def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> None:
     """With a flag set and its reasons open, the rubric takes less than half of the screen; the rest of it scrolls."""
     study = a_study(server.home, "Phone")

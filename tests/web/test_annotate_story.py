@@ -243,6 +243,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
         | {code: code in answer["flags"] for code in (TEXT, IMAGE, TARGET, BROAD)} for answer in expected]
 
 
+@pytest.mark.extended
 def test_looking_closely_and_being_unsure(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Closely", unsure_after=600)
     hal = meet("Hal")
@@ -295,6 +296,7 @@ def test_finished_and_more(meet: Meet, server: Server) -> None:
     assert sorted(answers(server.home, study).values(), key=str) == sorted([valid(), flagged(BROAD)], key=str)
 
 
+@pytest.mark.extended
 def test_looking_takes_nothing_and_begin_begins(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Looked at", items=4, seats=2)
     oda = meet("Oda")
@@ -354,6 +356,7 @@ def test_a_change_that_is_not_saved_is_said(meet: Meet, server: Server) -> None:
     assert sorted(map(str, answers(server.home, study).values())) == sorted(map(str, (valid(), flagged(BROAD))))
 
 
+@pytest.mark.extended
 def test_typing_ahead(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Ahead", items=8)
     uli = meet("Uli")

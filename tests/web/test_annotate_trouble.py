@@ -169,6 +169,7 @@ def test_answers_to_several_items_wait_in_a_row(meet: Meet, server: Server) -> N
     assert page.evaluate("localStorage.getItem('cirque.unsent.Kim')") is None
 
 
+@pytest.mark.extended
 def test_not_now_and_stepping_away(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Later")
     noa = meet("Noa")
@@ -297,6 +298,7 @@ def test_what_is_saved_late_is_shown_as_saved_under_what_was_changed_since(meet:
     expect(page.get_by_text("in another window")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_a_draft_that_only_the_browser_has_reaches_the_server_when_it_is_opened_again(
     meet: Meet, server: Server,
 ) -> None:
@@ -350,6 +352,7 @@ def test_a_draft_that_arrives_while_its_item_is_fetched_is_shown(meet: Meet, ser
     expect(page.get_by_text("Draft restored")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Discarded")
     jon = meet("Jon")

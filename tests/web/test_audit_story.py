@@ -57,6 +57,7 @@ def test_a_method_that_reads_the_text_only(open_page: Open) -> None:
     expect(panel(page).locator(".cq-verdict")).to_have_text(re.compile("the text alone gives 10 "))
 
 
+@pytest.mark.extended
 def test_a_hidden_target_stays_hidden(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Find a target Get a random").click()

@@ -125,33 +125,46 @@ def visit(browser: Browser, place: Place) -> Iterator[Visit]:
     assert faults == [], "\n".join(faults)
 
 
-def test_each_screen(visit: Visit, place: Place, tmp_path: Path) -> None:
-    analysed = judged(place, "Each")
-    garments = colour_gallery(tmp_path, edge=96)
+@pytest.fixture(scope="module")
+def studies(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One of each kind to answer in, and one to look at."""
+    judged(place, "Each")
+    garments = colour_gallery(tmp_path_factory.mktemp("each"), edge=96)
     with stores(place.home) as opened:
-        studies = [make_session_study(opened.studies, place.home, garments, name="Each session", sample=1, seats=1),
-                   make_target_study(opened.studies, place.home, garments, name="Each target", count=1, seats=1)]
-    studies += [a_study(place.home, "Each item", items=1),
-                a_survey(place.home, "Each set", questions=4, layout=SurveyLayout(2, 1, 0, 1, 1, 7), settings={})]
+        make_session_study(opened.studies, place.home, garments, name="Each session", sample=1, seats=1)
+        make_target_study(opened.studies, place.home, garments, name="Each target", count=1, seats=1)
+    a_study(place.home, "Each item", items=1)
+    a_survey(place.home, "Each set", questions=4, layout=SurveyLayout(2, 1, 0, 1, 1, 7), settings={})
+
+
+@pytest.mark.usefixtures("studies")
+@pytest.mark.parametrize("path", [
+    "people", "log", "benchmarks", "studies", "studies?study=Each", "adjudicate?study=Each", "analysis?study=Each",
+])
+def test_each_screen(visit: Visit, path: str) -> None:
     olga = visit()
-    for path in ("people", "log", "benchmarks", "studies", f"studies?study={analysed.name}",
-                 f"adjudicate?study={analysed.name}", f"analysis?study={analysed.name}"):
-        page = olga.open(path)
-        at_rest(page)
-        olga.look(page, path)
-        page.close()
-    for study in studies:
-        page = olga.open(f"annotate?study={study.name}")
-        at_rest(page)
-        enter(page)
-        expect(page.locator(TITLE)).to_be_focused()
-        olga.look(page, study.name)
-        page.close()
+    page = olga.open(path)
+    at_rest(page)
+    olga.look(page, path)
+
+
+@pytest.mark.usefixtures("studies")
+@pytest.mark.parametrize("kind", ["session", "target", "item", "set"])
+def test_each_kind_of_study(visit: Visit, kind: str) -> None:
+    olga = visit()
+    page = olga.open(f"annotate?study=Each {kind}")
+    at_rest(page)
+    enter(page)
+    expect(page.locator(TITLE)).to_be_focused()
+    olga.look(page, kind)
+
+
+def test_each_way_in(visit: Visit) -> None:
+    olga, stranger = visit(), visit(stranger=True)
     page = olga.open("")
     at_rest(page)
     screen.search(page, "in navy, with long sleeves", 1)
     olga.look(page, "search, results")
-    stranger = visit(stranger=True)
     stranger.look(stranger.open("sign-in"), "sign in")
 
 

@@ -145,6 +145,7 @@ def test_order_search_and_pages(page: Page, app: App) -> None:
     expect(page.get_by_role("status").filter(has_text="queries")).to_have_text(f"{several} of {3 * LIMIT} queries")
 
 
+@pytest.mark.extended
 def test_the_download_and_the_search_screen(page: Page, app: App, tmp_path: Path) -> None:
     look(page, app, "?name=found&threshold=0.9")
     with page.expect_download() as download:

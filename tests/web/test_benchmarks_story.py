@@ -103,6 +103,7 @@ def test_filters_move_the_waterfall_and_the_sessions(page: Page, app: App, tmp_p
     expect_stages(page, app, tmp_path, 30, 0.8)
 
 
+@pytest.mark.extended
 def test_search_sort_pages_and_keys(page: Page, app: App) -> None:
     look(page, app, "?name=first")
     expect(strips(page)).to_have_count(20)
@@ -146,6 +147,7 @@ def test_search_sort_pages_and_keys(page: Page, app: App) -> None:
     expect(page.get_by_role("heading", name="No matching sessions")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_the_download_is_what_the_filter_writes(page: Page, app: App, tmp_path: Path) -> None:
     look(page, app, "?name=first&epsilon=5&tau=0.5")
     with page.expect_download() as download:
@@ -156,6 +158,7 @@ def test_the_download_is_what_the_filter_writes(page: Page, app: App, tmp_path: 
     assert {name: content.read(name) for name in content.namelist()} == written
 
 
+@pytest.mark.extended
 def test_a_session_goes_on_in_the_search_screen(page: Page, app: App) -> None:
     look(page, app, "?name=first&sort=turns&order=down")
     strip = strips(page).first

@@ -60,6 +60,7 @@ def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
     assert kept_votes(app)[before:][0][:2] == (None, 0)
 
 
+@pytest.mark.extended
 def test_open_columns_go_on_from_a_turn_and_lead_back(open_page):
     page = open_page()
     search(page, "in red", 1)
@@ -85,6 +86,7 @@ def test_one_method_is_not_a_comparison(open_page):
     expect(page.locator("#drawer-columns")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_columns_on_a_phone_fit_the_width(open_page):
     page = open_page(width=390, height=844)
     search(page, "in red", 1)

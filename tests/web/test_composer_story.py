@@ -35,6 +35,7 @@ def test_the_next_words_start_from_the_selected_result(open_page):
     assert references(page) == [first, wanted]
 
 
+@pytest.mark.extended
 def test_the_earlier_reference_is_one_click_away(open_page):
     page = open_page()
     first = screen.reference(page)
@@ -60,6 +61,7 @@ def test_a_reference_that_is_chosen_takes_the_ring_off_the_results(open_page):
     assert references(page)[1] == chosen
 
 
+@pytest.mark.extended
 def test_what_is_marked_less_is_not_started_from(open_page):
     page = open_page()
     first = screen.reference(page)
@@ -85,6 +87,7 @@ WATCH = """() => {
 }"""
 
 
+@pytest.mark.extended
 def test_the_tabs_stay_and_nothing_moves_while_a_search_runs(open_page):
     page = open_page()
     expect(page.locator("[data-pages] a").first).to_be_attached()
@@ -114,6 +117,7 @@ def test_suggestions_are_made_for_the_picture_shown(open_page):
     expect(page.locator("[data-suggestions]")).to_have_attribute("data-of", re.compile(chosen))
 
 
+@pytest.mark.extended
 def test_two_rows_of_results_are_in_sight_while_the_filter_is_moved(open_page):
     page = open_page()
     page.get_by_role("button", name="Settings", exact=True).click()

@@ -20,6 +20,7 @@ def map_of(page: Page, turn: int, text: str) -> None:
     at_rest(page)
 
 
+@pytest.mark.extended
 def test_similar_results_fold_and_open(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)

@@ -74,8 +74,9 @@ def press_sign_out(page: Page) -> None:
     page.get_by_role("button", name="Sign out").click()
 
 
-@pytest.mark.parametrize(("name", "path"), [("Bob", "/annotate"), ("Rex", "/"), ("Bob", "/log")],
-                         ids=["a screen", "the search page", "a page without scripts"])
+@pytest.mark.parametrize(("name", "path"), [
+    ("Bob", "/annotate"), pytest.param("Rex", "/", marks=pytest.mark.extended), ("Bob", "/log"),
+], ids=["a screen", "the search page", "a page without scripts"])
 def test_a_sign_out_that_the_server_cannot_do_is_said_and_the_browser_forgets(
     enter: Callable[[str, str], Page], server: Server, name: str, path: str,
 ) -> None:
@@ -101,7 +102,9 @@ def test_a_sign_out_that_the_server_cannot_do_is_said_and_the_browser_forgets(
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize(("name", "path"), [("Bob", "/annotate"), ("Rex", "/")])
+@pytest.mark.parametrize(("name", "path"), [
+    ("Bob", "/annotate"), pytest.param("Rex", "/", marks=pytest.mark.extended),
+])
 def test_a_sign_out_that_nobody_heard_is_said(
     enter: Callable[[str, str], Page], server: Server, name: str, path: str,
 ) -> None:

@@ -141,8 +141,8 @@ SLOWED = """hold => {
 }"""
 
 
-@pytest.mark.parametrize("hold", [pytest.param(0, marks=pytest.mark.extended), 250,
-                                  pytest.param(900, marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("hold", [0, 250, 900])
 def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold: int) -> None:
     page = open_page()
     choose(page, "soft")
@@ -204,6 +204,7 @@ def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     assert not page.evaluate(leaving)
 
 
+@pytest.mark.extended
 def test_rounds_of_reflection(open_page: Open) -> None:
     page = open_page()
     choose(page, "corr")
@@ -291,6 +292,7 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     expect(screen.tiles(page).locator("[data-mark]")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_the_settings_show_what_applies(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -312,6 +314,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     expect(drawer.get_by_role("slider", name=re.compile("^lambda"))).to_have_value("0.5")
 
 
+@pytest.mark.extended
 def test_what_was_typed_survives_a_reload(open_page: Open) -> None:
     page = open_page()
     screen.text_field(page).fill("half a sent")
@@ -319,7 +322,8 @@ def test_what_was_typed_survives_a_reload(open_page: Open) -> None:
     expect(screen.text_field(page)).to_have_value("half a sent")
 
 
-@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("dark", [False, True])
 def test_chips_and_rounds_fit_a_phone(open_page: Open, dark: bool) -> None:
     page = open_page("/?__theme=dark" if dark else "/", width=390, height=844)
     choose(page, "corr-soft")
@@ -480,6 +484,7 @@ def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], P
     slow.hold.set()
 
 
+@pytest.mark.extended
 def test_a_server_that_is_away_is_said_where_the_results_are(
     unreachable: App, page_of: Callable[[App], Page]
 ) -> None:

@@ -22,6 +22,7 @@ from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, environment_of, settings_of
 from tests.fakes.forked import start
+from tests.fakes.mixed_folder import huge_png
 from tests.fakes.patience import PATIENCE
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import make_study
@@ -203,8 +204,7 @@ def test_uploads_are_limited_in_size_pixels_and_type(place: Place) -> None:
     assert status == 413 and b"larger than 1 MB" in content
     body, kind = multipart(large, "x.png")
     assert place.ask("/gradio_api/upload", "Ada", "POST", body, Content_Type=kind)[0] == 413
-    bomb = picture(30_000, 30_000)   # 900 megapixels in some hundred kB
-    assert len(bomb) < 2**20
+    bomb = huge_png(30_000, 30_000)
     status, content = place.ask("/media/upload", "Ada", "POST", bomb)
     assert status == 422 and b"900 megapixels; the limit is" in content
     status, content = place.ask("/media/upload", "Ada", "POST", b"<svg xmlns='http://www.w3.org/2000/svg'/>")

@@ -67,6 +67,7 @@ def test_pictures_are_added_searched_with_removed_and_still_there_after_a_reload
     assert added(page).get_attribute("data-one") == ids[1]
 
 
+@pytest.mark.extended
 def test_pictures_that_are_references_already_are_not_offered_again(open_page):
     page = open_page()
     first = screen.reference(page)

@@ -75,6 +75,7 @@ def test_results_are_ranked_by_relevance_and_say_so(open_scored: Open) -> None:
     expect(page.locator("#how")).to_contain_text("Relevance model")
 
 
+@pytest.mark.extended
 def test_metrics_are_told_after_the_vote_alone(open_scored: Open) -> None:
     page = open_scored()
     answers: list[str] = []

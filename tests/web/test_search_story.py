@@ -211,6 +211,7 @@ def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
            ).to_have_count(3)
 
 
+@pytest.mark.extended
 def test_find_a_target(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name=re.compile("^Find a target Get a random")).click()
@@ -315,6 +316,7 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)

@@ -182,6 +182,7 @@ def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gal
         assert [secret for secret in secrets if any(secret in one for one in held)] == []
 
 
+@pytest.mark.extended
 def test_on_a_phone(meet: Meet, server: Server, gallery: Gallery) -> None:
     study, items = a_session_study(server, gallery, "Small", 3)
     bea = meet("Bea")
@@ -228,6 +229,7 @@ def test_what_was_begun_outlives_a_killed_server(meet: Meet, server: Server, gal
     assert list(answers(server.home, study).values()) == [session_rated(3, 3, 3, 3, 5)]
 
 
+@pytest.mark.extended
 def test_the_managers_screen(meet: Meet, server: Server, gallery: Gallery) -> None:
     study, _ = a_session_study(server, gallery, "Managed")
     admin = meet("Ada Min")
@@ -249,6 +251,7 @@ def test_the_managers_screen(meet: Meet, server: Server, gallery: Gallery) -> No
     expect(page.get_by_role("link", name=re.compile("Adjudicate \\d"))).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_a_closed_study_is_shown_and_takes_nothing(meet: Meet, server: Server, gallery: Gallery) -> None:
     study, _ = a_session_study(server, gallery, "Closing")
     dan = meet("Dan")

@@ -163,6 +163,7 @@ def test_the_search_screen(page: Page, address: str) -> None:
     shows(page, "typed", "again")
 
 
+@pytest.mark.extended
 def test_annotating(page: Page, address: str) -> None:
     enter(page, address, JUDGE)
     page.goto(f"{address}/annotate")
@@ -200,6 +201,7 @@ def test_adjudicating(page: Page, address: str) -> None:
     shows(page, "text", "note", "other")
 
 
+@pytest.mark.extended
 def test_studies_and_their_results(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(f"{address}/studies")

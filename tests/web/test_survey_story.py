@@ -313,6 +313,7 @@ def test_what_a_released_file_lacks_is_not_shown_as_nought(meet: Meet, server: S
     expect(rule).to_contain_text("not recorded")
 
 
+@pytest.mark.extended
 def test_ties_and_instructions(meet: Meet, server: Server) -> None:
     layout = SurveyLayout(per_person=2, forms=1, shared_every=0, reason_every=0, seed=5)
     study = a_survey(server.home, "Ties", questions=2, layout=layout,
@@ -379,6 +380,7 @@ def test_the_server_goes_away(meet: Meet, server: Server) -> None:
     assert len(history(server.home, study)) == 3, "each once"
 
 
+@pytest.mark.extended
 def test_on_a_phone(meet: Meet, server: Server) -> None:
     layout = SurveyLayout(per_person=1, forms=1, shared_every=0, reason_every=1, seed=5)
     study = a_survey(server.home, "Phone", questions=1, layout=layout, settings={"check": "none"})

@@ -37,15 +37,12 @@ def truth(home: Path) -> AttributePerson:
 
 @pytest.fixture(scope="module")
 def server(home: Path, truth: AttributePerson, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Stage 1 is in its home, and a study of what it found for three people and one for everybody."""
+    """Stage 1 is in its home."""
     own = tmp_path_factory.mktemp("targets") / "home"
     shutil.copytree(home, own)
     with ChatServer(truth) as chat:
         cirque(own, "construct", "multi-target", "sample", own / "sample", "--gallery", "atelier", "--limit", EACH,
                "--out", own / "one", LLM_BASE_URL=chat.url, LLM_MODEL="m", LLM_SEES="true")
-    for name, people in (("Which fit", len(PEOPLE)), ("Alone", 1), ("Small", 1)):
-        cirque(own, "study", "create", "targets", name, own / "one", "--gallery", "atelier", "--people", people,
-               "--overlap", people)
     with a_server(own, [*PEOPLE, "Dan", "Eve"]) as running:
         yield running
 
@@ -63,7 +60,10 @@ def cirque(home: Path, *arguments: object, **settings: str) -> str:
     return done.stdout
 
 
-def items_of(server: Server, name: str) -> tuple[Study, dict[str, Item]]:
+def a_study(server: Server, name: str, people: int = 1) -> tuple[Study, dict[str, Item]]:
+    """A study of what stage 1 found, for so many people, and its items by id."""
+    cirque(server.home, "study", "create", "targets", name, server.home / "one", "--gallery", "atelier",
+           "--people", people, "--overlap", people)
     with stores(server.home) as opened:
         study = opened.studies.study(name)
         return study, {item.item_id: item for item in opened.studies.items(study.study_id)}
@@ -96,7 +96,7 @@ def all_of(page: Page) -> str:
 
 
 def test_marking_with_the_keyboard_alone(meet: Meet, server: Server) -> None:
-    study, items = items_of(server, "Alone")
+    study, items = a_study(server, "Alone")
     dan = meet("Dan")
     page, sent = dan.page, list[str]()
     page.on("response", lambda answer: sent.append(f"{answer.url} {answer.all_headers()}"))
@@ -197,8 +197,9 @@ def test_marking_with_the_keyboard_alone(meet: Meet, server: Server) -> None:
     assert alt == [f"Image {place}, image" for place in range(1, len(items[second].shown["candidates"]) + 1)]
 
 
+@pytest.mark.extended
 def test_on_a_phone(meet: Meet, server: Server) -> None:
-    study, items = items_of(server, "Small")
+    study, items = a_study(server, "Small")
     eve = meet("Eve")
     page = eve.page
     page.set_viewport_size({"width": 390, "height": 844})
@@ -235,7 +236,7 @@ def said_by(person: str, item: Item, truth: AttributePerson, queries: Mapping[st
 def test_three_people_a_killed_server_and_the_corrected_targets(
     meet: Meet, server: Server, truth: AttributePerson, tmp_path: Path,
 ) -> None:
-    study, items = items_of(server, "Which fit")
+    study, items = a_study(server, "Which fit", len(PEOPLE))
     queries = {one.query_id: one for one in read_benchmark("sample", server.home / "sample").queries}
     people = {name: meet(name) for name in PEOPLE}
     acknowledged: list[tuple[str, str, dict[str, Any]]] = []

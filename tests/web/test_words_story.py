@@ -69,6 +69,7 @@ def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
     assert turn["caption"] == "a long plain blue dress with a belt" and turn["edited"]["merged_text"] == was
 
 
+@pytest.mark.extended
 def test_a_vague_wish_offers_choices_that_replace_it(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "more formal", 1)
@@ -85,7 +86,8 @@ def test_a_vague_wish_offers_choices_that_replace_it(open_page: Open) -> None:
            ).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("width", [1440, 390])
 def test_words_point_at_a_result(open_page: Open, width: int) -> None:
     page = open_page(width=width)
     screen.search(page, "in red", 1)
