@@ -14,9 +14,9 @@ from tests.fakes import forked
 from tests.fakes.drawings import KEPT, copy_of, digest, sample
 
 
-def home(folder: Path, images: int) -> Path:
-    """A home with that many garments in ``sample``, indexed as the gallery ``atelier``, split "test". The gallery reads
-    the images that are kept, not their copies."""
+def home(folder: Path, images: int, *, at: str = "sample") -> Path:
+    """A home with that many garments in ``at``, indexed as the gallery ``atelier``, split "test". The gallery reads the
+    images that are kept, not their copies."""
     kept = KEPT / digest("cir_core", "requirements.lock") / f"home-{images}"
 
     def make() -> None:    # elsewhere: an encoder stays in memory
@@ -24,6 +24,8 @@ def home(folder: Path, images: int) -> Path:
         assert done.returncode == 0, done.stderr
 
     copy_of(kept, folder, make)
+    (folder / at).parent.mkdir(exist_ok=True)
+    (folder / "sample").rename(folder / at)
     return folder
 
 

@@ -13,12 +13,13 @@ from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError
 from cir_core.gallery.indexing import index_folder
 from cir_core.registry.kinds import read_benchmark
+from cir_core.sample.atelier.build import AtelierPaths
 from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
-from tests.fakes import drawings
 from tests.fakes.databases import use_home
+from tests.fakes.drawn import home as indexed
 
 RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
 GARMENTS, QUERIES = 90, 6
@@ -26,22 +27,14 @@ GARMENTS, QUERIES = 90, 6
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory) -> Path:
-    return drawings.sample(tmp_path_factory.mktemp("drawn") / "sample", limit=GARMENTS).folder
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory, drawn) -> Path:
-    """A home with the gallery of the drawn garments."""
-    home = tmp_path_factory.mktemp("home")
-    index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=home, manifest=drawn / "manifest.csv",
-                 split="test")
-    return home
+    """Garments, and a home with a gallery of them beside."""
+    return indexed(tmp_path_factory.mktemp("prepared") / "home", GARMENTS, at="../drawn").with_name("drawn")
 
 
 @pytest.fixture
-def cirque(prepared, drawn, tmp_path, monkeypatch):
+def cirque(drawn, tmp_path, monkeypatch):
     """Runs ``cirque audit`` in a copy of that home."""
-    shutil.copytree(prepared, tmp_path / "home")
+    shutil.copytree(drawn.with_name("home"), tmp_path / "home")
     use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)
 
@@ -85,9 +78,8 @@ def test_again_and_in_a_fresh_home_the_bytes_are_the_same(sample, drawn, tmp_pat
     assert sample(*names, "--out", tmp_path / "again").exit_code == 0
     use_home(monkeypatch, tmp_path / "fresh")
     get_settings.cache_clear()
-    copied = shutil.copytree(drawn, tmp_path / "elsewhere")
-    index_folder(copied, name=NAME, encoder=load_encoder("atelier"), home=tmp_path / "fresh",
-                 manifest=copied / "manifest.csv", split="test")
+    copied = AtelierPaths(shutil.copytree(drawn, tmp_path / "elsewhere"))
+    index_folder(copied.images, name=NAME, encoder=load_encoder("atelier"), home=tmp_path / "fresh", split="test")
     assert sample(*names, "--out", tmp_path / "other").exit_code == 0
     first = contents(tmp_path / "first")
     assert first == contents(tmp_path / "again") == contents(tmp_path / "other") and len(first) >= 8

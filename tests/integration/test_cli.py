@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
-from dataclasses import dataclass
+from subprocess import CompletedProcess
 
 import pytest
 from PIL import Image
@@ -23,13 +22,6 @@ def cirque(*arguments, home, **variables):
     return run("-m", "cli.main", *arguments, environment=environment_of(home, COLUMNS="200", **variables))
 
 
-@dataclass(frozen=True)
-class Said:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def cirque_here(tmp_path, monkeypatch, capsys):
     """The command in this process: what it says and ends with is decided after its imports, which take 2 to 6 s."""
@@ -41,7 +33,7 @@ def cirque_here(tmp_path, monkeypatch, capsys):
         monkeypatch.setattr("sys.argv", ["cirque", *arguments])
         with pytest.raises(SystemExit) as end:
             main.run()
-        return Said(end.value.code or 0, *capsys.readouterr())
+        return CompletedProcess(arguments, end.value.code or 0, *capsys.readouterr())
 
     monkeypatch.setattr(console.out, "width", 200)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -50,10 +42,11 @@ def cirque_here(tmp_path, monkeypatch, capsys):
 
 
 def test_help_and_version_load_no_model(tmp_path):
-    result = run("-m", "cli.main", "version", environment=environment_of(tmp_path), plainly=True)
-    assert result.stdout.startswith("cirque 0.") and result.stderr == ""
-    loaded = run("-c", "import cli.main, sys; print(*sys.modules)", environment=os.environ, plainly=True).stdout.split()
-    assert "cli.main" in loaded and not {"torch", "transformers", "open_clip", "gradio", "sqlalchemy"} & set(loaded)
+    code = "import atexit, cli.main, sys; atexit.register(lambda: print(*sys.modules)); cli.main.run()"
+    result = run("-c", code, "version", environment=environment_of(tmp_path), plainly=True)
+    said, loaded = result.stdout.splitlines()
+    assert said.startswith("cirque 0.") and (result.returncode, result.stderr) == (0, "")
+    assert not {"torch", "transformers", "open_clip", "gradio", "sqlalchemy"} & set(loaded.split())
 
 
 def test_index_a_folder_with_a_bad_file_then_list_then_remove(cirque_here, tmp_path):
@@ -120,7 +113,8 @@ def test_a_taken_port_says_what_to_do(tmp_path):
     assert f"Port {port} is in use" in result.stderr and f"CIRQUE_PORT={port + 1}" in result.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.extended)])
 def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
     log = tmp_path / "log"
     with log.open("w") as output:

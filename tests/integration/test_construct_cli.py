@@ -144,8 +144,8 @@ def test_from_queries_to_a_benchmark(construct, tmp_path):
     total = sum(one["kept"] for one in stages.values())
     assert total > 10 and len((kept / "dropped.jsonl").read_text().splitlines()) == sum(
         one["sessions"] - one["kept"] for one in stages.values())
-    as_json = construct("filter", built / "raw", "--out", tmp_path / "more", "--tau", "1.01", "--json")
-    assert [one["removed"]["redundancy"] for one in json.loads(as_json.stdout)] == [0, 0, 0]
+    as_json = construct("filter", raws[0], "--out", tmp_path / "more", "--tau", "1.01", "--json")
+    assert [one["removed"]["redundancy"] for one in json.loads(as_json.stdout)] == [0]
     assert list(json.loads(as_json.stdout)[0]["removed"]) == list(STAGES)
 
     verified = construct("check", kept, "--json")
@@ -301,7 +301,7 @@ def test_people_rate_the_sessions_that_a_model_judges(construct, built, tmp_path
 
 
 def test_searches_of_people_beside_constructed_sessions(construct, built, tmp_path):
-    mine = tmp_path / "mine"
+    mine, built = tmp_path / "mine", built / "raw/sample_dress_test.json"
     empty = construct("own", "--out", mine)
     assert empty.exit_code == 0 and "No search here can be used" in empty.output
     result = construct("compare", built, "--own")

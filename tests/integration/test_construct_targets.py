@@ -30,7 +30,7 @@ from tests.integration.victims import kill_when, lines_of
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
-GARMENTS, QUERIES = 240, 30
+GARMENTS, QUERIES = 240, 24
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +126,10 @@ def test_stage_two_s_texts_single_out_their_target(cirque, sample, person, one, 
     assert "checked by confidence" in result.output
     before, after, queries = 0.0, 0.0, 0
     for path in sorted((two / "single_target_selection").iterdir()):
+        if not (records := read_single_target(path)):
+            continue
         checked = cirque("datasets", "check", "soft-single-target", path)
         assert checked.exit_code == 0 and "No faults" in checked.output, checked.output
-        records = read_single_target(path)
         for record in records:
             assert len(record.distractor_ids) == 2 and record.target_id != record.reference_id
             assert {record.target_id, *record.distractor_ids} <= set(record.scores)
@@ -170,10 +171,10 @@ def test_confidences_need_a_model_that_sees_and_that_is_said_before_anything_beg
 def test_candidates_of_others_instead_of_searches(cirque, sample, person, tmp_path):
     first, mixed = tmp_path / "first", tmp_path / "mixed"
     with ChatServer(person) as server:
-        found(cirque, sample[1], first, server, "--limit", 3, "--sentences", "built-in")
+        found(cirque, sample[1], first, server, "--limit", 2, "--sentences", "built-in")
         sent = len(server.requests)
-        assert sent <= 3 * 9       # confidences alone: the built-in model wrote the sentences
-        found(cirque, sample[1], mixed, server, "--limit", 3, "--candidates", first)
+        assert sent <= 2 * 9       # confidences alone: the built-in model wrote the sentences
+        found(cirque, sample[1], mixed, server, "--limit", 2, "--candidates", first)
         assert len(server.requests) == sent, "the same candidates have the same confidences"
         other = cirque("construct", "multi-target", "sample", sample[1], "--gallery", "atelier", "--out",
                        tmp_path / "x", "--candidates", sample[0], LLM_BASE_URL=server.url, LLM_MODEL="m")

@@ -40,7 +40,7 @@ STUDY, NAME = "Full", "Judge 01"
 MANY = 3000      # saves that no 64 MB log of a database takes
 
 
-@pytest.fixture(params=["as the machine allows", "by a limit"])
+@pytest.fixture(params=["as the machine allows", pytest.param("by a limit", marks=pytest.mark.extended)])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
     if request.param == "by a limit":
         (tmp_path / "disk").mkdir()

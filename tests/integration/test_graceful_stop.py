@@ -202,6 +202,7 @@ def test_a_named_call_that_was_accepted_is_finished_and_its_result_can_be_fetche
     assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
 
 
+@pytest.mark.extended
 def test_a_named_call_is_finished_also_where_nobody_has_come_for_its_result(
     start: Callable[..., App], hold_all: Callable[[App], Held],
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_named_call_is_finished_also_where_nobody_has_come_for_its_result(
     assert len(app.said.splitlines()) == 2, app.said
 
 
+@pytest.mark.extended
 def test_a_named_call_that_takes_longer_than_the_grace_period_is_said_to_be_cut_off(
     start: Callable[..., App], hold_all: Callable[[App], Held],
 ) -> None:

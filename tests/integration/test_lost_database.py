@@ -21,7 +21,7 @@ from tests.integration.crowd import Judge, Server, add_entered, stores_of
 
 pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")]
-STUDY, NAME, MANY = "Lost", "Judge 01", 400
+STUDY, NAME, MANY = "Lost", "Judge 01", 200
 
 
 @pytest.fixture

@@ -201,9 +201,9 @@ def test_every_tool_does_its_work(served: Served, transport: str) -> None:
             run(each())
 
 
-def test_the_answer_is_json_for_clients_that_read_text_only(served: Served) -> None:
+def test_the_answer_is_json_for_clients_that_read_text_only(closed_one: Served) -> None:
     async def story() -> tuple[str, Any]:
-        async with mcp_session(served.url, served.headers(served.judge)) as session:
+        async with mcp_session(closed_one.url, closed_one.headers(closed_one.judge)) as session:
             result = await session.call_tool("progress", {"study": "Valid"})
             return text_of(result), result.structuredContent
 
@@ -211,28 +211,28 @@ def test_the_answer_is_json_for_clients_that_read_text_only(served: Served) -> N
     assert json.loads(text) == structured
 
 
-def test_images_come_as_data_or_as_uploads(served: Served) -> None:
-    headers = served.headers(served.searcher)
+def test_images_come_as_data_or_as_uploads(closed_one: Served) -> None:
+    headers = closed_one.headers(closed_one.searcher)
     sent = "data:image/png;base64," + base64.b64encode(picture()).decode()
-    uploaded = httpx.post(f"{served.url}/gradio_api/upload", files={"files": ("mine.png", picture())},
+    uploaded = httpx.post(f"{closed_one.url}/gradio_api/upload", files={"files": ("mine.png", picture())},
                           headers=headers, timeout=PATIENCE).json()[0]
 
     async def story() -> None:
-        async with mcp_session(served.url, headers) as session:
+        async with mcp_session(closed_one.url, headers) as session:
             for image in (sent, uploaded):
                 assert len((await call(session, "search", image=image, text="with stripes", k=2))["hits"]) == 2
 
     run(story())
 
 
-def test_the_image_is_no_file_of_the_machine_and_no_address_inside(served: Served) -> None:
+def test_the_image_is_no_file_of_the_machine_and_no_address_inside(open_one: Served) -> None:
     drawing = Path(__file__).parents[2] / "docs" / "images" / "metric-light.png"
     images = (str(drawing), "/etc/passwd", "http://127.0.0.1:7860/media/full", "http://169.254.169.254/latest",
               "file:///etc/passwd", "../../x.png")
 
     async def story() -> list[str]:
         said = []
-        async with mcp_session(served.url, served.headers(served.searcher)) as session:
+        async with mcp_session(open_one.url, open_one.headers(open_one.searcher)) as session:
             for image in images:
                 with pytest.raises(ToolFailed) as failed:
                     await call(session, "search", image=image, text="in red")

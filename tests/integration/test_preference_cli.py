@@ -11,16 +11,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError, SettingsError, StudyError
 from cir_core.gallery.gallery import open_gallery
-from cir_core.gallery.indexing import index_folder
 from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
 from cli import console
 from cli.studies import preference
 from storage.stores import open_stores
-from tests.fakes import drawings
+from tests.fakes import drawn
 from tests.fakes.databases import use_home
 
 app = typer.Typer()
@@ -31,9 +29,7 @@ app.callback()(lambda: None)   # a command of one name only would not take it
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("prepared")
-    drawn = drawings.sample(root / "drawn", limit=90).folder
-    index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=root / "home",
-                 manifest=drawn / "manifest.csv", split="test")
+    drawn.home(root / "home", 90, at="../drawn")
     return root
 
 

@@ -18,7 +18,7 @@ from cir_core.sample.benchmark import read_benchmark
 from cir_core.sample.gallery import sample_folder
 from cir_core.settings import get_settings
 from cli.main import app
-from tests.fakes import drawings
+from tests.fakes import drawn
 from tests.fakes.databases import use_home
 from tests.fakes.relevance import save_random
 
@@ -29,9 +29,7 @@ QUICK = ("sample", "--no-sessions", "--no-requests", "--limit", "3", "--methods"
 
 @pytest.fixture(scope="module")
 def sample_home(tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    drawings.sample(sample_folder(home), limit=180)
-    return home
+    return drawn.home(tmp_path_factory.mktemp("home"), 90, at="samples/atelier")
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +188,7 @@ def test_turns_of_sessions_get_cirqrs_of_their_own_reference_and_text(evaluate, 
         CircledSession("s0", "one", asked[0].target_ids, tuple(turns[:2])),
         CircledSession("s1", "two", asked[2].target_ids, (turns[2],)),
     ])
-    lists = {"s0/1": images[:50], "s0/2": images[50:100], "s1/1": images[7:19]}
+    lists = {"s0/1": images[:50], "s0/2": images[40:90], "s1/1": images[7:19]}
     (tmp_path / "run.json").write_text(json.dumps(lists))
 
     def by_hand(turn, listed):

@@ -8,12 +8,13 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.evaluate_requests import read_truth
 from cir_core.sample.gallery import sample_folder
 from cir_core.sample.request_set import make_request_set
 from cir_core.settings import get_settings
 from cli.main import app
-from tests.fakes import drawings
+from tests.fakes import drawn
 from tests.fakes.databases import use_home
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
@@ -23,9 +24,7 @@ LIMIT = 16
 
 @pytest.fixture(scope="module")
 def sample_home(tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    drawings.sample(sample_folder(home), limit=180)
-    return home
+    return drawn.home(tmp_path_factory.mktemp("home"), 90, at="samples/atelier")
 
 
 @pytest.fixture
@@ -61,7 +60,9 @@ def test_figures_are_printed_and_every_request_is_in_the_file(cirque, sample_hom
     of_text, of_image = (scores["overall"]["measures"] for scores in (text, image))
     assert of_text["satisfaction@5"]["value"] > of_image["satisfaction@5"]["value"]
     assert of_text["preservation@5"]["value"] < of_image["preservation@5"]["value"]
-    asked = make_request_set(read_truth(sample_folder(sample_home)), seed=3).first(LIMIT)
+    truth = read_truth(sample_folder(sample_home))
+    in_gallery = {image_id: truth[image_id] for image_id in open_gallery("atelier", home=sample_home).ids}
+    asked = make_request_set(in_gallery, seed=3).first(LIMIT)
     assert report["digest"] == asked.digest
     assert [one["text"] for one in text["answers"]] == [one.request.text for one in asked.requests]
     for group, wanted in text["answers"][0]["wants"].items():

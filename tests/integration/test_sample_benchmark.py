@@ -13,9 +13,9 @@ from rich.console import Console
 
 from cir_core.encoders import load_encoder
 from cir_core.errors import MethodError
+from cir_core.evaluation.evaluate_replay import RememberingEncoder
 from cir_core.evaluation.metrics.multi_turn import multi_turn_scores
 from cir_core.gallery.gallery import open_gallery
-from cir_core.gallery.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import Method, builtin_methods
 from cir_core.sample.evaluate_sample import evaluate_sample
@@ -24,29 +24,26 @@ from cir_core.sessions import quick
 from cir_core.settings import environment_with
 from cir_core.types.records import MethodSettings, SoftFilter
 from cli.tables.evaluation_tables import print_report
-from tests.fakes import drawings
+from tests.fakes import drawn
 from tests.fakes.forked import run
 
-GARMENTS, QUERIES = 360, 20
+GARMENTS, QUERIES = 240, 16
 METHODS = ("text-only", "image-only", "cirevl", "weighted")
 
 
 @pytest.fixture(scope="module")
 def encoder():
-    return load_encoder("atelier")
+    return RememberingEncoder(load_encoder("atelier"))
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory, encoder) -> Path:
-    home = tmp_path_factory.mktemp("home")
-    paths = drawings.sample(home / "drawn", limit=GARMENTS)
-    index_folder(paths.folder, name=NAME, encoder=encoder, home=home, manifest=paths.manifest, split="test")
-    return home
+def home(tmp_path_factory) -> Path:
+    return drawn.home(tmp_path_factory.mktemp("home"), GARMENTS)
 
 
 def evaluated(home, encoder, names, **options):
     methods = builtin_methods()
-    return evaluate_sample(open_gallery(NAME, home=home), home / "drawn", encoder, BuiltinLanguageModel(encoder),
+    return evaluate_sample(open_gallery(NAME, home=home), home / "sample", encoder, BuiltinLanguageModel(encoder),
                            [methods[name] for name in names], seed=1, limit=QUERIES, **options)
 
 
@@ -126,7 +123,11 @@ def test_differences_are_paired(report):
 
 
 def test_the_same_seed_gives_the_same_numbers_and_cards_tell_rows_apart(home, encoder, report):
-    assert evaluated(home, encoder, METHODS, against="text-only") == report
+    alone = evaluated(home, encoder, ["cirevl"])
+    assert (alone.queries, alone.single) == (report.queries, report.single[2:3])
+    assert alone.requests.scores == report.requests.scores[2:3]
+    for one, beside in zip(alone.sessions, report.sessions, strict=True):
+        assert (one.fixed, one.live, one.scores) == (beside.fixed, beside.live, beside.scores[2:3])
     cards = [row.protocol for part in (report, *report.sessions)
              for row in (part.single if part is report else part.scores)]
     assert len({card.digest for card in cards}) == 3 * len(METHODS)
@@ -154,12 +155,12 @@ def test_tables_and_json_hold_the_figures(report, monkeypatch):
 def test_a_method_made_in_code_and_one_that_cannot_run(home, encoder):
     mine = Method("mine", "Slerp, filtered a little", "", MethodSettings(base="slerp", soft_filter=SoftFilter(0.2)))
     gallery, language = open_gallery(NAME, home=home), BuiltinLanguageModel(encoder)
-    report = evaluate_sample(gallery, home / "drawn", encoder, language, [builtin_methods()["joint"], mine],
+    report = evaluate_sample(gallery, home / "sample", encoder, language, [builtin_methods()["joint"], mine],
                              seed=1, limit=2, sessions=False)
     assert [row.method for row in report.single] == ["mine"] and report.sessions == ()
     assert list(report.skipped) == ["joint"] and "does not compose" in report.skipped["joint"]
     with pytest.raises(MethodError, match="'cirevl'"):
-        evaluate_sample(gallery, home / "drawn", encoder, language, [mine], seed=1, against="cirevl")
+        evaluate_sample(gallery, home / "sample", encoder, language, [mine], seed=1, against="cirevl")
 
 
 def test_the_python_door(home):

@@ -17,18 +17,14 @@ from typer.testing import CliRunner
 from annotation.records import Judgement
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
-from cir_core.encoders import load_encoder
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
 from cir_core.gallery.gallery import open_gallery
-from cir_core.gallery.indexing import index_folder
 from cir_core.sample.gallery import NAME
-from cir_core.settings import get_settings
 from cir_core.types.ids import new_id
 from cir_core.types.records import Hit
 from cli import console
 from cli.main import app
-from tests.fakes import drawings
-from tests.fakes.databases import use_home
+from tests.fakes import drawn
 from tests.fakes.studies import flagged, valid
 from tests.fakes.turns import a_session, turn_maker
 from tests.integration.homes import command_stores, commands_at  # noqa: F401
@@ -38,16 +34,11 @@ from tests.integration.homes import command_stores, commands_at  # noqa: F401
 def prepared(tmp_path_factory) -> Path:
     """A home with the gallery of the drawn garments, the drawing, and an audit of some of its queries."""
     root = tmp_path_factory.mktemp("prepared")
-    drawn = drawings.sample(root / "drawn", limit=90).folder
-    index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=root / "home",
-                 manifest=drawn / "manifest.csv", split="test")
-    with pytest.MonkeyPatch.context() as patch:
-        use_home(patch, root / "home")
-        get_settings.cache_clear()
-        result = CliRunner().invoke(app, ["audit", "sample", "--annotations", str(drawn), "--gallery", NAME, "--limit",
-                                          "6", "--k", "2", "--retrievers", "slerp,text-only", "--out",
+    drawn.home(root / "home", 90, at="../drawn")
+    with commands_at(root / "home"):
+        result = CliRunner().invoke(app, ["audit", "sample", "--annotations", str(root / "drawn"), "--gallery", NAME,
+                                          "--limit", "6", "--k", "2", "--retrievers", "slerp,text-only", "--out",
                                           str(root / "audit")])
-        get_settings.cache_clear()
     assert result.exit_code == 0, result.output
     return root
 

@@ -26,6 +26,7 @@ from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
 from tests.fakes.patience import PATIENCE, wait_for
 
+pytestmark = pytest.mark.extended
 MERGE = MergeTask("a red dress", "make it blue")
 TEMPLATE = (
     "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"

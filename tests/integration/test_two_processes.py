@@ -22,7 +22,7 @@ from tests.integration.processes import App
 from tests.integration.proxies import ACCESS_LOG, HOST, as_documented, in_turn, sent_again
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
-STUDY, ITEMS = "Two processes", 60
+STUDY, ITEMS = "Two processes", 24
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Site:
 
 
 @contextmanager
-def two_processes(folder: Path) -> Iterator[Site]:
+def two_processes(folder: Path, plain: int = 1) -> Iterator[Site]:
+    """``plain`` of them with nothing in common with the other, hashes' seeds neither: not forked from the same."""
     settings = settings_of(folder)
     stores = open_stores(settings)
     add_people(stores, ["Judge"])
@@ -46,8 +47,7 @@ def two_processes(folder: Path) -> Iterator[Site]:
     stores.close()
     shared = {"TRUSTED_PROXIES": "127.0.0.1", "LOG": "json", "LOG_LEVEL": "info", "METRICS": "1",
               "METRICS_TOKEN": "count them"}
-    one, other = (App(folder, folder / f"app-{number}.log", plainly=True, **shared)
-                  for number in (1, 2))     # with nothing in common, hashes' seeds neither
+    one, other = (App(folder, folder / f"app-{number}.log", plainly=number <= plain, **shared) for number in (1, 2))
     site = Site("", (one, other), settings)
     try:
         with in_turn(folder, site.addresses) as url:
@@ -196,7 +196,7 @@ def test_the_files_of_the_docs_log_no_secret_and_pass_on_no_host_of_a_visitor(
 
 def test_one_is_stopped_and_the_other_answers(tmp_path: Path) -> None:
     """Behind nginx as it is documented: pages and saves of everybody, whichever process they stay with."""
-    with two_processes(tmp_path) as site, ExitStack() as open_things:
+    with two_processes(tmp_path, 0) as site, ExitStack() as open_things:
         (tmp_path / "documented").mkdir()
         url = open_things.enter_context(as_documented(tmp_path / "documented", *site.addresses))
         people = [open_things.enter_context(httpx.Client(
