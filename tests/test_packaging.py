@@ -54,7 +54,8 @@ def imported(folders: Iterable[str]) -> dict[str, Path]:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module]
-            elif (isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "import_module"
+            elif (isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+                  and (node.func.id if isinstance(node.func, ast.Name) else node.func.attr) == "import_module"
                   and isinstance(node.args[0], ast.Constant)):
                 names = [str(node.args[0].value)]
             for top in {name.partition(".")[0] for name in names} - OWN - sys.stdlib_module_names:
@@ -116,8 +117,9 @@ def wheel(tmp_path_factory):
         copytree(ROOT / name, folder / name, ignore=ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "app.py", "README.md", "LICENSE"):
         copy(ROOT / name, folder)
-    done = subprocess.run([sys.executable, "-c", "from setuptools.build_meta import build_wheel as b; b('dist')"],
-                          cwd=folder, capture_output=True, text=True)
+    build = ("from setuptools.build_meta import build_wheel\n"
+             "build_wheel('dist', {'--build-option': ['--compression=stored']})")
+    done = subprocess.run([sys.executable, "-c", build], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     [path] = (folder / "dist").glob("cirque_workbench-*.whl")
     with ZipFile(path) as archive:

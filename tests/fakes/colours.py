@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -14,7 +18,26 @@ NAME = "colours"
 
 
 def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None = None, edge: int = 8) -> Gallery:
-    """steps³ images; the name of one is its colour, e.g. ``r3g0b1``."""
+    """steps³ images; the name of one is its colour, e.g. ``r3g0b1``. Without an encoder of its own a copy."""
+    if encoder is None:
+        made = _made(steps, edge)
+        shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+        description = tmp_path / "home" / "galleries" / NAME / "gallery.json"
+        description.write_text(description.read_text("utf-8").replace(str(made), str(tmp_path)), "utf-8")
+    else:
+        _make(tmp_path, steps, encoder, edge)
+    return open_gallery(NAME, home=tmp_path / "home")
+
+
+@cache
+def _made(steps: int, edge: int) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="cirque-colours-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _make(folder, steps, FakeEncoder(), edge)
+    return folder
+
+
+def _make(tmp_path: Path, steps: int, encoder: FakeEncoder, edge: int) -> None:
     folder = tmp_path / "photos"
     folder.mkdir()
     levels = [round(255 * level / (steps - 1)) for level in range(steps)]
@@ -22,6 +45,4 @@ def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None =
         for j, g in enumerate(levels):
             for k, b in enumerate(levels):
                 Image.new("RGB", (edge, edge), (r, g, b)).save(folder / f"r{i}g{j}b{k}.png")
-    home = tmp_path / "home"
-    index_folder(folder, name=NAME, encoder=encoder or FakeEncoder(), home=home)
-    return open_gallery(NAME, home=home)
+    index_folder(folder, name=NAME, encoder=encoder, home=tmp_path / "home")

@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -128,11 +130,18 @@ def draw_pictures(folder: Path, count: int, edge: int = 96) -> list[StudyImage]:
     images = []
     for number in range(count):
         token = _token(folder.name, f"picture {number}")
-        picture = Image.new("RGB", (edge * 3 // 4, edge), (number * 53 % 256, number * 97 % 256, number * 29 % 256))
         for size in "sl":
-            picture.save(folder / f"{token}-{size}.webp", quality=60)
-        images.append(StudyImage(token, f"picture-{number:04}", *picture.size))
+            (folder / f"{token}-{size}.webp").write_bytes(_drawn(number, edge))
+        images.append(StudyImage(token, f"picture-{number:04}", edge * 3 // 4, edge))
     return images
+
+
+@cache
+def _drawn(number: int, edge: int) -> bytes:
+    file = BytesIO()
+    colour = number * 53 % 256, number * 97 % 256, number * 29 % 256
+    Image.new("RGB", (edge * 3 // 4, edge), colour).save(file, "WEBP", quality=60)
+    return file.getvalue()
 
 
 def valid(**changes: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """HP-FashionIQ as released: what its people's answers say of recall, beside the paper's numbers."""
 
-from time import perf_counter
-
 import pytest
 
 from annotation.analysis.loading import load_answers
@@ -9,26 +7,17 @@ from annotation.analysis.planning.precision import rate_precision
 from annotation.analysis.preference.report import preference_report
 from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import Options, Selection
-from annotation.preference.hp_fashioniq import import_hp_study
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 
 
 @pytest.fixture(scope="module")
-def answers(reference_data, tmp_path_factory):
-    engine = engine_of(tmp_path_factory.mktemp("home"))
-    store = SqlStudyStore(engine)
-    created = import_hp_study(store, "HP-FashionIQ", reference_data / "hp_fashioniq/hpfiq.json", created_by="local")
-    yield load_answers(store, created.study)
-    engine.dispose()
+def answers(imported):
+    store, created = imported
+    return load_answers(store, created.study)
 
 
 @pytest.fixture(scope="module")
 def report(answers):
-    begun = perf_counter()
-    found = preference_report(answers)
-    print(f"\nthe report with {found.about.options.draws:,} draws: {perf_counter() - begun:.2f} s")
-    return found
+    return preference_report(answers, options=Options(draws=200))
 
 
 def test_counts(report):
@@ -73,9 +62,7 @@ def test_people_drawn_whole_and_one_category(answers):
 
 
 def test_planning(answers):
-    begun = perf_counter()
     questions, people = rate_precision(answers, 0.03)
-    print(f"\nplanning: {perf_counter() - begun:.2f} s; {questions.needed:,} questions or {people.needed:,} people")
     # Of 914 answers, 78 %: a width of 4 · √(0.777 · 0.223 / 914) · 0.98, and questions with its square.
     assert questions.width == pytest.approx(0.054, abs=0.002)
     assert questions.needed == pytest.approx(3050 * (questions.width / 0.03) ** 2, rel=0.05)

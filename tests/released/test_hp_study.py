@@ -6,24 +6,14 @@ import pytest
 
 from annotation.preference.exclusion import Rules, apply_rules
 from annotation.preference.exports import judgement_table, preference_pairs, set_table
-from annotation.preference.hp_fashioniq import hp_form, import_hp_study
+from annotation.preference.hp_fashioniq import hp_form
 from annotation.preference.quality import people_quality, side_bias
 from cir_core.datasets.readers.hp_fashioniq import read_questions
-from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
 
 
 @pytest.fixture(scope="module")
 def path(reference_data):
     return reference_data / "hp_fashioniq/hpfiq.json"
-
-
-@pytest.fixture(scope="module")
-def imported(path, tmp_path_factory):
-    engine = engine_of(tmp_path_factory.mktemp("home"))
-    store = SqlStudyStore(engine)
-    yield store, import_hp_study(store, "HP-FashionIQ", path, created_by="local")
-    engine.dispose()
 
 
 @pytest.fixture(scope="module")

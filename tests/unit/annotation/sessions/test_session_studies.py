@@ -19,15 +19,9 @@ from annotation.studies.service import StudyService
 from cir_core.construct.describe.sets import SubsetSessions
 from cir_core.construct.judging.sample import Source, content_digest, draw_sample
 from cir_core.errors import IncompleteJudgement, StudyError, UsedToken
-from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.session_studies import make_session_study, session_rated, two_sources
 from web.studies import annotate_json
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @pytest.fixture

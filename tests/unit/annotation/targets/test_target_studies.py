@@ -21,15 +21,9 @@ from cir_core.construct.sessions.run_record import RunRecord, write_run
 from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
 from cir_core.errors import DatasetError, IncompleteJudgement, StudyError, UsedToken
-from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.target_studies import COLOURS, all_marked, answers_query, candidates_of, make_target_study, stage_one
 from web.studies import annotate_json
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @pytest.fixture

@@ -10,16 +10,10 @@ from cir_core.methods.declared import builtin_methods
 from cir_core.search.searcher import Searcher
 from tests.fakes.audits import colour_benchmark, method_retriever
 from tests.fakes.colour_relevance import ColourRelevance
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 
 IDENTITY = "cir_core.audit.retrievers.identity.configured_model"
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Usage
 from cir_core.types.records import MethodSettings, SoftFilter
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel, SilentLanguageModel
 
@@ -35,11 +34,6 @@ TEXT = Method("text", "Text", "", MethodSettings(base="text-only"))
 SLERP = Method("slerp", "Slerp", "", MethodSettings(base="slerp"))
 CIREVL = Method("cirevl", "CIReVL", "", MethodSettings(base="cirevl"))
 REDS = ("r1g0b0", "r3g0b0", "r2g0b0")   # the brighter, the nearer to "red": 3, 2, 1
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 def query(name, target, text="red", reference="r0g3b0", **more):

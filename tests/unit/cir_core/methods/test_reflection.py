@@ -19,7 +19,6 @@ from cir_core.methods.references import Previous
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import MethodSettings, Reflection, SoftFilter
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
 
@@ -36,11 +35,6 @@ class NumberedCaptions:
 
     def caption_of(self, image_id):
         return None if image_id in self.without else f"caption of {image_id}"
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("reflection"))
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import MethodSettings, SoftFilter, method_to_dict
 from storage.mapping.compositions import pack_composition, unpack_composition
 from tests.fakes.colour_relevance import ColourRelevance
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel, SilentLanguageModel
 
@@ -28,11 +27,6 @@ REFERENCE = "r0g3b0"
 
 def scored(**numbers):
     return PLAIN.with_parts({"relevance": Relevance(**numbers)})
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("relevance"))
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(store, "_BATCH", 2)
 
 
-@pytest.fixture
-def model(tmp_path):
-    return random_model(tmp_path / "model")
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return random_model(tmp_path_factory.mktemp("model") / "model")
 
 
 @pytest.fixture

@@ -117,7 +117,9 @@ def test_pool_draws_the_same_images(built: AtelierPaths, tmp_path: Path) -> None
         assert (paths.images / image.name).read_bytes() == image.read_bytes()
 
 
-@pytest.mark.parametrize(("split", "least"), [("test", 700), ("val", 600)])
+@pytest.mark.parametrize(("split", "least"), [
+    pytest.param("test", 700, marks=pytest.mark.extended), ("val", 600),
+])
 def test_shipped_gallery_has_enough_queries(shipped: tuple[Garment, ...], split: str, least: int) -> None:
     garments = [g for g in shipped if g.split == split]
     triplets = make_triplets(garments, 1, PER_CATEGORY[split])

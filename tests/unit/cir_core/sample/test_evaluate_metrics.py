@@ -9,7 +9,6 @@ import pytest
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.sample.evaluate_metrics import ResultSets, attribute_share, build_sets, metric_values, relevance_values
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 
@@ -17,11 +16,6 @@ TARGET = {"category": "dress", "colour": "red", "fit": "slim", "trim": "none"}
 TRUTH = {"target": TARGET, "near": {**TARGET, "fit": "loose"},
          "far": {"category": "shirt", "colour": "blue", "fit": "loose", "trim": "none"}}
 LISTS = ((("r3g0b0", "r1g0b0"), ("r0g0b0", "r3g0b0")), (("r2g0b0", "r0g3b0"), ("r2g0b0", "r0g3b0")))
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 @pytest.fixture

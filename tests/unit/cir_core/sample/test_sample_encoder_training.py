@@ -201,6 +201,7 @@ def test_export_loads_through_open_clip(tmp_path: Path, vocabulary: Path) -> Non
     assert np.allclose(words, own.encode_texts([text]), atol=3e-3)
 
 
+@pytest.mark.extended
 def test_training_exports_and_resumes(
     tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:
@@ -239,6 +240,7 @@ def test_training_continues_from_an_encoder_with_its_texts_fixed(
     assert (cache / VOCABULARY_FILE).read_bytes() == vocabulary.read_bytes()
 
 
+@pytest.mark.extended
 def test_alignment_moves_texts_and_projection_and_no_more(
     tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:

@@ -33,11 +33,6 @@ PLAIN = MethodSettings()
 METHODS = {"plain": PLAIN, "SoFT": FILTER, "CoRR": CORR, "both": BOTH}
 
 
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("adjust"))
-
-
 @pytest.fixture
 def searcher(gallery):
     return Searcher(gallery, FakeEncoder(), ReplayingLanguageModel(SAID, caption="green"))

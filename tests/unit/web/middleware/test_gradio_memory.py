@@ -98,7 +98,7 @@ def test_a_session_costs_a_small_part_of_gradios_own(asked: Asked) -> None:
     names = (f"session {number}" for number in range(10_000))
 
     def cost(make: Any) -> tuple[int, int]:
-        """Calls of functions, and bytes, of twenty."""
+        """Calls of functions, and bytes, of five."""
         calls = 0
 
         def called(*_: object) -> None:
@@ -108,13 +108,13 @@ def test_a_session_costs_a_small_part_of_gradios_own(asked: Asked) -> None:
         make()
         gc.collect()
         tracemalloc.start()
-        kept = [make() for _ in range(20)]
+        kept = [make() for _ in range(5)]
         held = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         before = sys.getprofile()
         sys.setprofile(called)
         try:
-            kept += [make() for _ in range(20)]
+            kept += [make() for _ in range(5)]
         finally:
             sys.setprofile(before)
         return calls, held
@@ -147,15 +147,16 @@ def test_calls_side_by_side_get_their_own_answers(asked: Asked, more: dict[str, 
 
 
 def test_sessions_begun_without_end_are_refused_and_bounded(asked: Asked) -> None:
-    most = Limits().begun
-    for number in range(most):
+    limits = Limits(begun=8, each=6)
+    sessions_of(asked)._table = SessionTable(limits)
+    for number in range(limits.begun):
         assert asked.run(session_hash=f"session {number}").status_code == 500
     refused = asked.run(session_hash="one more")
     assert refused.status_code == 429 and 0 < int(refused.headers["retry-after"]) <= 60
-    assert f"{most} sessions within a minute" in refused.json()["error"] == refused.json()["problem"]
-    assert asked.sessions <= Limits().each
+    assert f"{limits.begun} sessions within a minute" in refused.json()["error"] == refused.json()["problem"]
+    assert asked.sessions <= limits.each
     # What needs none, or goes on in one that is there, goes on.
-    assert asked.run().status_code == 500 and asked.run(session_hash="session 1").status_code == 500
+    assert asked.run().status_code == 500 and asked.run(session_hash=f"session {limits.begun - 1}").status_code == 500
     assert "event: error" in asked.fetch(asked.begin())
 
 

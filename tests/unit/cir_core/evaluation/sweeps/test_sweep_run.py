@@ -29,7 +29,6 @@ from cir_core.language.wrappers.remembering import RememberingLanguageModel
 from cir_core.methods.declared import builtin_methods
 from cir_core.registry.kinds import evaluator_of
 from cir_core.types.composition import Constraints
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 
@@ -43,11 +42,6 @@ class CountingEncoder(FakeEncoder):
     def encode_texts(self, texts):
         self.texts += len(texts)
         return super().encode_texts(texts)
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 def benchmark(gallery, count=12):
