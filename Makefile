@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Outlives a clone: type checks of libraries take most of the first check.
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
 
-.PHONY: demo test test-all test-quick test-changed pytest postgres postgres-all check check-budget bench soak fuzz lock \
+.PHONY: demo test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
         tools browser browser-full checks clean help
 
 help:
@@ -46,15 +46,18 @@ $(READY_TEST): requirements-test.lock $(READY)
 demo: $(READY)
 	@$(BIN)/cirque demo
 
-# By whole files: what a file needs (a drawn gallery, a server) is made once. The checks run beside the tests: the type
-# check keeps one core busy, and tests often wait for a browser.
+# By whole files: what a file needs (a drawn gallery, a server) is made once. The checks, and then the
+# part on PostgreSQL, run beside the tests, which often wait for a browser.
 # make test SHUFFLE=17 runs them in another order, within files and of files; the same number, the same order.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile \
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
   $(if $(SHUFFLE),--random-order-bucket=module --random-order-seed=$(SHUFFLE))
 test: tools
 	@rm -rf .make/spent
-	@$(MAKE) --no-print-directory -j 2 check pytest
-	@$(MAKE) --no-print-directory postgres
+	@$(MAKE) --no-print-directory -j 2 pytest beside
+
+beside:
+	@$(MAKE) --no-print-directory --output-sync check
+	@$(MAKE) --no-print-directory --output-sync postgres
 
 pytest: $(READY_TEST) $(JS)/.ready
 	@$(PYTEST) -m "not extended" --spent test
@@ -76,7 +79,7 @@ test-changed: tools
 # The storage, what is about PostgreSQL itself, and a crowd that works while the server is killed.
 postgres: $(READY_TEST)
 	@.ci/tools postgresql nginx-light openssl
-	@.ci/with-postgres $(PYTEST) -m "not extended" --only-databases --spent postgres tests/postgres tests/unit/storage \
+	@.ci/with-postgres $(PYTEST) -n 1 -m "not extended" --only-databases --spent postgres tests/postgres tests/unit/storage \
 	  tests/integration/test_preference_crowd.py
 
 # Others do the same on any database, or ask it through a browser what these ask too;

@@ -34,7 +34,8 @@ _TOLERANCE = 1.25
 
 
 class Meter:
-    """In each process that runs tests: notes in every report, as ``cpu``, what its phase has used."""
+    """In each process that runs tests: notes in every report, as ``cpu``, what its phase has used, and as ``peak`` how
+    large the process has been until its end (MB)."""
 
     def __init__(self) -> None:
         self._until_now = 0.0
@@ -58,7 +59,7 @@ class Meter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        report.cpu = item.stash[_USED]    # type: ignore[attr-defined] # xdist carries it to the controller
+        report.cpu, report.peak = item.stash[_USED], _peak()    # type: ignore[attr-defined] # xdist carries them on
         return report
 
     def _measured(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -74,7 +75,7 @@ class Meter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        _output(session.config)["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        _output(session.config)["peak"] = _peak()
 
 
 class Ledger:
@@ -85,9 +86,14 @@ class Ledger:
         self._used: dict[str, float] = defaultdict(float)       # by node id
         self._extended: set[str] = set()
         self._workers: list[Mapping[str, float]] = []
+        self._peaks: dict[str, float] = defaultdict(float)      # by worker
+        self._grown: dict[str, float] = defaultdict(float)      # by node id: what it has added to its worker's peak
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._used[report.nodeid] += getattr(report, "cpu", 0.0)
+        worker, peak = getattr(report, "worker_id", ""), getattr(report, "peak", 0.0)
+        self._grown[report.nodeid] += peak - self._peaks[worker]
+        self._peaks[worker] = peak
         if "extended" in report.keywords:
             self._extended.add(report.nodeid)
 
@@ -103,13 +109,16 @@ class Ledger:
         tiers["collection"] = sum(worker.get("collection", 0.0) for worker in workers) + (
             time.process_time() + forked.warming() if self._workers else 0.0)
         dearest = sorted(self._used.items(), key=lambda one: -one[1])[:_MOST]
+        largest = sorted(self._grown.items(), key=lambda one: -one[1])[:_MOST // 4]
         peaks = [round(worker.get("peak", 0.0)) for worker in workers]
         terminalreporter.section(f"CPU seconds of {self._name}")
         for node, used in dearest:
             terminalreporter.write_line(f"{used:7.1f}  {node}")
         for tier, used in tiers.items():
             terminalreporter.write_line(f"{used:7.0f}  {tier}")
-        terminalreporter.write_line("Largest size of each worker, MB: " + ", ".join(map(str, peaks)))
+        terminalreporter.write_line("Largest size of each worker, MB: " + ", ".join(map(str, peaks)) + "; of that by")
+        for node, grown in largest:
+            terminalreporter.write_line(f"{grown:7.0f}  {node}")
         files: dict[str, float] = defaultdict(float)
         for node, used in self._used.items():
             files[node.partition("::")[0]] += used
@@ -136,6 +145,10 @@ def _output(config: pytest.Config) -> dict[str, float]:
         found: dict[str, float] = config.workeroutput
         return found
     return config.stash.setdefault(_OUTPUT, {})
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _everything() -> float:

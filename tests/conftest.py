@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Generator
 from functools import cache
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 from tests.budget import Ledger, Meter
 from tests.fakes import databases, forked
 from tests.fakes.imported import BROWSER, PROCESSES, changed_since, imports_of, is_touched
+from tests.fakes.kept_encoder import keep_encoder
 from tests.fakes.people import hash_lightly
 from tests.fakes.resident import pytest_runtest_protocol as pytest_runtest_protocol
 from tests.fakes.shell import forget_settings
 
 DATABASES = "tests.fakes.databases"
+HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +57,8 @@ def _changed(commit: str) -> frozenset[Path]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Files that take long come first, so that the workers end at the same time.
+    items.sort(key=lambda item: [HERE / room in item.path.parents for room in ("web", "integration")], reverse=True)
     left_out = [] if databases.ON_SQLITE else [item for item in items if item.get_closest_marker("sqlite")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -78,8 +83,10 @@ class Owners:
 def pytest_configure(config: pytest.Config) -> None:
     # Threads of torch that wait for one another turn round and round otherwise, and take the cores from who works.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"     # demos that tests make would look for a newer version
     if "PYTEST_XDIST_WORKER" in os.environ:   # the workers have all cores
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.modules.setdefault("triton", None)    # type: ignore[arg-type] # for GPUs: 70 MB of each worker
     forget_settings()
     hash_lightly()
     config.pluginmanager.register(Owners())
@@ -95,6 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: a full collection, of which some tests have hundreds, need not look at it."""
+    keep_encoder()
     gc.collect()
     gc.freeze()
 

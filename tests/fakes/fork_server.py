@@ -18,9 +18,14 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
+from tests.fakes.kept_encoder import keep_encoder
+
 _MOST = 2**20     # bytes of a message
+# What commands and servers import when they first need it, a second and more of each.
+_LATE = ("openai", "scipy.stats", "sklearn.linear_model", "statsmodels.stats.inter_rater")
 
 
 def main() -> None:
@@ -32,6 +37,10 @@ def main() -> None:
     import cir_core.encoders.open_clip_encoder  # noqa: F401
     import cli.main  # noqa: F401
     import web.server  # noqa: F401
+    for late in _LATE:
+        import_module(late)
+
+    keep_encoder(warm=True)
 
     # Python warns of a module that is run although it was imported.
     del sys.modules["triton"], sys.modules["cli.main"]

@@ -1,14 +1,15 @@
 """One limit for whatever a test waits for. It is generous, for the machine may be busy: only what never comes is out of
-time."""
+time. PYTEST_CIRQUE_PATIENCE sets another, for those who expect tests to fail."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-PATIENCE = 180.0     # seconds
+PATIENCE = float(os.environ.get("PYTEST_CIRQUE_PATIENCE", 180))     # seconds
 
 
 def wait_for(

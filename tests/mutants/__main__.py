@@ -53,7 +53,7 @@ class Copy:
         self._written = time.time()
         # The installed package is a link to the original: what stands in PYTHONPATH comes before it, also in the
         # processes that tests start.
-        self._environment = {**os.environ, "PYTHONPATH": str(root)}
+        self._environment = {"PYTEST_CIRQUE_PATIENCE": "30", **os.environ, "PYTHONPATH": str(root)}
         listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, check=True,
                                 capture_output=True, text=True).stdout
         for name in filter(None, listed.split("\0")):
