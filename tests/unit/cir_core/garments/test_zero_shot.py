@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
-from cir_core.garments.zero_shot import ZeroShotAttributes, prompts
+from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of, prompts
 
 
 class HashEncoder:
@@ -110,3 +112,13 @@ def test_second_colour_agrees_with_the_rest(change: dict[str, str], expected: st
 def test_no_images_no_guesses() -> None:
     judge = ZeroShotAttributes(HashEncoder())
     assert judge.predict(np.zeros((0, HashEncoder.dim), dtype=np.float32)) == []
+
+
+def test_an_encoder_is_asked_once_and_let_go() -> None:
+    encoder = HashEncoder()
+    assert attributes_of(encoder) is attributes_of(encoder) is not attributes_of(HashEncoder())
+    assert len(encoder.calls) == 1
+    alive = weakref.ref(encoder)
+    del encoder
+    gc.collect()
+    assert alive() is None
