@@ -57,6 +57,11 @@ METHODS = builtin_methods()
 CONSTRAINTS = {"constraints": [ConstraintsAnswer(prescriptive="red", proscriptive="green")]}
 
 
+@pytest.fixture
+def gallery(tmp_path):
+    return colour_gallery(tmp_path)
+
+
 def ranked(gallery, method, queries, variant, *, language=None, encoder=None, pools=None, **options):
     benchmark = a_benchmark(queries, pools or {"": gallery.ids})
     retriever = method_retriever(gallery, benchmark, method, encoder or FakeEncoder(),
@@ -352,8 +357,8 @@ def test_models_are_shared_by_galleries_in_a_row(tmp_path, gallery):
     assert models.of(gallery) is first and models.of(other)[1] is not first[1]
 
 
-def test_a_gallery_is_indexed_again_with_another_encoder_once(tmp_path):
-    gallery, home = colour_gallery(tmp_path), tmp_path / "home"
+def test_a_gallery_is_indexed_again_with_another_encoder_once(tmp_path, gallery):
+    home = tmp_path / "home"
     loads = []
 
     def load(spec):
