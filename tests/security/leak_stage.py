@@ -82,7 +82,7 @@ def draw_pictures(folder: Path) -> Sequence[Path]:
     folder.mkdir(parents=True)
     random_ = np.random.default_rng(_SEED)
     for number in range(PICTURES):
-        width, height = random_.integers(24, 80, 2)
+        width, height = random_.integers(24, 160, 2)
         coarse = random_.integers(0, 255, (2 + number % 12, 2 + number % 9, 3), np.uint8)
         Image.fromarray(coarse).resize((int(width), int(height))).save(folder / f"{number}.png")
     return sorted(folder.iterdir())

@@ -126,7 +126,7 @@ def judged(stage: Stage) -> Judged:
         found |= {f"position mod {n}": place["position"] % n for n in (2, 3, 4)}
         item = workspace["item"]
         for name, pictures in (("reference", [item["reference"]]), ("target", [item["target"]]),
-                               ("panel", item["panel"][:3])):
+                               ("panel", item["panel"][:6])):
             found |= picture_features(name, [browser.get(one[size], repeats=1)
                                              for one in pictures for size in ("small", "large")])
         seen[place["item"]], desks[place["item"]] = found, workspace

@@ -83,7 +83,8 @@ def test_every_epoch_is_logged_with_its_rebuild_and_the_model_loads(whole: Path)
     assert "Recall@10" in (whole / CURVES_FILE).read_text("utf-8")
 
 
-@pytest.mark.parametrize("stop_at", [1, 9])
+@pytest.mark.parametrize("stop_at", [1, pytest.param(4, marks=pytest.mark.extended), 9,
+                                     pytest.param(14, marks=pytest.mark.extended)])
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole: Path, stop_at: int) -> None:
     def stop(step: int) -> None:
         if step == stop_at:
@@ -97,7 +98,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole:
     assert load_checkpoint(tmp_path).revision == load_checkpoint(whole).revision
 
 
-@pytest.mark.parametrize("stop_at", [8, 16])
+@pytest.mark.parametrize("stop_at", [pytest.param(2, marks=pytest.mark.extended), 8, 16])
 def test_a_training_goes_on_from_the_middle_of_an_epoch(
     tmp_path: Path, whole: Path, stop_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +137,7 @@ def test_damaged_states_and_negatives_are_named(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.extended
-def test_a_training_killed_twice_gives_the_same_losses(tmp_path: Path, whole: Path) -> None:
+def test_a_training_killed_three_times_gives_the_same_losses(tmp_path: Path, whole: Path) -> None:
     script = textwrap.dedent("""
         import sys
         from pathlib import Path
@@ -144,7 +145,7 @@ def test_a_training_killed_twice_gives_the_same_losses(tmp_path: Path, whole: Pa
         train(Path(sys.argv[1]), at=lambda step: print(step, flush=True))
     """)
     out = tmp_path / "out"
-    for wanted in (8, 12):
+    for wanted in (3, 8, 12):
         read, write = os.pipe()
         with (tmp_path / "errors.txt").open("w") as errors, open(read) as told:
             with open(write, "w") as output:
