@@ -142,3 +142,32 @@ test("another answer to an item that waits goes under a token of its own", async
   assert.notEqual(first.token, others.at(-1).token);
   mock.timers.reset();
 });
+
+test("another answer pressed during a further try is sent, whatever becomes of that try", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  for (const heard of [true, false]) {
+    const tries = [];
+    const { calls, store } = openPage(() => new Promise((answer, fail) => { tries.push({ answer, fail }); }));
+    const noAnswer = () => tries.at(-1).fail(new TypeError("no network"));
+    const sending = createSending("Dee", () => {}), press = { ...ONE, answer: "a", seconds: 1, seen_revision: 0, then: "next" };
+    const told = sending.save(press);
+    await rest();
+    noAnswer();
+    await rest();
+    mock.timers.tick(1000);
+    await rest();
+    sending.save({ ...press, answer: "b" }); // while "a" is on its way again
+    if (heard) tries.at(-1).answer({ saved: { revision: 1 }, desk: {} });
+    else noAnswer();
+    await rest();
+    mock.timers.tick(2000);
+    await rest();
+    assert.match(store.get("cirque.unsent.Dee"), /"answer":"b"/);
+    tries.at(-1).answer({ saved: { revision: 1 + heard }, desk: {} });
+    const { saved, sent, replaced } = await told;
+    assert.deepEqual(calls.map(({ body }) => body.answer), ["a", "a", "b"]);
+    assert.deepEqual([saved.revision, sent.answer, sent.seen_revision, replaced, store.size], [1 + heard, "b", Number(heard), true, 0]);
+    assert.notEqual(sent.token, calls[0].body.token);
+  }
+  mock.timers.reset();
+});

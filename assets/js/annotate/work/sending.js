@@ -58,9 +58,14 @@ export function createSending(name, says) {
         await first.before();
         const { body } = first; // as it is now: a later press may have taken its place
         const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", body));
+        wait = FIRST_WAIT_MS;
+        if (first.body !== body) { // it was pressed again meanwhile, with another answer
+          first.body = { ...first.body, seen_revision: answer.saved.revision };
+          unsent.put(first.body);
+          continue;
+        }
         forget(body);
         row.shift();
-        wait = FIRST_WAIT_MS;
         first.resolve({ ...answer, sent: body, replaced: first.replaced });
       } catch (error) {
         const problem = /** @type {ApiProblem} */ (error);
@@ -91,20 +96,17 @@ export function createSending(name, says) {
     // who looks at its item meanwhile works on it.
     flying: (/** @type {Of} */ one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
-    // the first of the same item is on its way is the same press, and answers null. It leaves once
-    // ``ready`` is.
+    // the first of the same item is not acknowledged is the same press, and answers null: another answer takes
+    // the place of the first, or follows it where that was heard. It leaves once ``ready`` is.
     save(/** @type {Sent<A>} */ body, /** @type {unknown} */ ready) {
       const there = pressOf(body);
       if (!there) return press({ ...body, token: token() }, () => ready);
-      if (there !== row[0] || waits) {
-        if (JSON.stringify(there.body.answer) !== JSON.stringify(body.answer)) {
-          // It was perhaps never heard: what is wanted now takes its place, as a press of its own.
-          there.body = { ...body, token: token() };
-          there.replaced ||= there.tried;
-        }
-        unsent.put(there.body);
-        wake();
+      if (JSON.stringify(there.body.answer) !== JSON.stringify(body.answer)) {
+        there.body = { ...body, token: token() };
+        there.replaced ||= there.tried || there === row[0]; // the server may have heard what it replaces
       }
+      unsent.put(there.body);
+      wake();
       return null;
     },
     retry: () => wake(),

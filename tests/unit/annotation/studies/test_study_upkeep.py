@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import cycle
 
 import pytest
 from cachetools import TTLCache
@@ -21,6 +22,7 @@ from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
 from storage.mapping import tables
 from tests.fakes.databases import study_store as study_store
+from tests.fakes.patience import PATIENCE
 from tests.fakes.studies import make_study, valid
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -108,7 +110,7 @@ def test_who_is_saving_while_a_study_is_removed_is_told(store, tmp_path):
 
     def judge():
         try:
-            for item_id in ids * 20:
+            for item_id in cycle(ids):
                 store.save(a_judgement(study, item_id, answer=valid(note=new_id())), unsure=False)
                 begun.set()
         except Exception as error:
@@ -116,7 +118,7 @@ def test_who_is_saving_while_a_study_is_removed_is_told(store, tmp_path):
 
     thread = threading.Thread(target=judge)
     thread.start()
-    begun.wait(60)
+    assert begun.wait(PATIENCE)
     store.remove(study.study_id)
     thread.join()
     assert [type(error) for error in told] == [UnknownStudy]

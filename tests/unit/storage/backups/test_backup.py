@@ -28,6 +28,7 @@ from storage.migrations.run import migrate
 from storage.sessions.store import SqlSessionStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import ON_SQLITE, database_of, engine_of
+from tests.fakes.patience import PATIENCE
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement, take_nothing
 from tests.fakes.turns import a_session, turn_maker
@@ -97,19 +98,21 @@ def test_it_comes_back_in_an_empty_database(filled, tmp_path):
 
 
 def test_a_backup_while_people_write_is_one_state(filled, tmp_path):
-    stop, begun = threading.Event(), threading.Event()
+    stop, wrote = threading.Event(), threading.Event()
 
     def write():
         while not stop.is_set():
             with_a_session(filled, "while the backup was made")
-            begun.set()
+            wrote.set()
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait(60)
     try:
+        assert wrote.wait(PATIENCE)
         before = contents(filled)
+        wrote.clear()
         rows = back_up_to(filled, tmp_path / "a.backup").contents.rows
+        assert wrote.wait(PATIENCE)   # it may not have had its turn yet
         after = contents(filled)
     finally:
         stop.set()
