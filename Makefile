@@ -89,7 +89,7 @@ postgres-all: $(READY_TEST)
 	@.ci/with-postgres $(PYTEST) --only-databases --spent postgres-all
 
 check: $(READY_TEST) $(JS)/.ready
-	@$(BIN)/python -m tests.budget checks $(MAKE) --no-print-directory checks
+	+@$(BIN)/python -m tests.budget checks $(MAKE) --no-print-directory checks
 
 checks:
 	@$(BIN)/ruff check .

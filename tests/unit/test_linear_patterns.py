@@ -19,7 +19,7 @@ from tests.fakes.patterns import Use, hostile_to, uses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timers of CPU time")
 
-SIZES = (32, 2_000, 16_000)      # characters; the first against patterns that take exponential time
+SIZES = (32, 2_000, 8_000)      # characters; the first against patterns that take exponential time
 WORTH = 0.004       # seconds of CPU below which nothing can be measured
 DOUBLED = 3.2       # twice the text may take so many times the time; quadratic is 4
 PATIENCE = 1.0      # seconds of CPU for one text of any size

@@ -26,9 +26,10 @@ class OneAtATime:
 
     def __call__(self, spec: str) -> Encoder:
         with self._lock:
-            if self._encoder is None or self._spec != spec:
+            if self._encoder is not None and self._spec != spec:
                 self._encoder = None
                 gc.collect()  # a model's parts may refer to one another
+            if self._encoder is None:
                 self._spec, self._encoder = spec, self._load(spec)
             return self._encoder
 
