@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from cir_core.language.openai.model import OpenAILanguageModel
 
 
-def connected(settings: Settings) -> OpenAILanguageModel | None:
-    """The model on the configured server; None if there is none. Nothing is sent yet.
+def connected(settings: Settings, *, checked: bool = True) -> OpenAILanguageModel | None:
+    """The model on the configured server, with what ``cirque models check`` has found out about it unless it is to be
+    ``checked`` anew (False); None if there is none. Nothing is sent yet.
 
     Raises:
         SettingsError: incomplete settings, or an invalid address or key.
@@ -35,17 +37,20 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
         given, missing = ("MODEL", "BASE_URL") if model else ("BASE_URL", "MODEL")
         raise SettingsError(f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a "
                             "language model, or neither to use the built-in one (docs/language-models.md).")
+    from cir_core.language.openai.abilities import Abilities, known
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Server
 
-    return OpenAILanguageModel(Server(
+    server = Server(
         base_url, model, settings.llm_api_key.get_secret_value().strip(), sees=settings.llm_sees,
         temperature=settings.llm_temperature, timeout=settings.llm_timeout,
         connect_timeout=settings.llm_connect_timeout, retries=settings.llm_retries,
         concurrency=settings.llm_concurrency, image_edge=settings.llm_image_edge,
         max_reply_mb=settings.llm_max_reply_mb,
         prompt_price=settings.llm_prompt_price, completion_price=settings.llm_completion_price,
-    ))
+    )
+    found = known(settings.home, server) if checked else Abilities()
+    return OpenAILanguageModel(replace(server, sees=server.sees and found.sees), known=found)
 
 
 def language_models(

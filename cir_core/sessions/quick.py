@@ -23,8 +23,9 @@ from cir_core.images.load import for_encoder, process_image
 from cir_core.images.pixels import to_rgb
 from cir_core.index.near_duplicates import FOLD_AT, Fold, folded_page
 from cir_core.language.base import LanguageModel
-from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.connect import language_models
 from cir_core.language.tasks import Picture
+from cir_core.language.wrappers.cache import MemoryCache
 from cir_core.methods.declared import all_methods, find_method
 from cir_core.methods.references import join
 from cir_core.search.pointing import follow
@@ -146,21 +147,23 @@ def open_search(
     gallery: str = "atelier", *, method: str | MethodSettings | None = None,
     language: LanguageModel | None = None, home: Path | None = None,
 ) -> Search:
-    """Open ``gallery`` with the encoder it was indexed with.
+    """Open ``gallery`` with the encoder it was indexed with. Without ``language`` the language model is that of the
+    settings, as in the web app; its answers are kept for as long as the search is.
 
     ``method`` is the name of a method (``cirque methods`` lists them, also those of ``CIRQUE_METHODS``) or settings of
     your own. Without it searches begin with ``guided``, or, where nothing can describe the gallery's images, with a
     method that uses the picture itself, which the notes of the first turn say. Raises ``CirqueError``.
     """
     settings = get_settings()
+    settings = settings.model_copy(update={"home": home or settings.home})
     if isinstance(method, str):
         method = find_method(method, all_methods(settings.methods)).settings
-    opened = open_gallery(gallery, home=home or settings.home)
+    opened = open_gallery(gallery, home=settings.home)
     encoder = load_encoder(
         opened.encoder.spec, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,
     )
-    searcher = Searcher(opened, encoder, language or BuiltinLanguageModel(encoder))
+    searcher = Searcher(opened, encoder, language or language_models(settings, MemoryCache())(encoder))
     if method is not None:
         return Search(searcher, method)
     return Search(searcher, searcher.usual.settings, searcher.usual.reason)

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from cir_core.errors import (
     RULES_CAN,
+    ImagesRefused,
     LanguageModelError,
     LanguageModelRefused,
     LanguageModelUnavailable,
@@ -29,6 +30,7 @@ from cir_core.errors import (
     UnsupportedTask,
 )
 from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
+from cir_core.language import connect
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
@@ -349,7 +351,7 @@ def test_a_text_too_large():
 def test_refusals_are_explained_and_not_repeated(reply, says):
     time = Time()
     with ChatServer([reply]) as server, connected(server, time) as model:
-        message = fails(model)
+        message = fails(model, ImagesRefused if "SEES" in says else LanguageModelError)
         assert len({json.dumps(request) for request in server.requests}) == len(server.requests)
     assert says in message and len(message) < 700 and time.slept == 0
 
@@ -755,10 +757,11 @@ def test_variables_meant_for_other_servers_are_not_sent(monkeypatch):
 
 
 @pytest.fixture
-def check(monkeypatch):
+def check(monkeypatch, tmp_path):
     def run(**variables: str):
         for name in Settings.model_fields:
             monkeypatch.delenv(f"CIRQUE_{name.upper()}", raising=False)
+        monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
         for name, value in variables.items():
             monkeypatch.setenv(f"CIRQUE_LLM_{name}", value)
         get_settings.cache_clear()
@@ -768,20 +771,52 @@ def check(monkeypatch):
     get_settings.cache_clear()
 
 
+REFLECTED = Reply('{"intent": "blue", "query": "a blue square"}')
+
+
 def test_models_check(check):
-    with ChatServer([BLUE, Reply('{"caption": "a red square"}')]) as server:
+    with ChatServer([BLUE, Reply('{"caption": "a red square"}'), REFLECTED]) as server:
         result = check(BASE_URL=server.url, MODEL="m", API_KEY=KEY)
         assert result.exit_code == 0, result.output
-        for part in ("text and images", "a blue dress", "a red square", "120 + 8 tokens", "json_schema"):
+        for part in ("text and images", "a blue dress", "a red square", "6 images at once", "120 + 8 tokens",
+                     "a second", "json_schema", "Kept in"):
             assert part in result.output
-        assert KEY not in result.output
+        assert KEY not in result.output and len(shown_sizes(server.requests[2])) == 6
         server.play([BLUE])
         result = check(BASE_URL=server.url, MODEL="m", SEES="false", PROMPT_PRICE="1", COMPLETION_PRICE="1")
         # (120 + 8) / 10⁶ = 0.000128
-        assert "text only" in result.output and "cost 0.000128" in result.output and len(server.requests) == 3
+        assert "text only" in result.output and "cost 0.000128" in result.output and len(server.requests) == 4
         server.play([refusal(401, "no")])
         result = check(BASE_URL=server.url, MODEL="m")
         assert isinstance(result.exception, LanguageModelError) and "CIRQUE_LLM_API_KEY" in str(result.exception)
+
+
+def test_what_a_check_finds_out_is_where_searches_begin(check, tmp_path):
+    """A model without eyes that thinks, on a server without schemas: found out once, and not again at each start."""
+    def script(request: dict[str, Any]) -> Reply:
+        if "response_format" in request:
+            return refusal(400, "response_format is not supported")
+        if not isinstance(request["messages"][1]["content"], str):
+            return refusal(400, "This model does not support image input")
+        return BLUE if request["max_tokens"] > 600 else Reply("", finish="length")
+
+    with ChatServer(script) as server:
+        result = check(BASE_URL=server.url, MODEL="m")
+        assert result.exit_code == 0, result.output
+        for part in ("CIRQUE_LLM_SEES=false", "captions instead of images", "requested as: plain", "It thinks",
+                     "4,000 tokens"):
+            assert part in result.output
+        before = len(server.requests)
+        model = connect.connected(get_settings())
+        assert not model.sees and model.answer_mode == "plain" and model.complete(MERGE).query == "a blue dress"
+        assert len(server.requests) == before + 1 and server.requests[-1]["max_tokens"] == 4070
+        model.close()
+        other = connect.connected(get_settings().model_copy(update={"llm_model": "other"}))
+        assert other.sees and other.answer_mode == "json_schema", "another model: nothing is known"
+        for damage in ("{", "[]", json.dumps({f"m {server.url}": {"thinking": "much"}})):
+            (tmp_path / "language-models.json").write_text(damage)
+            assert connect.connected(get_settings()).answer_mode == "json_schema", "as if it had never been checked"
+        assert check(BASE_URL=server.url, MODEL="m").exit_code == 0 and not connect.connected(get_settings()).sees
 
 
 def test_models_check_without_a_model(check):

@@ -21,10 +21,11 @@ from cir_core.methods.declared import Method, builtin_methods
 from cir_core.sample.evaluate_sample import evaluate_sample
 from cir_core.sample.gallery import NAME
 from cir_core.sessions import quick
-from cir_core.settings import environment_with
+from cir_core.settings import environment_with, get_settings
 from cir_core.types.records import MethodSettings, SoftFilter
 from cli.tables.evaluation_tables import print_report
 from tests.fakes import drawn
+from tests.fakes.chat_server import ChatServer, Reply, refusal
 from tests.fakes.forked import run
 
 GARMENTS, QUERIES = 240, 16
@@ -174,6 +175,25 @@ def test_the_python_door(home):
     assert "red" in first.merged_text and "long sleeves" in first.merged_text
     own = search.start(search.gallery.path_of(search.gallery.ids[5]), "in blue")
     assert own.hits[0].rank == 1
+
+
+def test_the_python_door_asks_the_connected_model(home, monkeypatch):
+    """As the web app does, and falls back as it does; what it was told once it does not ask again."""
+    with ChatServer([Reply(json.dumps({"caption": "a red dress", "query": "a blue dress"}))]) as server:
+        monkeypatch.setenv("CIRQUE_LLM_BASE_URL", server.url)
+        monkeypatch.setenv("CIRQUE_LLM_MODEL", "m")
+        monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
+        get_settings.cache_clear()
+        try:
+            search = quick.open_search(NAME, method="cirevl", home=home)
+            reference = search.gallery.ids[0]
+            assert search.start(reference, "in blue").merged_text == "a blue dress"
+            before = len(server.requests)
+            assert search.start(reference, "in blue").merged_text == "a blue dress" and len(server.requests) == before
+            server.play([refusal(500, "out of order")])
+            assert any("out of order" in note for note in search.start(reference, "in green").found.notes)
+        finally:
+            get_settings.cache_clear()
 
 
 def test_the_script_in_the_readme_runs(home):

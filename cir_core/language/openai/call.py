@@ -36,6 +36,7 @@ class Reply:
     finish: str | None = None                 # the server's finish reason
     tokens: tuple[int, int] | None = None     # prompt, completion; None if not reported
     declined: bool = False
+    thought_only: bool = False                # the room was used up before there was an answer
 
 
 @dataclass

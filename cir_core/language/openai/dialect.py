@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-import openai
-
-from cir_core.language.openai.failures import Fault, NotStream, is_final, status_of, words_of
+from cir_core.language.openai.complaints import Complaint, Kind
 
 FEATURES = {
     "json_schema": r"response_format|json_?schema|guided|grammar|structured",
@@ -22,39 +20,32 @@ FEATURES = {
 """Features, with the wording of servers that refuse them."""
 
 FORMS = ("json_schema", "json_object")
+_OF_THE_FORM = (400, 422, 501)   # statuses of requests that the server does not take as they are
 _SAYS_NOTHING = re.compile(
     r"(?:error|code|type|message|detail|http|status|none|null|bad|invalid|request|unprocessable|entity|content|"
     r"[\W\d_])*", re.IGNORECASE)
 
 
-def refused_feature(error: Fault, used: Collection[str]) -> str | None:
-    """The feature among ``used`` that ``error`` names, to be omitted on the next try; None if it names none."""
-    if isinstance(error, NotStream):
-        return "stream"
-    if status_of(error) not in (400, 422) or is_final(error):
+def refused_feature(complaint: Complaint, used: Collection[str]) -> str | None:
+    """The feature among ``used`` that ``complaint`` names, to be omitted on the next try; None if it names none."""
+    if complaint.kind not in (Kind.OTHER, Kind.NO_IMAGES) and complaint.status != 501:
         return None
-    said = f"{words_of(error)} {_param(error)}"
-    for feature, pattern in FEATURES.items():
-        if feature in used and re.search(pattern, said, re.IGNORECASE):
-            return feature
-    return None
+    said = f"{complaint.words} {complaint.param}"
+    return next((feature for feature, pattern in FEATURES.items()
+                 if feature in used and re.search(pattern, said, re.IGNORECASE)), None)
 
 
-def says_nothing(error: Fault) -> bool:
+def says_nothing(complaint: Complaint) -> bool:
     """Whether a refusal gives no reason: nothing but "Bad Request" and the like.
 
     Servers differ most in the answer format, so such a request is worth one try without it. A refusal with an unknown
     reason is final: a retry would fail again.
     """
-    if status_of(error) not in (400, 422) or _param(error):
+    if complaint.status not in _OF_THE_FORM or complaint.kind is not Kind.OTHER or complaint.param:
         return False
-    return bool(_SAYS_NOTHING.fullmatch(re.sub(r"<[^<>]*>", " ", words_of(error))))
+    return bool(_SAYS_NOTHING.fullmatch(re.sub(r"<[^<>]*>", " ", complaint.words)))
 
 
 def mode(refused: Collection[str]) -> str:
     """How answers are requested: ``json_schema``, ``json_object`` or ``plain``."""
     return next((feature for feature in FORMS if feature not in refused), "plain")
-
-
-def _param(error: Fault) -> str:
-    return (isinstance(error, openai.APIError) and error.param) or ""

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from cir_core.errors import LanguageModelRefused, Stopped, UnsupportedTask
 from cir_core.language.observer import Observer
+from cir_core.language.openai.abilities import Abilities
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.failures import ImagesTooLarge, refused_images, refused_size
@@ -38,9 +39,9 @@ class OpenAILanguageModel:
     invalid one is sent back to the model once, with its fault, and so is one that was cut off.
     """
 
-    def __init__(self, server: Server, clock: Clock = Clock()) -> None:
+    def __init__(self, server: Server, clock: Clock = Clock(), known: Abilities = Abilities()) -> None:
         self.server = server
-        self._chat, self._clock = Chat(server, clock), clock
+        self._chat, self._clock = Chat(server, clock, known), clock
         self._slots = threading.BoundedSemaphore(server.concurrency)
 
     def __repr__(self) -> str:
@@ -58,6 +59,11 @@ class OpenAILanguageModel:
     def answer_mode(self) -> str:
         """How JSON is requested, as far as known: json_schema, json_object or plain."""
         return self._chat.mode
+
+    @property
+    def learned(self) -> Abilities:
+        """What replies have shown so far of what server and model can do."""
+        return self._chat.learned
 
     def close(self) -> None:
         """Close the connections; the model cannot be used afterwards."""

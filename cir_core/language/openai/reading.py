@@ -16,7 +16,11 @@ from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, Confiden
 from cir_core.language.tasks.base import CUT_OFF
 from cir_core.support.texts import quoted
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+# Where models that think begin and end it, if their server leaves it in the text.
+_TAG = re.compile(r"<(?P<close>/)?(?:(?:seed:)?think(?:ing)?|thought|reasoning)>|\[(?P<off>/)?THINK\]|"
+                  r"◁(?P<out>/)?think▷|<\|channel\|>(?P<channel>analysis|commentary|final)\b", re.IGNORECASE)
+_TAGS = 50               # looked at
+_CALLED = ("arguments", "parameters", "input")     # of an answer in the shape of a tool call
 _STARTS = 100            # opening braces tried before a text is rejected as not JSON
 _LONGEST = 100_000       # characters parsed
 _BEGUN = re.compile(r"""\{\s*["']([^"'\n]+)["']\s*:""")   # an object's beginning, with its first key
@@ -37,7 +41,7 @@ def read_answer(task: Task[A], text: str) -> A:
     Raises:
         WrongForm: no JSON object, or not a valid answer to ``task``.
     """
-    text, fields = _THOUGHT.sub("", text), _fields(task)
+    text, fields = spoken(text), _fields(task)
     try:
         return _answer(task, _chosen(text, task))
     except WrongForm as wrong:
@@ -65,7 +69,7 @@ def _answer(task: Task[A], content: dict[str, Any]) -> A:
 
 def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
     """The fields of a partial answer; the last text may be truncated anywhere."""
-    text = _THOUGHT.sub("", text)
+    text = spoken(text, ended=False)
     start = text.find("{")
     if start < 0:
         return {}
@@ -77,8 +81,35 @@ def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in fields} if isinstance(found, dict) else {}
 
 
+def spoken(text: str, *, ended: bool = True) -> str:
+    """``text`` without what a model thought in it. A tag inside a whole JSON object is a part of the answer; one that
+    is not closed hides nothing, unless the text goes on (not ``ended``). If nothing else was said, what was thought
+    is kept: some servers take the answer for a thought."""
+    if not _TAG.search(text):
+        return text
+    spans = [(end - length, end) for _, end, length in _spans(text)]
+    kept, at, thinks_from = "", 0, None
+    for tag in list(_TAG.finditer(text))[:_TAGS]:
+        if any(start < tag.start() < end for start, end in spans):
+            continue
+        closes = tag["close"] or tag["off"] or tag["out"] or (tag["channel"] or "").lower() == "final"
+        if thinks_from is None and not closes:
+            kept, thinks_from = kept + text[at:tag.start()], tag.end()
+        elif thinks_from is None and "{" in text[tag.end():]:
+            kept = ""      # the prompt had begun the thought
+        elif thinks_from is None:
+            kept += text[at:tag.start()]
+        elif closes:
+            thinks_from = None
+        at = tag.end()
+    if thinks_from is None or ended:
+        kept += text[thinks_from or at:]
+    return kept if kept.strip() or not ended else text
+
+
 def has_object(text: str) -> bool:
     """Whether ``text`` contains a complete JSON object, and no other one begins after it."""
+    text = spoken(text, ended=False)
     ends = [end for _, end in _objects(text)]
     return bool(ends) and _BEGUN.search(text, ends[-1]) is None
 
@@ -112,12 +143,20 @@ def _requested(content: Mapping[str, Any], fields: set[str]) -> dict[str, Any]:
 
 def _only_inner(outer: Mapping[str, Any]) -> list[dict[str, Any]]:
     values = list(outer.values())
+    if len(values) != 1:
+        values = [value for name, value in outer.items() if name in _CALLED]
+    values = [(_parsed(value) if isinstance(value, str) else value) for value in values]
     return values if len(values) == 1 and isinstance(values[0], dict) else []
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
     """The JSON objects in ``text``, outermost, in order, each with the position after it. What is inside an object
     that does not end is none: its outer one was cut off."""
+    return ((found, end) for found, end, _ in _spans(text))
+
+
+def _spans(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """As :func:`_objects`, with the length of each."""
     text = text[:_LONGEST]
     start = text.find("{")
     for _ in range(_STARTS):
@@ -128,7 +167,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
             return
         found = _parsed(text[start:end]) if end else None
         if end and found is not None:
-            yield found, end
+            yield found, end, end - start
         start = text.find("{", end if end and found is not None else start + 1)
 
 

@@ -1,8 +1,8 @@
-"""Storage interface of cached answers."""
+"""Storage interface of cached answers, and one that lasts as long as the process."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class AnswerCache(Protocol):
@@ -16,3 +16,16 @@ class AnswerCache(Protocol):
         prompt_tokens: int, completion_tokens: int,
     ) -> None:
         """Store ``answer`` (JSON); committed on return. An existing entry is not replaced."""
+
+
+class MemoryCache:
+    """An ``AnswerCache`` in memory, without a limit: for scripts."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: str, **about: Any) -> None:
+        self._answers.setdefault(key, answer)

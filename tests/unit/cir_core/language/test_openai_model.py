@@ -185,7 +185,7 @@ def test_braces_in_strings_and_second_colons_are_kept():
     (MERGE, "", "the answer", "no text"),
     (MERGE, "a blue dress", "the answer", "no whole JSON object"),
     (MERGE, '{"query": "a bl', "the answer", "no whole JSON object"),
-    (MERGE, "<think>hm {\"query\": \"x\"}", "the answer", "no text"),
+    (MERGE, "<think>hm</think>", "the answer", "no whole JSON object"),
     (MERGE, '{"caption": "x"}', "query", "required"),
     (MERGE, '{"query": " \\n "}', "query", "at least 1"),
     (MERGE, '{"query": null}', "query", "required"),
