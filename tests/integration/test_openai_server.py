@@ -498,6 +498,21 @@ def test_an_unreachable_port_ends_in_the_built_in_model_with_a_note():
     model.close()
 
 
+def test_an_address_where_nobody_ever_answered_is_not_tried_for_long():
+    """It is probably wrong, and somebody waits. A server that was there is: it may be restarting."""
+    time = Time()
+    model = OpenAILanguageModel(Server(f"http://127.0.0.1:{free_port()}/v1", "m"), time.clock)
+    assert "2 times" in fails(model, LanguageModelUnavailable) and time.slept == pytest.approx(0.5)
+    model.close()
+    with ChatServer([BLUE]) as server:
+        model = OpenAILanguageModel(Server(server.url, "m"), time.clock)
+        model.complete(MERGE)
+    assert "4 times" in fails(model, LanguageModelUnavailable)
+    with ChatServer([BLUE], server.port):
+        assert model.complete(MERGE).query == "a blue dress"
+    model.close()
+
+
 def test_stopping_in_the_middle_of_a_stream():
     class Impatient(Onlooker):
         def partial(self, role, fields):

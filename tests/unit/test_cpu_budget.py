@@ -32,6 +32,9 @@ def test_processes_count_while_they_run_and_when_they_have_ended() -> None:
 def test_a_tier_may_use_a_quarter_more_and_a_test_no_more_at_all() -> None:
     spent = {"tiers": {"quick": 125.0, "browser": 251.0}, "tests": {"a": 10.0, "b": 10.1}, "peaks": [1200, 1201]}
 
+    assert list(over(spent | {"tests": {"c.py::a": 15.0, "c.py::b": 15.1}}, BUDGETS | {"files": {"c.py": 15}})) == [
+        "browser: 251 CPU s, the budget is 200", "c.py::b: 15.1 CPU s, a test may use 15",
+        "a worker grew to 1201 MB, it may have 1200"]
     assert list(over(spent, BUDGETS)) == [
         "browser: 251 CPU s, the budget is 200", "b: 10.1 CPU s, a test may use 10",
         "a worker grew to 1201 MB, it may have 1200"]

@@ -14,7 +14,9 @@ from cir_core.errors import LanguageModelError, LanguageModelRefused, Stopped
 from cir_core.language.openai.abilities import Abilities
 from cir_core.language.openai.bounded import ReplyRefused, bounded_client
 from cir_core.language.openai.call import Call, Clock, Reply, Request
-from cir_core.language.openai.complaints import (
+from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
+from cir_core.language.openai.messages import without_system
+from cir_core.language.openai.replies.complaints import (
     PASSING,
     Complained,
     Complaint,
@@ -27,11 +29,9 @@ from cir_core.language.openai.complaints import (
     complaint_of,
     error_in,
 )
-from cir_core.language.openai.contents import Said, said_in
-from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
-from cir_core.language.openai.failures import ImagesTooLarge, explained, out_of_time
-from cir_core.language.openai.messages import without_system
-from cir_core.language.openai.reading import has_object, spoken
+from cir_core.language.openai.replies.contents import Said, said_in
+from cir_core.language.openai.replies.failures import ImagesTooLarge, explained, out_of_time
+from cir_core.language.openai.replies.reading import has_object, spoken
 from cir_core.language.openai.server import Server
 from cir_core.language.openai.waiting import NAP, pieces, release
 
@@ -56,6 +56,7 @@ class Chat:
         self._server, self._clock = server, clock
         self._refused = frozenset(name for name in known.refused if name in FEATURES)
         self._edges: dict[int, int] = {}  # number of images in a request to their maximum longer edge
+        self._reached = False             # whether anything ever came from there
         self._thinking, self._ceiling = known.thinking, known.ceiling
         # Given explicitly: the client would otherwise take keys and headers from variables meant for other servers.
         self._client = openai.AsyncOpenAI(
@@ -129,9 +130,15 @@ class Chat:
                 most = lower
                 continue
             tries += 1
-            if complaint.kind not in PASSING or tries > self._server.retries:
+            if complaint.kind not in PASSING or tries > self._retries(result):
                 raise explained(result, complaint, self._server, tries)
             self._pause(result, complaint, tries, call)
+
+    def _retries(self, error: Fault) -> int:
+        """Further tries after ``error``. Where nobody has ever answered the address is probably wrong, and whoever
+        waits is told at once."""
+        unreached = {"ConnectError": 1, "ConnectTimeout": 0}.get(type(error.__cause__).__name__)
+        return self._server.retries if self._reached or unreached is None else min(unreached, self._server.retries)
 
     def _room(self, request: Request, refused: frozenset[str], most: int | None) -> int:
         """Tokens of an answer that are asked for."""
@@ -156,11 +163,13 @@ class Chat:
             if isinstance(error.__cause__, ReplyRefused):   # the library's own errors hide it
                 error = error.__cause__
             if type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout"):
+                self._reached = True
                 call.sent(None)
             return error
         except LanguageModelError:
             call.sent(None)
             raise
+        self._reached = True
         call.sent(reply)
         return reply
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from cir_core.language.openai.complaints import Complaint, Kind
+from cir_core.language.openai.replies.complaints import Complaint, Kind
 
 FEATURES = {
     "json_schema": r"response_format|json_?schema|guided|grammar|structured",

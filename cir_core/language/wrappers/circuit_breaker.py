@@ -34,9 +34,11 @@ class BreakerLanguageModel(Wrapper):
         try:
             answer = self.inner.complete(task, watch)
         except LanguageModelUnavailable as error:
+            # One sentence for the first failure and those after it: a turn that asks twice says it once.
+            failure = f"{error} It is not asked again for {self._rest:g} s."
             with self._lock:
-                self._failure, self._until = str(error), self._clock() + self._rest
-            raise
+                self._failure, self._until = failure, self._clock() + self._rest
+            raise LanguageModelUnavailable(failure) from None
         except Stopped:  # no evidence about the server
             raise
         except Exception:
@@ -49,7 +51,6 @@ class BreakerLanguageModel(Wrapper):
         with self._lock:
             if self._failure is None:
                 return
-            left = self._until - self._clock()
-            if left > 0:
-                raise LanguageModelUnavailable(f"{self._failure} It is asked again in {left:.0f} s.")
+            if self._clock() < self._until:
+                raise LanguageModelUnavailable(self._failure)
             self._until = self._clock() + self._rest

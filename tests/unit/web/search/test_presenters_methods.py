@@ -105,7 +105,7 @@ def test_warnings_are_notes_that_change_what_the_results_are():
              "the built-in language model answered instead of m@host: it is away",
              "round 2 of reflection failed, the results are those before it: no JSON",
              "there are no constraints to filter by: no JSON")
-    again = "the built-in language model answered instead of m@host: it is away. It is asked again in 29 s."
+    again = "the built-in language model answered instead of m@host: it was busy before."
     assert methods.warnings((*notes, again)) == list(notes[1:])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cir_core.language.openai.complaints import Complained, NoAnswer, NotChat, error_in
+from cir_core.language.openai.replies.complaints import Complained, NoAnswer, NotChat, error_in
 
 _FILTERED = re.compile(r"content.?filter|safety|prohibited|blocklist|recitation|sensitive|refusal|spii", re.IGNORECASE)
 _LENGTH = re.compile(r"(max|model|output)?_?(length|tokens)", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 
 from cir_core.errors import ImagesRefused, LanguageModelError, LanguageModelRefused, LanguageModelUnavailable
-from cir_core.language.openai.complaints import Complaint, Dropped, Fault, Kind, complaint_of
+from cir_core.language.openai.replies.complaints import Complaint, Dropped, Fault, Kind, complaint_of
 from cir_core.language.openai.server import Server
 
 _SHOWN = 300  # characters of a server's message that are shown

@@ -1,0 +1,1 @@
+"""What servers reply: read, understood and put into words."""
