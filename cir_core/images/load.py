@@ -22,6 +22,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.images.decode_budget import PATIENCE, budget
 from cir_core.images.decoded_size import decoding_bytes
 from cir_core.images.pixels import consumed_to_rgb
+from cir_core.images.png_chunks import without_texts
 from cir_core.support.files import write_atomically
 
 _Result = TypeVar("_Result")
@@ -34,6 +35,11 @@ THUMBNAIL_EDGE = 320
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF", "AVIF")
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _ORIENTATION = 0x0112
+_NEW_SUBFILE, _SUBFILE = 254, 255
+_PREVIEW_EDGE = 512      # pixels: a first picture up to that size may be a preview that does not say so
+_MOST_PICTURES = 64      # of a file, looked at
+_LARGER = 4              # times the pixels: what a preview is of
+_UNLIKE = 0.03           # by so much its proportions may differ
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
     5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
@@ -138,8 +144,11 @@ def _processed(
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
     if not head:
         raise ImageUnreadable(f"{name} is empty (0 bytes).")
-    stream.seek(0)
+    stream, profile = without_texts(stream)
     image = _header(stream, head, name)
+    if profile is not None:
+        image.info["icc_profile"] = profile
+    _main_picture(image, name)
     full = image.size
     if full[0] * full[1] / 1e6 > max_megapixels:
         raise ImageUnreadable(_too_large(name, full[0] * full[1] / 1e6, max_megapixels))
@@ -203,6 +212,40 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
     if looks_like_image(head):
         raise ImageUnreadable(f"{name} is damaged: it starts like an image, but its header cannot be read.")
     raise ImageUnreadable(f"{name} cannot be read as an image. Use {KNOWN}.")
+
+
+def _main_picture(image: Image.Image, name: str) -> None:
+    """Go to the picture that ``image`` is about. The first of a TIFF may be a small copy of another one, as in camera
+    raw files and in scans; of other files with several pictures, the first is the one that viewers show.
+
+    Raises ``ImageUnreadable`` if only a small copy can be read.
+    """
+    if image.format != "TIFF":
+        return
+    first, reduced = image.size, _is_reduced(image)
+    if not reduced and max(first) > _PREVIEW_EDGE:
+        return
+    best, size = 0, first
+    with contextlib.suppress(Exception):     # the end of the file, or a broken directory: what was found counts
+        for number in range(1, _MOST_PICTURES):
+            try:
+                image.seek(number)
+            except (SyntaxError, KeyError, OSError):     # the unprocessed pixels of a camera, for example
+                continue
+            (width, height), (own_width, own_height) = image.size, first
+            alike = reduced or abs(width * own_height - height * own_width) <= _UNLIKE * width * own_height
+            if not _is_reduced(image) and alike and width * height >= _LARGER * size[0] * size[1]:
+                best, size = number, image.size
+    if reduced and not best:
+        raise ImageUnreadable(f"{name} is a file of which only a preview of {first[0]} × {first[1]} pixels can be "
+                              "read, as of camera raw files. Export it as JPEG or PNG.")
+    image.seek(best)
+
+
+def _is_reduced(image: Image.Image) -> bool:
+    """Whether a TIFF's directory says that it is a smaller version of another (tags NewSubfileType and SubfileType)."""
+    tags: Any = getattr(image, "tag_v2", {})
+    return bool(tags.get(_NEW_SUBFILE, 0) & 1) or tags.get(_SUBFILE) == 2
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Import of externally computed metric scores from a CSV file, with one column per metric.
+"""Import of externally computed metric scores from a table, with one column per metric.
 
 Such a file is made from cirque's ``sets.csv`` of a study, by adding columns. So changes by spreadsheet programs are
 accepted: semicolons or tabs, a byte-order mark, trailing empty cells, truncated rows, an apostrophe before a
@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
-from annotation.analysis.scores.spreadsheets import listed, read_table
 from annotation.preference.exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.support.spreadsheets import as_text
+from cir_core.support.tables import listed, read_table
 from cir_core.support.texts import quoted
 
 _QUESTION = ("item", "query_id")
@@ -50,7 +50,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
     """
     faults = ValidationIssues(collect=True)
     path = Path(where)
-    names, rows = read_table(content, where, (("set",), _QUESTION), _START)
+    names, rows = read_table(content, where, (("set",), _QUESTION), _START, SET_COLUMNS)
     metrics = _metric_columns(names, path, faults)
     refuse(faults, where)
     by = "item" if "item" in names else "query_id"

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
+from cir_core.support.tables import in_words
 from cir_core.support.texts import quoted, shortened
 
 Record = dict[str, Any]
@@ -105,8 +106,8 @@ def text_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str]
         try:
             for number, line in enumerate(source, 1):
                 yield number, line.rstrip("\n")
-        except UnicodeDecodeError as error:
-            faults.add(path, f"line {number + 1}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+        except UnicodeDecodeError:
+            faults.add(path, f"line {number + 1}", "it is not UTF-8", "Save the file as UTF-8")
 
 
 def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Record:
@@ -136,7 +137,7 @@ def read_document(path: Path, faults: ValidationIssues, *, constants: bool = Fal
             return json.loads(DepthLimited(source).read().decode("utf-8"), object_pairs_hook=unique,
                               parse_constant=float if constants else _refuse)
         except UnicodeDecodeError as error:
-            faults.add(path, f"byte {error.start}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+            faults.add(path, f"byte {error.start}", "it is not UTF-8", "Save the file as UTF-8")
         except TooDeep as error:
             faults.add(path, "", f"it is {error}", _FLATTER)
         except ValueError as error:
@@ -237,6 +238,8 @@ def _shown(value: Any) -> str:
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{in_words(error.msg)}, column {error.colno}"
     return " ".join(str(error).split())[:120]
 
 

@@ -225,15 +225,29 @@ def test_a_manifest_gives_ids_order_and_captions(source, tmp_path, ending):
     assert report.skipped == (("gone.png", f"is not in {source} (list.{ending}, line 4)."),)
 
 
+@pytest.mark.parametrize(("name", "content"), [
+    ("semicolons.csv", "id;path;caption\n1;9.png;ein großes Hemd\n".encode()),
+    ("tabs.csv", "id\tpath\tcaption\n1\t9.png\tein großes Hemd\n".encode()),
+    ("unicode text.txt", "ID\tPath\tCaption\n1\t9.png\tein großes Hemd\n".encode("utf-16")),
+    ("array.json", '[{"image_id": 1, "file-name": "9.png", "caption": "ein großes Hemd"}]'.encode()),
+])
+def test_a_manifest_as_other_programs_save_it(source, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    run(source, tmp_path, manifest=tmp_path / name)
+    gallery = open_gallery("g", home=tmp_path / "home")
+    assert gallery.ids == ("1",) and gallery.caption_of("1") == "ein großes Hemd"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
-    [("m.csv", "id,file\na,1.png\n", "line 1: no column path among id, file"),
-     ("m.csv", "", "line 1: no column id or path among none"),
+    [("m.csv", "id,photo\na,1.png\n", "m.csv, line 1: there is no column path among id, photo. Name the columns"),
+     ("m.csv", "", "m.csv is empty. Name the columns"),
      ("m.csv", "id,path\na,1.png\nb,2.png\na,3.png\n,4.png\n",
       "line 4: id 'a' is already on line 2; line 5: no id"),
-     ("m.jsonl", '{"id": "a", "path": "1.png"}\n{"id": \n', "line 2: not JSON"),
-     ("m.jsonl", "[1]\n", "line 1: expected"),
-     ("m.jsonl", '{"id": "a"}\n', "line 1: no path")],
+     ("m.jsonl", '{"id": "a", "path": "1.png"}\n{"id": \n', "line 3, column 1: this is not valid JSON, a value is"),
+     ("m.jsonl", "[1]\n", "line 1: this is no object like"),
+     ("m.jsonl", '{"id": "a"}\n', "line 1: there is no column path among id"),
+     ("m.jsonl", '{"id": "a", "path": "1.png"}\n{"id": "b"}\n', "line 2: no path")],
 )
 def test_a_manifest_with_faults_names_their_lines(source, tmp_path, name, content, said):
     (tmp_path / name).write_text(content)

@@ -1,11 +1,13 @@
 """Files of all kinds become upright RGB, or say in plain words why not."""
 
 import io
+import struct
 import warnings
+import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms, TiffImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images.load import for_encoder, open_image, process_image, save_thumbnail
@@ -250,3 +252,78 @@ def test_memory_is_what_was_taken_from_the_budget():
     """12 megapixels are 46 MB as RGB. 10 MB are allowed for what the libraries keep."""
     for kind, estimated, peak in grown(_PEAK):
         assert peak < estimated + 10, (kind, estimated, peak)
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def with_chunks(*chunks, after=False):
+    """A PNG with these chunks before its pixels, or after them."""
+    whole = encoded(Image.new("RGB", (8, 8), RED))
+    at = whole.index(b"IEND") - 4 if after else whole.index(b"IDAT") - 4
+    return whole[:at] + b"".join(chunks) + whole[at:]
+
+
+LONG = b"node " * 400_000
+PACKED = zlib.compress(LONG)
+PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("data", [
+    chunk(b"tEXt", b"workflow\0" + LONG), chunk(b"zTXt", b"workflow\0\0" + PACKED),
+    chunk(b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + PACKED), chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + LONG),
+    b"".join(chunk(b"zTXt", b"x%d\0\0" % n + zlib.compress(b"x" * 900_000)) for n in range(80)),
+    chunk(b"zTXt", b"x\0\0" + b"no zlib" * 1000), chunk(b"zTXt", b"x\0\0" + zlib.compress(bytes(2**27))),
+])
+def test_long_texts_in_a_png_are_no_matter_of_its_pixels(data, after):
+    assert opened(with_chunks(data, after=after)).getpixel((4, 4)) == RED
+
+
+@pytest.mark.parametrize("size", [len(PROFILE), 1_500_000, 2**24 + 1])
+def test_a_large_profile_in_a_png(size):
+    profile = struct.pack(">I", size) + PROFILE[4:] + bytes(size - len(PROFILE))
+    image = opened(with_chunks(chunk(b"iCCP", b"mine\0\0" + zlib.compress(profile))))
+    assert image.getpixel((4, 4)) == RED
+    assert image.info.get("icc_profile") == (profile if size <= 2**24 else None)
+
+
+@pytest.mark.parametrize("cut", [9, 40, 50, -40])
+def test_a_png_with_texts_that_is_cut_off_says_so(cut):
+    with pytest.raises(ImageUnreadable, match=r"cut off|damaged"):
+        opened(with_chunks(chunk(b"tEXt", b"x\0" + LONG), after=cut > 0)[:cut])
+
+
+def tiff(*pictures):
+    """Pictures of these colours and sizes in one file, each with its NewSubfileType; None: without that tag."""
+    stream = io.BytesIO()
+    with TiffImagePlugin.AppendingTiffWriter(stream, True) as writer:
+        for colour, size, kind in pictures:
+            tags = TiffImagePlugin.ImageFileDirectory_v2()
+            if kind is not None:
+                tags[254] = kind
+            Image.new("RGB", size, colour).save(writer, format="TIFF", tiffinfo=tags)
+            writer.newFrame()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("pictures", "colour", "size"), [
+    ([(BLUE, (160, 120), 1), (RED, (800, 600), 0)], RED, (800, 600)),                     # camera raw
+    ([(BLUE, (160, 120), 1), (GREEN, (320, 240), 1), (RED, (800, 600), 0)], RED, (800, 600)),
+    ([(BLUE, (100, 100), 1), (RED, (800, 600), 0)], RED, (800, 600)),                     # a square preview
+    ([(BLUE, (160, 120), None), (RED, (800, 600), None)], RED, (800, 600)),               # a scan, nothing said
+    ([(RED, (800, 600), 0), (BLUE, (160, 120), 1)], RED, (800, 600)),                     # the preview last
+    ([(RED, (800, 600), 0), (BLUE, (1600, 1200), 0)], RED, (800, 600)),                   # two pages: the first
+    ([(RED, (160, 120), 2), (BLUE, (160, 120), 2)], RED, (160, 120)),                     # two small pages
+    ([(RED, (160, 120), None), (BLUE, (600, 800), None)], RED, (160, 120)),               # a page of another shape
+    ([(BLUE, (160, 120), 1), (RED, (800, 600), 0), (GREEN, (400, 300), 0)], RED, (800, 600)),
+])
+def test_the_main_picture_of_a_tiff(pictures, colour, size):
+    image = opened(tiff(*pictures))
+    assert (image.size, image.getpixel((5, 5))) == (size, colour)
+
+
+def test_a_file_with_nothing_but_a_preview_is_refused():
+    with pytest.raises(ImageUnreadable, match=r"only a preview of 160 × 120 pixels can be read.*Export it"):
+        opened(tiff((BLUE, (160, 120), 1)))

@@ -450,3 +450,35 @@ def test_an_object_inside_one_that_was_cut_off_does_not_end_a_stream():
     assert has_object('{"aspects": []} Done.') and has_object('Of {these}: {"aspects": []}')
     for text in ('{"aspects": [{"name": "colour"}, {"na', '{"query": "a draft"} {"query": "a re'):
         assert not has_object(text)
+
+
+@pytest.mark.parametrize(("text", "query"), [
+    ('<think>\n\n{"query": "a blue dress"}', "a blue dress"),
+    ('<think>a</think><think>{"query": "a blue dress"}', "a blue dress"),
+    ('{"query": "a blue shirt with the slogan <think> different"}', "a blue shirt with the slogan <think> different"),
+    ('{"query": "with <think>x</think> on it"}', "with <think>x</think> on it"),
+    ('<think>The word "<think>" is odd.</think>{"query": "<think> in red"}', "<think> in red"),
+    ('<THINKING>{"query": "red"}</THINKING> {"query": "blue"}', "blue"),
+    ('<think>{"query": "dr</think>{"query": "blue"}', "blue"),
+    ('<think>use { and "</think>{"query": "blue"}', "blue"),
+    ('{"query": "blue"}</think>', "blue"),
+    ('hm {"query": "red"}</think>\n{"query": "blue"}', "blue"),
+    ('<think>{"query": "blue"}</think>', "blue"),
+    ('[THINK]{"query": "red"}[/THINK]{"query": "blue"}', "blue"),
+    ('{"name": "merge", "arguments": {"query": "blue"}}', "blue"),
+    ('{"name": "merge", "parameters": "{\\"query\\": \\"blue\\"}"}', "blue"),
+])
+def test_thoughts_are_no_answer_and_tags_in_an_answer_are_text(text, query):
+    assert read_answer(MERGE, text).query == query
+
+
+def test_thoughts_are_not_shown_while_the_answer_grows():
+    for text in ('<think>{"query": "red', '<think>{"query": "red"}', "[THINK]so", "<|channel|>analysis<|message|>{"):
+        assert partial_fields(MERGE, text) == {}
+    assert partial_fields(MERGE, '<think>{"query": "red"}</think>{"query": "a bl') == {"query": "a bl"}
+
+
+def test_many_tags_end_quickly():
+    for text in ("<think>" * 10_000, "<think></think>" * 5_000, '<think>{"query":' * 5_000, "</think>{" * 10_000):
+        with pytest.raises(WrongForm):
+            read_answer(MERGE, text)

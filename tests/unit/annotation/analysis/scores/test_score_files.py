@@ -152,7 +152,7 @@ def test_what_a_file_lacks(lines, reason):
 
 
 def test_what_is_no_text():
-    for content, reason in ((b"item,set,clip\nq\xe9,1,1", "is not UTF-8. Save it as “CSV UTF-8”"),
+    for content, reason in ((b"item,set,clip\nq\xe9,1,1", "line 2: this is not UTF-8. In Windows-1252 .* “qé”. Save"),
                             (b"PK\x03\x04\x00\x00", "is not a text file"), (b"\xff\xfeabc", "is not UTF-8")):
         with pytest.raises(DatasetError, match=reason):
             read_scores(content, ITEMS, where="x.csv")

@@ -1,0 +1,200 @@
+"""Tables that a person hands over, as spreadsheets and scripts save them: one reader for all of them.
+
+CSV with commas, semicolons or tabs, a JSON array, or JSON lines; UTF-8, or UTF-16 as spreadsheets call "Unicode text".
+What separates cells and what a file is made of is told by its content, not by its name.
+
+Own code: csv.Sniffer and pandas guess what separates cells from the text; here the columns wanted tell it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cir_core.errors import DatasetError
+from cir_core.support.texts import shortened
+
+Rows = Iterator[tuple[int, list[str]]]
+"""First line of each row, from 1, and its cells."""
+_UNICODE = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_SAVE = "Save it as “CSV UTF-8”"
+_FAULTS = {   # of the csv and json modules, as they begin
+    "unexpected end of data": "a quotation mark is never closed",
+    "new-line character seen": "a line ends where no line end should be",
+    "'": "something stands between a quotation mark and the end of its cell",
+    "Expecting value": "a value is missing", "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Expecting ':' delimiter": "a colon is missing", "Expecting property name": "a name in double quotes is missing",
+    "Unterminated string": "a text is not closed", "Invalid control character": "a text has a line end or a control "
+    "character in it", "Extra data": "something follows the end", "Invalid \\": "a backslash stands where none may be",
+    "Illegal trailing comma": "a comma stands before the closing bracket",
+}
+# A caption, or the description of a whole outfit, may be longer than the module's own limit of 131,072 characters.
+csv.field_size_limit(2**31 - 1)
+
+
+def read_table(
+    content: bytes | str, where: str, wanted: Sequence[Sequence[str]], remedy: str, known: Sequence[str] = (),
+) -> tuple[list[str], Rows]:
+    """Column names, without unnamed trailing columns, and the rows. Cells that JSON has as numbers, truth values or
+    lists are given as JSON writes them, missing ones and null as "".
+
+    The delimiter is a comma, semicolon or tab: the one that yields the columns ``wanted``.
+
+    Args:
+        where: the file, for errors.
+        wanted: required columns, each one of several alternatives.
+        remedy: for a missing column, a sentence without full stop.
+        known: further columns. These and the ones ``wanted`` are found whatever their case, and with spaces, hyphens or
+            underscores between their words.
+
+    Raises ``DatasetError`` with line and remedy for what cannot be read, also while rows are iterated.
+    """
+    text, skipped = _decoded(content, where), 0
+    names_of = {_spelt(name): name for name in (*known, *(name for one_of in wanted for name in one_of))}
+    if text.lstrip()[:1] in ("[", "{"):
+        names, cells = _from_json(text, where, names_of)
+        if _lacking(names, wanted):
+            raise _no_column(names, wanted, where, 1, remedy)
+        return names, cells
+    if declared := re.match(r"sep=(.)\r?\n", text):     # a line that declares the delimiter
+        text, skipped = text[declared.end():], 1
+    best: list[str] = []
+    broken: DatasetError | None = None
+    for delimiter in (declared[1],) if declared else (",", ";", "\t"):
+        rows = _records(text, delimiter, where, skipped)
+        try:
+            names = next((found for _, cells in rows if any(found := [cell.strip() for cell in cells])), [])
+        except DatasetError as error:       # quotation marks next to a character that is not the delimiter
+            broken = error
+            continue
+        while names and not names[-1]:
+            names.pop()
+        names = _renamed(names, names_of)
+        if not _lacking(names, wanted):
+            return names, rows
+        best = max(best, names, key=len)
+    if not best:
+        raise broken or DatasetError(f"{where} is empty. {remedy}.")
+    raise _no_column(best, wanted, where, 1 + skipped, remedy)
+
+
+def listed(names: Sequence[str], limit: int = 30) -> str:
+    return ", ".join([shortened(name) for name in names if name][:limit] + ["…"] * (len(names) > limit))
+
+
+def in_words(fault: str) -> str:
+    """What a module of Python says of a broken file, in plain words."""
+    return next((words for begins, words in _FAULTS.items() if fault.startswith(begins)), "it cannot be read")
+
+
+def _no_column(
+    names: Sequence[str], wanted: Sequence[Sequence[str]], where: str, line: int, remedy: str,
+) -> DatasetError:
+    return DatasetError(f"{where}, line {line}: there is no column {_lacking(names, wanted)} among {listed(names)}. "
+                        f"{remedy}.")
+
+
+def _lacking(names: Sequence[str], wanted: Sequence[Sequence[str]]) -> str:
+    return next((one_of[0] for one_of in wanted if set(one_of).isdisjoint(names)), "")
+
+
+def _spelt(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name.strip().casefold())
+
+
+def _renamed(names: Sequence[str], names_of: dict[str, str]) -> list[str]:
+    """``names``, of which the known ones are spelt as they are known; one that is there already is not had twice."""
+    there, renamed = set(names), list[str]()
+    for name in names:
+        known = names_of.get(_spelt(name), name)
+        renamed.append(name if known in there else known)
+        there.add(renamed[-1])
+    return renamed
+
+
+def _decoded(content: bytes | str, where: str) -> str:
+    if isinstance(content, bytes):
+        content = _text_of(content, where)
+    if "\0" in content:
+        raise DatasetError(f"{where} is not a text file. Save the table as “CSV UTF-8”.")
+    return content.removeprefix("\ufeff")
+
+
+def _text_of(content: bytes, where: str) -> str:
+    encoding = next((name for mark, name in _UNICODE.items() if content.startswith(mark)), "utf-8")
+    for first, name in ((0, "utf-16-be"), (1, "utf-16-le")):    # without its mark: every other byte is nought
+        high, low = content[first:1000:2], content[1 - first:1000:2]
+        if encoding == "utf-8" and 2 * high.count(0) > len(high) and not low.count(0):
+            encoding = name
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        at = error.start
+    line, around = content.count(b"\n", 0, at) + 1, re.split(rb"[\s,;\"]+", content[max(0, at - 20):at + 20])
+    try:
+        seen = max((part.decode("cp1252") for part in around if not part.isascii()), key=len)
+    except UnicodeDecodeError:
+        raise DatasetError(f"{where}, line {line}: this is not UTF-8. {_SAVE}.") from None
+    raise DatasetError(f"{where}, line {line}: this is not UTF-8. In Windows-1252 it would be “{seen}”. {_SAVE}.")
+
+
+def _records(text: str, delimiter: str, where: str, line: int) -> Rows:
+    """``line``: number of lines before ``text`` in the file."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begins = 1
+    try:
+        for cells in reader:
+            yield line + begins, cells
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise DatasetError(f"{where}, line {line + begins}: this is not valid CSV, {in_words(str(error))}. Check the "
+                           "quotation marks there, or save the table again as “CSV UTF-8”.") from None
+
+
+def _from_json(text: str, where: str, names_of: dict[str, str]) -> tuple[list[str], Rows]:
+    """An array of objects, or one object after another, as JSON lines are."""
+    found = list(_objects(text, where))
+    keys = list(dict.fromkeys(key for _, record in found for key in record))
+    rows = ((line, [_cell(record.get(key)) for key in keys]) for line, record in found)
+    return _renamed(keys, names_of), rows
+
+
+def _objects(text: str, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each with the line that it begins in."""
+    decoder, between = json.JSONDecoder(strict=False), re.compile(r"[\s,]*")
+    begin = between.match(text).end()   # type: ignore[union-attr] # matches anywhere
+    array = text[begin] == "["
+    at, line, counted = begin + array, 1, 0
+    while (at := between.match(text, at).end()) < len(text):   # type: ignore[union-attr]
+        line, counted = line + text.count("\n", counted, at), at
+        if array and text[at] == "]":
+            if rest := text[at + 1:].strip():
+                line += text.count("\n", at, text.index(rest, at + 1))
+                raise DatasetError(f"{where}, line {line}: “{shortened(rest)}” follows the end of the list. Delete it.")
+            return
+        try:
+            record, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise _broken(error, text, where, line) from None
+        if not isinstance(record, dict):
+            raise DatasetError(f'{where}, line {line}: this is no object like {{"id": "a", "path": "a.jpg"}}. Write '
+                               "one for each row.")
+        yield line, record
+    if array:
+        raise DatasetError(f"{where}: the list is not closed, so the file is not whole. Copy it again.")
+
+
+def _broken(error: Exception, text: str, where: str, line: int) -> DatasetError:
+    if not isinstance(error, json.JSONDecodeError):
+        return DatasetError(f"{where}, line {line}: this is nested too deeply. Write one object for each row.")
+    return DatasetError(f"{where}, line {error.lineno}, column {error.colno}: this is not valid JSON, "
+                        f"{in_words(error.msg)}. Correct it there, or save the table as “CSV UTF-8”.")
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
