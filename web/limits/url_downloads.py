@@ -15,7 +15,7 @@ import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableSet
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -34,6 +34,11 @@ from web.limits.session_limits import TooManyRequests
 Validate = Callable[[str], Awaitable[str]]
 
 _MOST_REDIRECTS = 3
+# What neither ipaddress of every Python we run on nor safehttpx counts as special: protocol assignments, AS112, AMT and
+# 6to4 relays, 6to4, documentation, site-local.
+_SPECIAL = tuple(map(ip_network, (
+    "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24", "2001::/23", "2002::/16",
+    "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "64:ff9b:1::/48", "100:0:0:1::/64", "fec0::/10")))
 _NOT_IN_A_NAME = re.compile(r"[^\w. -]")
 _TAKEN = "an image is an http or https URL, a data: URL, or the path that an upload to this server answered."
 
@@ -215,9 +220,16 @@ async def public_address(host: str) -> str:
     except (OSError, UnicodeError):
         raise ValueError(f"{host} is not known") from None
     for *_, (address, *_) in found:
-        if safehttpx.is_public_ip(str(address)) and ip_address(address).is_global:
+        if is_public(str(address)):
             return str(address)
     raise ValueError(f"{host} has no public address")
+
+
+def is_public(address: str) -> bool:
+    """Whether ``address`` is of a host on the internet, and of no network with a special purpose (IANA's registries of
+    IPv4 and IPv6): packets for those may end on this machine, or in its own network."""
+    return safehttpx.is_public_ip(address) and ip_address(address).is_global and not any(
+        ip_address(address) in network for network in _SPECIAL)
 
 
 def is_remote(address: str) -> bool:

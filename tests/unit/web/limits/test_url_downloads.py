@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,14 @@ from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.visitor import Visitor
 from web.limits.session_limits import TooManyRequests
-from web.limits.url_downloads import FetchLimits, ImageFetcher, ImageRefused, public_address, turn_off_gradios_downloads
+from web.limits.url_downloads import (
+    FetchLimits,
+    ImageFetcher,
+    ImageRefused,
+    is_public,
+    public_address,
+    turn_off_gradios_downloads,
+)
 from web.mcp.tools import ToolCaller
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
@@ -218,6 +226,38 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("host", ["localhost", "127.1", "0.0.0.0", "10.0.0.1", "169.254.169.254", "100.64.0.1",
                                   "224.0.0.1", "::1", "::ffff:127.0.0.1", "fe80::1", "x" * 70 + ".example", ""])
 def test_inner_hosts_have_no_public_address(host: str) -> None:
+    with pytest.raises(ValueError, match=r"is not known|has no public address"):
+        run(public_address(host))
+
+
+# IANA's registries of special-purpose addresses, multicast, and addresses that hold another one.
+SPECIAL = (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "255.255.255.255/32",
+    "::/128", "::1/128", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64",
+    "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+    "fec0::/10", "ff00::/8")
+
+
+@pytest.mark.parametrize("network", SPECIAL)
+def test_no_address_with_a_special_purpose_is_public(network: str) -> None:
+    within = ip_network(network)
+    first, last = int(within.network_address), int(within.broadcast_address)
+    some = {first, min(first + 1, last), (first + last) // 2, last - (last > first), last}
+    assert not [str(one) for one in map(type(within.network_address), some) if is_public(str(one))]
+
+
+@pytest.mark.parametrize("address", [
+    "1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "192.0.1.1", "192.89.0.1", "198.20.0.1", "223.255.255.1",
+    "2606:4700::1111", "2001:4860:4860::8888", "2a00::1"])
+def test_addresses_beside_them_are_public(address: str) -> None:
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("host", ["2002:7f00:1::", "[2002:7f00:1::]", "::ffff:127.0.0.1", "::127.0.0.1", "0177.0.0.1",
+                                  "2130706433", "0x7f.1", "127.1", "64:ff9b::7f00:1", "fe80::1%lo"])
+def test_other_ways_to_write_an_address_inside(host: str) -> None:
     with pytest.raises(ValueError, match=r"is not known|has no public address"):
         run(public_address(host))
 
