@@ -177,6 +177,11 @@ LASTING: dict[str, tuple[Reply, type[LanguageModelError], str]] = {
     "Mistral: a field it does not know": (error(422, {"object": "error", "message": {"detail": [
         {"type": "extra_forbidden", "msg": "Extra inputs are not permitted", "loc": ["body", "x"]}]}}),
         LanguageModelError, "Extra inputs are not permitted"),
+    "a key that is none of ours": (error(400, {"error": {"message": "Invalid key 'x' in the body"}}),
+                                   LanguageModelError, "refuses the request"),
+    "OpenAI: no access to a model": (error(403, {"error": {
+        "message": "Project `p` does not have access to model `m`", "code": "model_not_found"}}), LanguageModelError,
+        "CIRQUE_LLM_MODEL"),
     "a page": (Reply(body=b"<html>hello</html>", headers={"Content-Type": "text/html"}), LanguageModelError,
                "ends in /v1"),
     "a text": (Reply(body=b'"hello"'), LanguageModelError, "ends in /v1"),

@@ -90,7 +90,7 @@ _AGAIN = re.compile(r"(?:try again|retry)\b.{0,20}? (?:in|after) (?:(\d{1,3})m)?
                     re.IGNORECASE)
 _BUSY = re.compile(r"overloaded|unavailable|(loading|starting)( the)? model|model is (currently )?loading|not ready|"
                    r"at capacity|try again later|internal[_ ]?(server[_ ])?error|timed? ?out", re.IGNORECASE)
-_KEY = re.compile(r"(invalid|incorrect|missing|expired|no valid|unauthori[sz]ed) (api )?key|api[_ ]key.{0,20}"
+_KEY = re.compile(r"(invalid|incorrect|missing|expired|no valid) api[_ -]?key|api[_ -]?key.{0,20}"
                   r"(not valid|invalid|missing|expired|required)|unauthenticated|invalid authentication", re.IGNORECASE)
 _MODEL = re.compile(r"model\b.{0,80}(not found|not exist|n't exist|not a valid|not available|not loaded|decommissioned)"
                     r"|(unknown|invalid|no such) model|model_not_found|pinned to|no models? (is )?loaded|"

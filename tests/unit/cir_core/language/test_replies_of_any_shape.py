@@ -17,13 +17,15 @@ SERVER = Server("http://localhost:1/v1", "m", "sk-secret-secret")
 WORDS = st.sampled_from((
     "", "stop", "length", "text", "thinking", "refusal", "error", "429", "500", "content_filter", "{", "\ud800",
     '{"error": {"code": 429}}', "max_tokens must be at most 9", "try again in 1.5s", "a" * 50))
-NAMES = st.sampled_from((
-    "choices message delta content text type thinking reasoning_content reasoning_details refusal tool_calls "
-    "function function_call arguments finish_reason usage prompt_tokens completion_tokens error code status param "
-    "metadata raw innererror detail msg value filtered content_filter_results promptFeedback prompt_filter_results "
-    "blockReason object").split())
-JSON = st.recursive(st.none() | st.booleans() | st.integers(-9, 999) | st.floats() | WORDS,
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
+NAMES = st.sampled_from([
+    "choices", "message", "delta", "content", "text", "type", "thinking", "reasoning_content", "reasoning_details",
+    "refusal", "tool_calls", "function", "function_call", "arguments", "finish_reason", "usage", "prompt_tokens",
+    "completion_tokens", "error", "code", "status", "param", "metadata", "raw", "innererror", "detail", "msg",
+    "value", "filtered", "content_filter_results", "promptFeedback", "prompt_filter_results", "blockReason",
+    "object"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 999) | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
 
 
 def choices(inner: Any) -> Any:
