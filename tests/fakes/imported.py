@@ -101,8 +101,18 @@ def _shows(path: Path, file: Path) -> bool:
 
 @cache
 def _named(path: Path) -> frozenset[str]:
+    """Names that are imported while it runs. Not what is for type checkers alone, nor what a package imports once one
+    of its names is asked for (``__getattr__``), as nearly everything imports the package."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__" and path.name == "__init__.py":
+            continue
+        waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
