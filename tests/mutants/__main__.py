@@ -132,6 +132,7 @@ def main() -> int:
         print(*problems, sep="\n", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="cirque-mutants-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)   # tests become other users of the machine
         copy, outcomes = Copy(Path(folder).resolve(), given.whole), []
         for mutant in mutants:
             outcomes.append(copy.judge(mutant))
