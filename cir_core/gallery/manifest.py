@@ -13,7 +13,7 @@ from cir_core.support.texts import quoted
 
 _ID, _PATH = ("id", "image_id"), ("path", "file", "file_name", "filename")
 _CAPTION = ("caption",)
-_REMEDY = "Name the columns id and path in the first line; caption may stand beside them"
+_REMEDY = "Name the columns id and path; caption is optional"
 _SHOWN = 10  # problems listed in one error; a broken file has the same one on every line
 
 

@@ -144,11 +144,17 @@ def _processed(
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
     if not head:
         raise ImageUnreadable(f"{name} is empty (0 bytes).")
-    stream, profile = without_texts(stream)
+    try:
+        stream, profile = without_texts(stream)
+    except OSError as error:
+        raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
     image = _header(stream, head, name)
     if profile is not None:
         image.info["icc_profile"] = profile
-    _main_picture(image, name)
+    main = _main_picture(image, name)
+    if image.format == "TIFF":
+        with _explained(name, max_megapixels):
+            image.seek(main)
     full = image.size
     if full[0] * full[1] / 1e6 > max_megapixels:
         raise ImageUnreadable(_too_large(name, full[0] * full[1] / 1e6, max_megapixels))
@@ -214,17 +220,17 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
     raise ImageUnreadable(f"{name} cannot be read as an image. Use {KNOWN}.")
 
 
-def _main_picture(image: Image.Image, name: str) -> None:
-    """Go to the picture that ``image`` is about. The first of a TIFF may be a small copy of another one, as in camera
-    raw files and in scans; of other files with several pictures, the first is the one that viewers show.
+def _main_picture(image: Image.Image, name: str) -> int:
+    """The number of the main picture. The first of a TIFF may be a small copy of another one, as in camera raw files
+    and in scans; of other files with several pictures, the first is the one that viewers show.
 
     Raises ``ImageUnreadable`` if only a small copy can be read.
     """
     if image.format != "TIFF":
-        return
+        return 0
     first, reduced = image.size, _is_reduced(image)
     if not reduced and max(first) > _PREVIEW_EDGE:
-        return
+        return 0
     best, size = 0, first
     with contextlib.suppress(Exception):     # the end of the file, or a broken directory: what was found counts
         for number in range(1, _MOST_PICTURES):
@@ -239,7 +245,7 @@ def _main_picture(image: Image.Image, name: str) -> None:
     if reduced and not best:
         raise ImageUnreadable(f"{name} is a file of which only a preview of {first[0]} × {first[1]} pixels can be "
                               "read, as of camera raw files. Export it as JPEG or PNG.")
-    image.seek(best)
+    return best
 
 
 def _is_reduced(image: Image.Image) -> bool:

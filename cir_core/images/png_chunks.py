@@ -6,11 +6,13 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import BinaryIO
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _TEXTS = (b"tEXt", b"zTXt", b"iTXt")
 _SMALL = 100             # bytes of a chunk, which unpack to a tenth of a megabyte at most
+_CHUNKS = 100_000        # looked at: pixels come in chunks of 8 kB and more
 _PILLOW = 2**20          # bytes of a profile that Pillow unpacks
 _LARGEST = 2**24         # bytes of a profile; those of scanners and printers have a few megabytes
 
@@ -23,7 +25,10 @@ def without_texts(stream: BinaryIO) -> tuple[BinaryIO, bytes | None]:
     if stream.read(8) != _SIGNATURE:
         stream.seek(0)
         return stream, None
-    chunks = list(_chunks(stream))
+    chunks = list(islice(_chunks(stream), _CHUNKS))
+    if len(chunks) == _CHUNKS:      # made to be many, not to hold pixels
+        stream.seek(0)
+        return stream, None
     profile = next((_profile(stream, begin, length) for kind, begin, length in chunks
                     if kind == b"iCCP" and length > _SMALL), None)
     left_out = {begin for kind, begin, length in chunks if (kind in _TEXTS and length > _SMALL)

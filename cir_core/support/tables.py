@@ -1,7 +1,7 @@
 """Tables that a person hands over, as spreadsheets and scripts save them: one reader for all of them.
 
 CSV with commas, semicolons or tabs, a JSON array, or JSON lines; UTF-8, or UTF-16 as spreadsheets call "Unicode text".
-What separates cells and what a file is made of is told by its content, not by its name.
+Format and delimiter are detected from the content, not from the file name.
 
 Own code: csv.Sniffer and pandas guess what separates cells from the text; here the columns wanted tell it.
 """
@@ -33,6 +33,7 @@ _FAULTS = {   # of the csv and json modules, as they begin
     "character in it", "Extra data": "something follows the end", "Invalid \\": "a backslash stands where none may be",
     "Illegal trailing comma": "a comma stands before the closing bracket",
 }
+_VALUE = re.compile(r"[^\s,]")
 # A caption, or the description of a whole outfit, may be longer than the module's own limit of 131,072 characters.
 csv.field_size_limit(2**31 - 1)
 
@@ -166,11 +167,11 @@ def _from_json(text: str, where: str, names_of: dict[str, str]) -> tuple[list[st
 
 def _objects(text: str, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each with the line that it begins in."""
-    decoder, between = json.JSONDecoder(strict=False), re.compile(r"[\s,]*")
-    begin = between.match(text).end()   # type: ignore[union-attr] # matches anywhere
+    decoder = json.JSONDecoder(strict=False)
+    begin = _next(text, 0)
     array = text[begin] == "["
     at, line, counted = begin + array, 1, 0
-    while (at := between.match(text, at).end()) < len(text):   # type: ignore[union-attr]
+    while (at := _next(text, at)) < len(text):
         line, counted = line + text.count("\n", counted, at), at
         if array and text[at] == "]":
             if rest := text[at + 1:].strip():
@@ -187,6 +188,12 @@ def _objects(text: str, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield line, record
     if array:
         raise DatasetError(f"{where}: the list is not closed, so the file is not whole. Copy it again.")
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next value may begin."""
+    found = _VALUE.search(text, at)
+    return found.start() if found else len(text)
 
 
 def _broken(error: Exception, text: str, where: str, line: int) -> DatasetError:

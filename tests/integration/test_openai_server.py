@@ -342,7 +342,8 @@ def test_a_text_too_large():
     (refusal(400, "Server is pinned to 'other'; requested 'm'."), "CIRQUE_LLM_MODEL"),
     (refusal(400, "This model's maximum context length is 512 tokens"), "longer context"),
     (refusal(400, f"Bad {KEY} " + "x" * 2000), "Bad [key] xxx"),
-    (refusal(400, "This model does not support image input"), "CIRQUE_LLM_SEES=false"),
+    (refusal(400, "This model does not support image input"), "image input. If the model does not see images, set "
+     "CIRQUE_LLM_SEES=false"),
     (refusal(409, "conflict"), "conflict"),
     (Reply(body=b"<html>welcome</html>", headers={"Content-Type": "text/html"}), "ends in /v1"),
     (Reply(body=b"{"), "ends in /v1"),

@@ -277,6 +277,16 @@ def test_a_ceiling_that_is_named_is_kept_to(says: str, room: int, remembered: bo
         assert len(server.requests) == len(rooms) + (1 if remembered else 2)
 
 
+def test_ceilings_that_sink_for_ever_are_not_followed() -> None:
+    def script(request: dict[str, Any]) -> Reply:
+        return error(400, {"error": {"message": f"max_tokens must be at most {request['max_tokens'] - 1}"}})
+
+    with ChatServer(script) as server, connected(server) as model:
+        with pytest.raises(LanguageModelError, match="refuses the request"):
+            model.complete(MERGE)
+        assert [request["max_tokens"] for request in server.requests] == [70, 69, 68]
+
+
 def test_no_room_at_all_is_a_context_too_short() -> None:
     body = {"object": "error", "message": "This model's maximum context length is 512 tokens. However, you requested "
                                           "582 tokens (512 in the messages, 70 in the completion).", "code": 400}

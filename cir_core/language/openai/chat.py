@@ -37,6 +37,7 @@ from cir_core.language.openai.waiting import NAP, pieces, release
 
 _THINKING = 4000        # extra tokens for models that count their reasoning as part of the answer
 _LEAST_ROOM = 16        # tokens in which no answer fits
+_CEILINGS = 2           # kept to within one call: the model's own, and what its context leaves beside the prompt
 # Own code: the client's max_retries knows neither refused features nor a deadline, and tenacity would need a function
 # of ours for each.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
@@ -98,7 +99,7 @@ class Chat:
             LanguageModelUnavailable, LanguageModelError, Stopped: as ``LanguageModel.complete``.
         """
         refused, named, tries = self._refused, frozenset[str](), 0
-        most = self._ceiling
+        most, ceilings = self._ceiling, 0
         while True:
             self._still(call)
             result = self._once(request, refused, most, call)
@@ -126,8 +127,9 @@ class Chat:
             if says_nothing(complaint) and not refused.issuperset(FORMS):
                 refused |= set(FORMS)
                 continue
-            if (lower := self._lower(complaint, self._room(request, refused, most))) is not None:
-                most = lower
+            lower = self._lower(complaint, self._room(request, refused, most))
+            if lower is not None and ceilings < _CEILINGS:
+                most, ceilings = lower, ceilings + 1
                 continue
             tries += 1
             if complaint.kind not in PASSING or tries > self._retries(result):
@@ -135,8 +137,8 @@ class Chat:
             self._pause(result, complaint, tries, call)
 
     def _retries(self, error: Fault) -> int:
-        """Further tries after ``error``. Where nobody has ever answered the address is probably wrong, and whoever
-        waits is told at once."""
+        """Further tries after ``error``. An address that has never answered is probably wrong, so the user is told
+        at once."""
         unreached = {"ConnectError": 1, "ConnectTimeout": 0}.get(type(error.__cause__).__name__)
         return self._server.retries if self._reached or unreached is None else min(unreached, self._server.retries)
 

@@ -84,7 +84,7 @@ _CREDIT = re.compile(r"insufficient[_ ](quota|credits?|balance|funds)|billing_ha
 _RATE = re.compile(r"rate.?limit|too many (requests|tokens)\b(?!.{0,40}prompt)|"
                    r"(requests|tokens) per (second|min|hour|day)|throttl|resource_exhausted|quota exceeded|"
                    r"exceeded your current quota|capacity exceeded", re.IGNORECASE)
-_A_MINUTE = re.compile(r"per (?:min|hour|day)\w*\b.{0,40}limit:? *([\d,]{1,13}).{0,40}requested:? *~?([\d,]{1,13})",
+_A_MINUTE = re.compile(r"per (?:min|hour|day)\w*\b.{0,40}limit:? *(\d[\d,]{0,12}).{0,40}requested:? *~?(\d[\d,]{0,12})",
                        re.IGNORECASE | re.DOTALL)
 _AGAIN = re.compile(r"(?:try again|retry)\b.{0,20}? (?:in|after) (?:(\d{1,3})m)?(\d[\d.]{0,9}) ?(ms|s\b|sec)",
                     re.IGNORECASE)

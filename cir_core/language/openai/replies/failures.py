@@ -18,7 +18,8 @@ class ImagesTooLarge(Exception):
 
 def explained(error: Fault, complaint: Complaint, server: Server, tries: int) -> LanguageModelError:
     """The error for the user. It contains no key, and no cause that does."""
-    said, tried, host = _short(complaint, server), _tried(tries), server.host
+    short, tried, host = _short(complaint, server), _tried(tries), server.host
+    said = short if not short or short[-1] in ".!?…" else f"{short}."    # another sentence follows
     match complaint.kind:
         case Kind.POLICY:
             return LanguageModelRefused(f"{host} rejected the request by its content policy{_status(complaint)}: "
@@ -36,20 +37,20 @@ def explained(error: Fault, complaint: Complaint, server: Server, tries: int) ->
                                             "Lower CIRQUE_LLM_IMAGE_EDGE, or raise the account's limit.")
         case Kind.MODEL:
             return LanguageModelError(f"{host} has no model '{server.model}' at this address"
-                                      f"{_status(complaint, said)}. Check CIRQUE_LLM_MODEL and {_ADDRESS[6:]}")
+                                      f"{_status(complaint, short)}. Check CIRQUE_LLM_MODEL and {_ADDRESS[6:]}")
         case Kind.ADDRESS:
-            return LanguageModelError(f"{host} did not return a chat completion{_status(complaint, said)}. {_ADDRESS}")
+            return LanguageModelError(f"{host} did not return a chat completion{_status(complaint, short)}. {_ADDRESS}")
         case Kind.EMPTY:
-            return LanguageModelUnavailable(f"{host} sent no answer ({said}){tried}. Look at the server's log.")
+            return LanguageModelUnavailable(f"{host} sent no answer ({short}){tried}. Look at the server's log.")
         case Kind.BUSY:
-            return LanguageModelUnavailable(f"{host} failed{_status(complaint, said)}{tried}. Look at the server's "
+            return LanguageModelUnavailable(f"{host} failed{_status(complaint, short)}{tried}. Look at the server's "
                                             "log or status page.")
         case Kind.UNREADABLE:
             return LanguageModelUnavailable(f"{host} sent a reply that cirque stopped reading: {error}. Check that "
                                             "CIRQUE_LLM_BASE_URL is a chat server's address, and look at the server's "
                                             "log.")
         case Kind.LOST:
-            return LanguageModelUnavailable(f"{host} {_silence(error, said, server)}{tried}.{_advice(error)}")
+            return LanguageModelUnavailable(f"{host} {_silence(error, short, server)}{tried}.{_advice(error)}")
         case kind:
             made = ImagesRefused if kind is Kind.NO_IMAGES else LanguageModelError
             return made(f"{host} refuses the request{_status(complaint)}: {said} {_remedy(kind, server)}")

@@ -12,6 +12,7 @@ from PIL import Image, ImageCms, TiffImagePlugin
 from cir_core.errors import ImageUnreadable
 from cir_core.images.load import for_encoder, open_image, process_image, save_thumbnail
 from cir_core.images.pixels import consumed_to_rgb, to_rgb
+from cir_core.images.png_chunks import without_texts
 from tests.fakes.memory import grown
 from tests.fakes.mixed_folder import huge_png
 
@@ -279,6 +280,24 @@ PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 ])
 def test_long_texts_in_a_png_are_no_matter_of_its_pixels(data, after):
     assert opened(with_chunks(data, after=after)).getpixel((4, 4)) == RED
+
+
+def test_very_many_chunks_take_no_memory():
+    many = with_chunks(chunk(b"teSt", b"") * 200_000)
+    stream = io.BytesIO(many)
+    assert without_texts(stream) == (stream, None) and stream.tell() == 0
+    assert opened(many).getpixel((4, 4)) == RED
+
+
+def test_a_disk_that_fails_while_a_png_is_looked_through():
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() > 20:
+                raise OSError(5, "Input/output error")
+            return super().read(size)
+
+    with pytest.raises(ImageUnreadable, match="cannot be read from disk: Input/output error"):
+        opened(Failing(encoded(Image.new("RGB", (8, 8)))))
 
 
 @pytest.mark.parametrize("size", [len(PROFILE), 1_500_000, 2**24 + 1])

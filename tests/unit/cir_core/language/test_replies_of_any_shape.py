@@ -16,7 +16,8 @@ from cir_core.language.openai.server import Server
 SERVER = Server("http://localhost:1/v1", "m", "sk-secret-secret")
 WORDS = st.sampled_from((
     "", "stop", "length", "text", "thinking", "refusal", "error", "429", "500", "content_filter", "{", "\ud800",
-    '{"error": {"code": 429}}', "max_tokens must be at most 9", "try again in 1.5s", "a" * 50))
+    '{"error": {"code": 429}}', "max_tokens must be at most 9", "try again in 1.5s", "per min: limit , requested ,",
+    "a" * 50))
 NAMES = st.sampled_from([
     "choices", "message", "delta", "content", "text", "type", "thinking", "reasoning_content", "reasoning_details",
     "refusal", "tool_calls", "function", "function_call", "arguments", "finish_reason", "usage", "prompt_tokens",
