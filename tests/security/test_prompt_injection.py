@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from cir_core.language.openai.messages import messages
-from cir_core.language.openai.replies.reading import WrongForm, read_answer
+from cir_core.language.openai.reading import WrongForm, read_answer
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import (
     ROLES,

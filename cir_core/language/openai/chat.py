@@ -16,6 +16,7 @@ from cir_core.language.openai.bounded import ReplyRefused, bounded_client
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
 from cir_core.language.openai.messages import without_system
+from cir_core.language.openai.reading import has_object, spoken
 from cir_core.language.openai.replies.complaints import (
     PASSING,
     Complained,
@@ -31,7 +32,6 @@ from cir_core.language.openai.replies.complaints import (
 )
 from cir_core.language.openai.replies.contents import Said, said_in
 from cir_core.language.openai.replies.failures import ImagesTooLarge, explained, out_of_time
-from cir_core.language.openai.replies.reading import has_object, spoken
 from cir_core.language.openai.server import Server
 from cir_core.language.openai.waiting import NAP, pieces, release
 

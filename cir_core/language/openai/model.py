@@ -16,8 +16,8 @@ from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.form import schema
 from cir_core.language.openai.messages import messages, repair
+from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
 from cir_core.language.openai.replies.failures import ImagesTooLarge, refused_images, refused_size
-from cir_core.language.openai.replies.reading import WrongForm, partial_fields, read_answer
 from cir_core.language.openai.server import Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task

@@ -1,1 +1,1 @@
-"""What servers reply: read, understood and put into words."""
+"""What servers reply: an answer, or a complaint, and the error that a person is shown for it."""

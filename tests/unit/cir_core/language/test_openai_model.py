@@ -20,9 +20,9 @@ from cir_core.language import prompts
 from cir_core.language.openai.form import in_words, schema
 from cir_core.language.openai.messages import messages, without_system
 from cir_core.language.openai.pictures import data_url
-from cir_core.language.openai.replies.reading import WrongForm, has_object, partial_fields, read_answer
-from cir_core.language.openai.replies.wording import bare
+from cir_core.language.openai.reading import WrongForm, has_object, partial_fields, read_answer
 from cir_core.language.openai.server import Server
+from cir_core.language.openai.wording import bare
 from cir_core.language.prompts import Prompt, load, quoted
 from cir_core.language.tasks import (
     ROLES,

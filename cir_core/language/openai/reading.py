@@ -10,8 +10,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from cir_core.language.openai.replies.mending import mended
-from cir_core.language.openai.replies.wording import clean
+from cir_core.language.openai.mending import mended
+from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
 from cir_core.language.tasks.base import CUT_OFF
 from cir_core.support.texts import quoted
@@ -36,7 +36,7 @@ class WrongForm(Exception):
 
 def read_answer(task: Task[A], text: str) -> A:
     """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON. What is not quite JSON
-    is mended (:mod:`cir_core.language.openai.replies.mending`); an answer that was cut off says so in its notes.
+    is mended (:mod:`cir_core.language.openai.mending`); an answer that was cut off says so in its notes.
 
     Raises:
         WrongForm: no JSON object, or not a valid answer to ``task``.
