@@ -151,7 +151,8 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         warming: Warming = app.state.warming
         server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors, warming,
                          app.state.constructions, open_page=open_page)
-        server.run(sockets=[listener])
+        with services.processes.serving(f"http://{host}:{port}"):
+            server.run(sockets=[listener])
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
     # hold up the end for minutes.
     end = threading.Timer(_AT_THE_END, os._exit, (0,))

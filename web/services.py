@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
@@ -23,6 +23,7 @@ from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.judges import ComparisonJudges
 from cir_core.sessions.service import SearchService
 from cir_core.settings import Settings
+from storage.engine.processes import ServingProcesses
 from storage.engine.readiness import Readiness
 from web.http.long_actions import Runs
 from web.http.meter import Meter
@@ -49,6 +50,10 @@ class Services:
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
     quota: UploadQuota = field(default_factory=UploadQuota.unlimited)
+
+    @cached_property
+    def processes(self) -> ServingProcesses:
+        return ServingProcesses(self.settings.home, sqlite=self.settings.resolved_database_url.startswith("sqlite"))
 
 
 def open_services(settings: Settings) -> Services:

@@ -11,10 +11,12 @@ import codecs
 import csv
 import io
 import json
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from annotation.tables.columns import Table, Type
 from cir_core.support.spreadsheets import as_text
@@ -56,10 +58,21 @@ def to_parquet(table: Table) -> bytes:
 def as_zip(files: Mapping[str, bytes]) -> bytes:
     """The files in one archive; the same files give the same bytes."""
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), data, zipfile.ZIP_DEFLATED)
+    write_zip(content, files)
     return content.getvalue()
+
+
+def write_zip(target: IO[bytes], files: Mapping[str, bytes | Path]) -> None:
+    """:func:`as_zip` of files that may be on the disk, which are not held in memory, to ``target``."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, _EARLIEST)
+            if isinstance(data, bytes):
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+                continue
+            entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, data.stat().st_size
+            with data.open("rb") as source, archive.open(entry, "w") as part:
+                shutil.copyfileobj(source, part, 2**20)
 
 
 def _cell(value: Any) -> str:

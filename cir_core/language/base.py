@@ -28,3 +28,8 @@ class LanguageModel(Protocol):
             Stopped: ``watch`` requested a stop while the answer was being received.
             LanguageModelError: anything else, e.g. an answer in the wrong form.
         """
+
+
+def model_alone(name: str) -> str:
+    """A language model's name without where its server is, for what searchers read: "qwen@host:8000" is "qwen"."""
+    return " + ".join(part.rpartition("@")[0] or part for part in name.split(" + "))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from cir_core.types.ids import new_id
 
@@ -50,6 +51,40 @@ def reserve(path: Path, size: int) -> None:
                 if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):   # not every file system can
                     raise
         file.truncate(size)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open for reading a file that somebody else may have put there. Raises ``OSError``, also for what is no regular
+    file: opening a named pipe would wait for its writer, for ever."""
+    _check_regular(path, path.stat())
+    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
+    try:
+        _check_regular(path, os.fstat(file.fileno()))    # it may be another one now
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
+
+
+def bounded_lines(file: BinaryIO, most: int | None) -> Iterator[tuple[int, bytes | None]]:
+    """Offset and content of each line from where ``file`` stands; None for a line of more than ``most`` bytes, which is
+    passed over without being held."""
+    offset = file.tell()
+    while line := file.readline(-1 if most is None else most + 1):
+        start, offset = offset, offset + len(line)
+        if most is None or len(line) <= most:
+            yield start, line
+            continue
+        while not line.endswith(b"\n") and (line := file.readline(2**16)):
+            offset += len(line)
+        yield start, None
 
 
 def why_not_written(error: OSError) -> str:

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cir_core.support.files import write_durably
+from cir_core.errors import DatasetError
+from cir_core.support.files import bounded_lines, open_regular, write_durably
 
 _SYNC_LINES = 64
 _SYNC_SECONDS = 2.0
@@ -72,25 +73,30 @@ class Lines:
         self._unsynced, self._synced = 0, time.monotonic()
 
 
-def read_heading(path: Path) -> dict[str, Any] | None:
-    """The heading of the file at ``path``; None if there is none."""
-    return next((line for _, _, line in whole_lines(path)), None)
+def read_heading(path: Path, most: int | None = None) -> dict[str, Any] | None:
+    """The heading of the file at ``path``; None if there is none. ``most``: as in :func:`whole_lines`."""
+    return next((line for _, _, line in whole_lines(path, most=most)), None)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def whole_lines(path: Path, kind: type = dict, start: int = 0) -> Iterator[tuple[int, int, Any]]:
+def whole_lines(path: Path, kind: type = dict, start: int = 0,
+                most: int | None = None) -> Iterator[tuple[int, int, Any]]:
     """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file. ``start``:
-    offset of the first line to read."""
+    offset of the first line to read. ``most``: bytes of a line of a file that others may have written; a longer one
+    raises ``DatasetError``."""
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return
     with file:
         file.seek(start)
-        for content in file:
+        for start, content in bounded_lines(file, most):
+            if content is None:
+                raise DatasetError(f"{path} has a line of more than {(most or 0) >> 20} MB, which no construction "
+                                   "writes. Check the file, or construct it again.")
             try:
                 line = json.loads(content)
             except (ValueError, RecursionError):
@@ -98,4 +104,3 @@ def whole_lines(path: Path, kind: type = dict, start: int = 0) -> Iterator[tuple
             if not content.endswith(b"\n") or not isinstance(line, kind):
                 return
             yield start, start + len(content), line
-            start += len(content)

@@ -32,7 +32,9 @@ def print_estimate(found: Estimate, heading: str) -> None:
     if found.roles:
         out.print(table)
     cost = "" if found.cost is None else f", cost {found.cost:,.2f}"
-    out.print(f"About {duration(found.seconds)}{cost}; basis: {found.basis}.", soft_wrap=True)
+    busy = "" if found.busy_seconds is None else (
+        f" (up to {duration(found.busy_seconds)} while the machine has as much other work as now)")
+    out.print(f"About {duration(found.seconds)}{busy}{cost}; basis: {found.basis}.", soft_wrap=True)
 
 
 def print_report(report: ConstructionReport, folder: Path) -> None:

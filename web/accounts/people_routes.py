@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter
 
 from annotation.accounts.roles import ROLES, SAYS, as_role
-from annotation.accounts.service import PeopleService, link_path
+from annotation.accounts.service import link_path
 from annotation.records import Person
 from cir_core.errors import AccessError, CirqueError
 from web.http.json_api import Fields, get_endpoint, post_endpoint
@@ -24,20 +24,20 @@ def people_routes(services: Services) -> APIRouter:
     people = services.people
 
     def everybody(visitor: Visitor, query: Mapping[str, str]) -> dict[str, Any]:
-        return _list(people)
+        return _list(services)
 
     def add(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         added = people.add(fields["name"], fields["password"], as_role(fields["role"]), by=visitor.name)
-        return {"added": added.name, **_list(people)}
+        return {"added": added.name, **_list(services)}
 
     def role(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         """``withdrawn``: number of open invitations withdrawn from a former admin; likewise in ``active``."""
         changed = people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
-        return {"withdrawn": changed.withdrawn, **_list(people)}
+        return {"withdrawn": changed.withdrawn, **_list(services)}
 
     def password(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         people.set_password(_text(fields, "name"), fields["password"], by=visitor.name)
-        return _list(people)
+        return _list(services)
 
     def active(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         name, wanted = _text(fields, "name"), fields["active"]
@@ -45,8 +45,8 @@ def people_routes(services: Services) -> APIRouter:
             raise AccessError("“active” must be true or false.")
         if wanted:
             people.reactivate(name, by=visitor.name)
-            return _list(people)
-        return {"withdrawn": people.deactivate(name, by=visitor.name).withdrawn, **_list(people)}
+            return _list(services)
+        return {"withdrawn": people.deactivate(name, by=visitor.name).withdrawn, **_list(services)}
 
     def invite(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         """``path``: the link, relative to the app's root. Returned only once; the database stores its digest."""
@@ -54,11 +54,11 @@ def people_routes(services: Services) -> APIRouter:
         if not uses.is_integer():
             raise AccessError("“uses” must be a whole number.")
         secret = people.invite(as_role(fields["role"]), days, int(uses), visitor.name)
-        return {"path": link_path(secret), **_list(people)}
+        return {"path": link_path(secret), **_list(services)}
 
     def withdraw(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         people.withdraw(_text(fields, "invitation"), by=visitor.name)
-        return _list(people)
+        return _list(services)
 
     routes.add_api_route("/all", get_endpoint(_admin(everybody)), methods=["GET"])
     for path, call, required, optional in (
@@ -83,8 +83,10 @@ def _admin(work: Callable[[Visitor, _Given], dict[str, Any]]) -> Callable[[Visit
     return checked
 
 
-def _list(people: PeopleService) -> dict[str, Any]:
+def _list(services: Services) -> dict[str, Any]:
+    people, processes = services.people, services.processes
     return {
+        "notice": processes.advice(processes.others()),
         "people": [_shown(person) for person in people.people()],
         "invitations": [
             {"invitation": one.handle, "role": one.role, "uses_left": one.uses_left, "created_by": one.created_by,

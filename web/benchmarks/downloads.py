@@ -3,12 +3,15 @@ targets at a threshold as ``cirque construct multi-target`` does."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from annotation.tables.files import as_zip
+from annotation.tables.files import write_zip
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.targets import broken_lines
 from cir_core.construct.filtering.files import filter_sessions, raw_files
@@ -30,8 +33,7 @@ def filtered_files(folder: ConstructionFolder, settings: FilterSettings) -> Resp
     with TemporaryDirectory(prefix="cirque-benchmark-") as made:
         out = Path(made) / "filtered"
         filter_sessions(raw_files(folder.path), out, settings, explain=True)
-        content = _zipped(out)
-    return _zip_answer(content, f"{file_stem(folder.name)} epsilon {settings.epsilon} tau {settings.tau:g}.zip")
+        return _zip_answer(out, f"{file_stem(folder.name)} epsilon {settings.epsilon} tau {settings.tau:g}.zip")
 
 
 def target_files(folder: ConstructionFolder, threshold: float) -> Response:
@@ -47,15 +49,21 @@ def target_files(folder: ConstructionFolder, threshold: float) -> Response:
             notes += [f"{path.stem}: {broken_lines(faults.count)}\n"] if faults.count else []
         if notes:
             (out / "NOTES.txt").write_text("".join(notes), "utf-8")
-        content = _zipped(out)
-    return _zip_answer(content, f"{file_stem(folder.name)} threshold {threshold:g}.zip")
+        return _zip_answer(out, f"{file_stem(folder.name)} threshold {threshold:g}.zip")
 
 
-def _zipped(folder: Path) -> bytes:
-    return as_zip({path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
-                   if path.is_file()})
+def _zip_answer(folder: Path, name: str) -> Response:
+    """The files in ``folder``, which may be large: the archive is on the disk while it is sent."""
+    archive = TemporaryFile()   # noqa: SIM115  closed when it is sent; a killed process leaves nothing either
+    write_zip(archive, {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))
+                        if path.is_file()})
+    size = archive.tell()
+    archive.seek(0)
+    return StreamingResponse(_sent(archive), media_type="application/zip", headers={
+        "Content-Length": str(size), "Content-Disposition": disposition(name), "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff"})
 
 
-def _zip_answer(content: bytes, name: str) -> Response:
-    return Response(content, media_type="application/zip", headers={
-        "Content-Disposition": disposition(name), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+def _sent(archive: IO[bytes]) -> Iterator[bytes]:
+    with archive:
+        yield from iter(partial(archive.read, 2**18), b"")

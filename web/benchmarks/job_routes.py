@@ -104,7 +104,7 @@ class ConstructionRoutes:
         check(visitor, "manage")
         request = read_request(sent, self._services)
         self._check_free(request)
-        return Deferred(lambda: self._estimated(request))
+        return Deferred(lambda: self._estimated(request), "estimate")
 
     def _estimated(self, request: ConstructionRequest) -> Dict:
         settings, construction = self._services.settings, request.construction(self._services)
@@ -182,6 +182,7 @@ def _progress(job: JobState) -> Dict:
 def _estimate_json(found: Estimate) -> Dict:
     return {
         "sessions": found.sessions, "calls": found.calls, "seconds": found.seconds, "cost": found.cost,
+        "busy_seconds": found.busy_seconds,
         "basis": found.basis,
         "roles": [{"role": name, "calls": one.calls, "most": one.most, "prompt_tokens": one.prompt_tokens,
                    "completion_tokens": one.completion_tokens} for name, one in found.roles.items()],

@@ -49,11 +49,12 @@ class BackgroundPool:
 
 
 REPORTS = BackgroundPool(2, "cirque-analysis")
+BENCHMARKS = BackgroundPool(2, "cirque-benchmarks")   # reading constructions, whose files others made
 SCORES = BackgroundPool(1, "cirque-scores")
 CONSTRUCTIONS = BackgroundPool(1, "cirque-construct")   # whose journal survives a killed process
 
 
 def leave() -> bool:
     """All of them, even where the first has something under way."""
-    left = [threads.leave() for threads in (REPORTS, SCORES, CONSTRUCTIONS)]
+    left = [threads.leave() for threads in (REPORTS, BENCHMARKS, SCORES, CONSTRUCTIONS)]
     return any(left)

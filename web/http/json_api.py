@@ -32,7 +32,7 @@ from cir_core.errors import (
     UsedToken,
 )
 from cir_core.support.texts import shortened
-from web.http.background import REPORTS
+from web.http.background import BENCHMARKS, REPORTS
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
@@ -59,8 +59,12 @@ _threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")
 _shares = ConcurrencyLimits()
 _OF_A_PERSON, _OF_A_STUDY = 3, 8   # threads at a time: a row that somebody holds must not keep all of them
 _SEARCHES = 2
-_slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
+_PAGE_THREADS, _PAGE_THREADS_OF_A_PERSON = 3, 2
+_pages: dict[str, ThreadPoolExecutor] = {}   # for slow calls, by page: what holds up one page holds up no other
 _STILL_THERE_EVERY = 1.0   # seconds
+_READ_SECONDS, _DEFERRED_SECONDS = 60.0, 600.0
+_TAKES_LONG = ("This takes longer than usual, so the page does not wait for it any more. Reload it in a few minutes; "
+               "if it happens again, the server's files or its database may be hard to reach.")
 
 
 def reply(payload: object, status: int = 200) -> Response:
@@ -96,9 +100,14 @@ def refused(error: CirqueError) -> Response:
 @dataclass(frozen=True)
 class Deferred:
     """A result computed in the background pool, so that nothing else waits for it. ``work`` changes nothing but the
-    action log. It is skipped if the caller has gone, and abandoned at shutdown."""
+    action log. It is skipped if the caller has gone, and abandoned at shutdown. ``limited``: what a person may have
+    under way twice at a time; "" without a limit."""
 
     work: Callable[[], object]
+    limited: str = ""
+
+    def shares(self, person: str) -> list[ConcurrencyLimit]:
+        return [ConcurrencyLimit(self.limited, person, 2)] if self.limited else []
 
 
 def get_endpoint(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
@@ -156,9 +165,16 @@ def check_opener(visitor: Visitor, opener: object) -> None:
                           "or sign in as before.")
 
 
-async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
-    """Run ``work`` in the thread pool of these endpoints."""
-    return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, carried(work))
+async def in_thread(work: Callable[[], Any], *, page: str | None = None) -> Any:
+    """Run ``work`` in the thread pool of these endpoints, or in that of slow calls of ``page``."""
+    threads = _threads if page is None else _threads_of(page)
+    return await asyncio.get_running_loop().run_in_executor(threads, carried(work))
+
+
+def _threads_of(page: str) -> ThreadPoolExecutor:
+    if page not in _pages:   # on the event loop alone
+        _pages[page] = ThreadPoolExecutor(_PAGE_THREADS, thread_name_prefix=f"cirque-{page}")
+    return _pages[page]
 
 
 async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
@@ -172,20 +188,27 @@ async def in_shared_thread(work: Callable[[], Any], person: str, study: object) 
 
 def finish() -> None:
     """Wait at shutdown for running calls, so that everything is saved."""
-    for threads in (_threads, _slow_threads):
+    for threads in (_threads, *_pages.values()):
         threads.shutdown()
 
 
-async def in_search_thread(work: Callable[[], Any], person: str) -> Any:
+async def in_search_thread(work: Callable[[], Any], person: str, page: str) -> Any:
     """Run work that searches, one call of a person at a time, and of all people fewer than there are threads. Raises
     ``StorageError`` on timeout."""
     async with _shares.within(ConcurrencyLimit("search", person, 1), ConcurrencyLimit("searches", "", _SEARCHES)):
-        return await in_thread(work, slow=True)
+        return await in_thread(work, page=page)
+
+
+async def _in_page_thread(work: Callable[[], Any], person: str, page: str) -> Any:
+    """Run a slow call, of which a person leaves threads to others. Raises ``StorageError`` on timeout."""
+    async with _shares.within(ConcurrencyLimit(page, person, _PAGE_THREADS_OF_A_PERSON)):
+        return await in_thread(work, page=page)
 
 
 async def _answer(
     request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False, searches: bool = False,
 ) -> Response:
+    page = request.url.path.removeprefix(request.scope.get("root_path", "")).strip("/").partition("/")[0]
     try:
         visitor = visitor_of(request)
     except AccessError as error:
@@ -199,20 +222,35 @@ async def _answer(
         return _answered(lambda: work(visitor))
 
     try:
-        found = await (in_search_thread(answer, visitor.name) if searches else
-                       in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
+        if slow and request.method == "GET":   # a call that changes something is waited for until it is over
+            found = await asyncio.wait_for(asyncio.shield(_in_page_thread(answer, visitor.name, page)), _READ_SECONDS)
+        else:
+            found = await (in_search_thread(answer, visitor.name, page) if searches else
+                           _in_page_thread(answer, visitor.name, page) if slow else
+                           in_shared_thread(answer, visitor.name, study))
+        if isinstance(found, Deferred):
+            async with _shares.within(*found.shares(visitor.name)):
+                return await _waited_for(request, found.work, page)
+    except TimeoutError:
+        return refused(TryLater(_TAKES_LONG))
     except StorageError as error:
         return refused(error)
-    return await _waited_for(request, found.work) if isinstance(found, Deferred) else found
+    return found
 
 
-async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
-    answer = asyncio.wrap_future(REPORTS.submit(carried(lambda: _answered(work))))
+async def _waited_for(request: Request, work: Callable[[], object], page: str) -> Response:
+    """Raises ``TimeoutError``."""
+    pool = BENCHMARKS if page == "benchmarks" else REPORTS
+    answer = asyncio.wrap_future(pool.submit(carried(lambda: _answered(work))))
+    until = asyncio.get_running_loop().time() + _DEFERRED_SECONDS
     while not answer.done():
         await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)
         if not answer.done() and await request.is_disconnected():
             answer.cancel()   # what has begun goes on: others may wait for it
             return Response(status_code=499)
+        if not answer.done() and asyncio.get_running_loop().time() > until:
+            answer.cancel()
+            raise TimeoutError
     found = await answer
     assert isinstance(found, Response), "what comes later is not put off again"
     return found

@@ -132,7 +132,7 @@ function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type
         h("button", { class: "cq-btn small", type: "button", text: "Withdraw", "aria-label": `Withdraw the invitation ${one.invitation}`, onclick: () => withdraw(one) }))))] : []));
   }
 
-  body.replaceChildren(h("h1", { text: "People" }), list, ...(me.open ? [] : [inviteForm()]), addForm(),
+  body.replaceChildren(h("h1", { text: "People" }), ...(first.notice ? [h("p", { class: "cq-note", role: "note", text: first.notice })] : []), list, ...(me.open ? [] : [inviteForm()]), addForm(),
     h("section", { "aria-label": "Roles" }, h("h2", { text: "Roles" }),
       h("dl", { class: "cq-peroles" }, first.roles.map(({ role, says }) => h("div", {}, h("dt", { text: role }), h("dd", { text: says }))))));
   draw(first);

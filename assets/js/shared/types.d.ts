@@ -32,7 +32,7 @@ interface Me { name: string; role: string; open: boolean; may: string[]; pages: 
 interface Account { name: string; role: string; active: boolean; created_at: string }
 interface Invitation { invitation: string; role: string; uses_left: number; created_by: string; expires_at: string }
 interface People {
-  people: Account[]; invitations: Invitation[]; roles: { role: string; says: string }[];
+  notice: string; people: Account[]; invitations: Invitation[]; roles: { role: string; says: string }[];
   withdrawn?: number; added?: string; path?: string;
 }
 interface Act { number: number; at: string; kind: string; by: string; about: string; details: Record<string, unknown> }
@@ -290,7 +290,7 @@ interface TargetPage {
   histogram: TargetBar[]; queries: TargetedQuery[];
 }
 interface ConstructionEstimate {
-  sessions: number; calls: number; seconds: number; cost: number | null; basis: string; notes: string[]; model: string;
+  sessions: number; calls: number; seconds: number; busy_seconds: number | null; cost: number | null; basis: string; notes: string[]; model: string;
   roles: { role: string; calls: number; most: number; prompt_tokens: number; completion_tokens: number }[];
 }
 interface ConstructionChoices {

@@ -20,6 +20,7 @@ from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import try_lock
+from cir_core.support.files import open_regular
 from cir_core.support.texts import quoted
 
 NAME_LIMIT = 80
@@ -101,6 +102,7 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
                 raws_at, paths, kind = targets_at, found, "targets"
         ours = (raws_at, journal, *paths, *((card_at,) if kind == "targets" else ()))
         links = [path.name for path in ours if path.is_symlink()]
+        others = [path.name for path in (*paths, journal) if path.exists() and not path.is_file()]
         known = bool(paths) or journal.is_file()
         size = sum(path.stat().st_size for path in (paths or [journal])) if known else 0
         changed = max((path.stat().st_mtime for path in (*paths, journal) if path.exists()), default=0.0)
@@ -109,6 +111,9 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     if links:
         raise DatasetError(f"{quoted(name)} holds a symbolic link ({links[0]}), which is not followed. Put the file "
                            "itself there.")
+    if others:
+        raise DatasetError(f"{quoted(name)} holds {others[0]}, which is no file but a folder, a pipe or a device. "
+                           "Remove it, or put the file itself there.")
     if not known:
         raise UnknownBenchmark(_unknown(name))
     if size > MOST_BYTES:
@@ -116,7 +121,7 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
                            "the command line: cirque construct filter and describe.")
     try:
         raws = tuple(_head(path, *_size_and_time(path)) for path in paths) if kind == "sessions" else ()
-        card = read_card(journal) or _card_of(raws) or (_card_beside(card_at) if kind == "targets" else {})
+        card = read_card(journal, _CARD_BYTES) or _card_of(raws) or (_card_beside(card_at) if kind == "targets" else {})
     except CirqueError as error:
         raise DatasetError(str(error).replace(str(folder), quoted(name))) from error
     except (OSError, ValueError, RecursionError) as error:
@@ -191,7 +196,8 @@ def _files(folder: Path, name: str, pattern: str) -> tuple[Path, list[Path]]:
 def _card_beside(path: Path) -> Mapping[str, Any]:
     """Of files that were copied without their journal."""
     try:
-        found = json.loads(path.read_bytes()) if path.stat().st_size <= _CARD_BYTES else None
+        with open_regular(path) as file:
+            found = json.loads(file.read(_CARD_BYTES)) if path.stat().st_size <= _CARD_BYTES else None
     except FileNotFoundError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from cir_core.datasets.readers.circled_raw import MOST_RECORD
+from cir_core.errors import DatasetError
 from cir_core.support.json_lines import whole_lines
 
 _PERIOD = 120.0     # seconds that a rate is measured over
@@ -42,12 +44,12 @@ class JournalFollower:
             if followed is None or followed.inode != found.st_ino or found.st_size < followed.offset:
                 followed = self._known[path] = _Followed(found.st_ino)
             try:
-                for _, end, line in whole_lines(path, start=followed.offset):
+                for _, end, line in whole_lines(path, start=followed.offset, most=MOST_RECORD):
                     followed.offset = end
                     if isinstance(at := line.get("at"), int):
                         followed.over.add(at)
-            except OSError:
-                pass    # removed in the meantime: what is known so far
+            except (OSError, DatasetError):
+                pass    # removed in the meantime, or a line that is none: what is known so far
             return len(followed.over), self._rate(followed)
 
     def _rate(self, followed: _Followed) -> float | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
 from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
+from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.json_files import read_array
 from cir_core.datasets.readers.circled import session_of_raw
+from cir_core.errors import DatasetError
 
-_MOST_BYTES = 2**26
+_MOST_BYTES, _MOST_RECORD = 2**25, 2**20
 
 
 def judged_files(folder: Path) -> list[Path]:
@@ -45,16 +46,14 @@ def _content(one: BrowsedSession) -> str:
 
 def _scores_in(path: Path) -> Iterator[JudgedSession]:
     try:
-        content: Any = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        for _, one in read_array(path, ValidationIssues(collect=True), key="sessions", most=_MOST_RECORD):
+            try:
+                score = JudgedSession.from_json(one)
+            except (KeyError, TypeError, AttributeError):
+                continue
+            numbers = all(isinstance(score.scores[name], int | float) for name in DIMENSIONS)
+            texts = all(isinstance(text, str) for text in (score.subset, score.reason, score.content))
+            if numbers and texts and score.content:
+                yield score
+    except (OSError, DatasetError):
         return
-    sessions = content.get("sessions") if isinstance(content, dict) else None
-    for one in sessions if isinstance(sessions, list) else ():
-        try:
-            score = JudgedSession.from_json(one)
-        except (KeyError, TypeError, AttributeError):
-            continue
-        numbers = all(isinstance(score.scores[name], int | float) for name in DIMENSIONS)
-        texts = all(isinstance(text, str) for text in (score.subset, score.reason, score.content))
-        if numbers and texts and score.content:
-            yield score

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder, text_in
 from cir_core.construct.browse.journal import JournalReader
+from cir_core.construct.browse.memory import MemoryAllowance
 from cir_core.construct.filtering.files import stored_similarities
 from cir_core.construct.filtering.stages import Dropped, FilterSettings, later_turns, ranks_of, texts_of, why_dropped
 from cir_core.datasets.files.issues import ValidationIssues
@@ -144,19 +145,20 @@ class SessionReader:
     def read(self, folder: ConstructionFolder) -> BrowsedSessions:
         """All sessions of ``folder``. Records that are not of the raw form are left out, with a note. Raises
         ``DatasetError`` for a file that cannot be read at all."""
-        faults = ValidationIssues(collect=True)
+        faults, allowance = ValidationIssues(collect=True), MemoryAllowance()
         try:
             if folder.raws:
                 self._journal = _Journal()      # done with
-                found, failures = list(_from_raws(folder, faults)), _failed(folder)
+                found, failures = list(_from_raws(folder, faults, allowance)), _failed(folder)
             else:
                 if not self._journal.continues(folder.journal):
                     self._journal = _Journal(folder.journal.stat().st_ino)
                 found, failures = self._journal.read(folder)
+                allowance = self._journal.allowance
         except OSError as error:
             raise DatasetError(f"The files of {folder.name} cannot be read: {error.strerror}. Reload the "
                                "page.") from error
-        notes = []
+        notes = list(allowance.notes("session", "sessions"))
         if faults.count:
             notes.append(f"{faults.count:,} records are not of CIRCLED's raw form and are left out; construct the "
                          "sessions again, or check the files with cirque datasets check circled.")
@@ -167,13 +169,16 @@ class SessionReader:
         return BrowsedSessions(found, failures, tuple(notes))
 
 
-def _from_raws(folder: ConstructionFolder, faults: ValidationIssues) -> Iterator[BrowsedSession]:
+def _from_raws(
+    folder: ConstructionFolder, faults: ValidationIssues, allowance: MemoryAllowance,
+) -> Iterator[BrowsedSession]:
     number = 0
     for raw in folder.raws:
         subset, images = raw.subset, raw.images
         for place, _, result in raw.results(faults):
-            yield BrowsedSession(number, place, subset, _slim(result), images, raw.path.name)
-            number += 1
+            if allowance.takes(_size(result)):
+                yield BrowsedSession(number, place, subset, _slim(result), images, raw.path.name)
+                number += 1
 
 
 def _failed(folder: ConstructionFolder) -> int:
@@ -189,6 +194,7 @@ class _Journal(JournalReader):
         super().__init__(inode)
         self.found: dict[int, BrowsedSession] = {}
         self.failed: set[int] = set()
+        self.allowance = MemoryAllowance()
 
     def read(self, folder: ConstructionFolder) -> tuple[list[BrowsedSession], int]:
         """All sessions so far, and the number of queries that failed."""
@@ -207,7 +213,14 @@ class _Journal(JournalReader):
         except (KeyError, ValidationError):
             self.failed.add(at)
         else:
-            self.found[at] = BrowsedSession(0, at, "", result, None, dataset=dataset)
+            if self.allowance.takes(_size(result)):
+                self.found[at] = BrowsedSession(0, at, "", result, None, dataset=dataset)
+
+
+def _size(result: RawResult) -> int:
+    """Bytes of memory for what is kept of ``result``, about."""
+    texts = len(result.original_query) + sum(len(turn.relative_caption or "") for turn in result.turns)
+    return 1500 + 1500 * len(result.turns) + 60 * len(result.ground_truth_ids) + 3 * texts
 
 
 def _slim(result: RawResult) -> RawResult:

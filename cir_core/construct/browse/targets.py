@@ -19,8 +19,10 @@ from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.targets.provenance import Candidate, QueryCandidates, from_json, from_line
+from cir_core.construct.browse.memory import MemoryAllowance
+from cir_core.construct.targets.provenance import MOST_LINE, Candidate, QueryCandidates, from_json, from_line
 from cir_core.errors import DatasetError
+from cir_core.support.files import bounded_lines, open_regular
 from cir_core.support.texts import counted, quoted
 
 
@@ -62,7 +64,7 @@ class BrowsedQuery:
     def read(self) -> QueryCandidates:
         """With its candidates. Raises ``DatasetError`` if the file has changed."""
         try:
-            with self.file.open("rb") as file:
+            with open_regular(self.file) as file:
                 line = _line_at(file, self.offset)
             if _digest(self.file, line) == self.digest:
                 return from_line(line) if self.subset else from_json(json.loads(line)["result"])
@@ -121,17 +123,19 @@ class TargetReader:
 
 def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
     queries, images, faults = list[BrowsedQuery](), set[str](), 0
+    room = MemoryAllowance()
     for path in paths:
-        offset = 0
-        with path.open("rb") as file:
-            for place, line in enumerate(file):
+        with open_regular(path) as file:
+            for place, (offset, line) in enumerate(bounded_lines(file, MOST_LINE)):
                 try:
-                    queries.append(_browsed(from_line(line), len(queries), place, path.stem, path, offset, line,
-                                            images))
+                    record = from_line(line or b"")
                 except ValidationError:
                     faults += 1
-                offset += len(line)
-    return BrowsedTargets(queries, frozenset(images), 0, (broken_lines(faults),) if faults else ())
+                    continue
+                if room.takes(_size(record)):
+                    queries.append(_browsed(record, len(queries), place, path.stem, path, offset, line or b"", images))
+    notes = (broken_lines(faults),) if faults else ()
+    return BrowsedTargets(queries, frozenset(images), 0, (*notes, *room.notes("query", "queries")))
 
 
 class _Journal(JournalReader):
@@ -142,19 +146,21 @@ class _Journal(JournalReader):
         self._found: dict[int, BrowsedQuery] = {}
         self._failed: set[int] = set()
         self._images: set[str] = set()
+        self._room = MemoryAllowance()
 
     def read(self, path: Path) -> BrowsedTargets:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for at, offset, line in self.new_lines(path):
                 try:
                     record = from_json(line["result"])
                 except (KeyError, ValidationError):
                     self._failed.add(at)
                     continue
-                self._found[at] = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
                 self._failed.discard(at)
+                if self._room.takes(_size(record)):
+                    self._found[at] = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
         queries = [replace(self._found[at], number=number) for number, at in enumerate(sorted(self._found))]
-        return BrowsedTargets(queries, frozenset(self._images), len(self._failed))
+        return BrowsedTargets(queries, frozenset(self._images), len(self._failed), self._room.notes("query", "queries"))
 
 
 def _browsed(
@@ -174,7 +180,12 @@ def _browsed(
 
 def _line_at(file: BinaryIO, offset: int) -> bytes:
     file.seek(offset)
-    return file.readline()
+    return file.readline(MOST_LINE + 1)
+
+
+def _size(record: QueryCandidates) -> int:
+    """Bytes of memory for what is kept of ``record``, about."""
+    return 4 * len(record.text) + 200 * len(record.candidates) + 1000
 
 
 def _digest(path: Path, line: bytes) -> str:

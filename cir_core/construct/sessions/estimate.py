@@ -33,6 +33,7 @@ LETTERS = 4                # of a token of English
 PICTURE = 85               # tokens of an image of 512 pixels at low detail; servers differ
 _ANSWER = {"caption": 60, "merge": 30, "difference": 25}   # tokens
 SECONDS = 2.0              # of a request, until one was measured
+_BUSY = 1.5
 TRIAL = 12                 # sessions that the built-in model constructs for an estimate
 
 
@@ -46,13 +47,15 @@ class RoleEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``cost`` is None without prices. ``basis`` says what the numbers rest on."""
+    """``cost`` is None without prices. ``basis`` says what the numbers rest on. ``busy_seconds``: what it takes while
+    the machine has as much other work as during the trial; None if that was little."""
 
     sessions: int           # left to construct
     roles: Mapping[str, RoleEstimate]
     cost: float | None
     seconds: float
     basis: str
+    busy_seconds: float | None = None
 
     @property
     def calls(self) -> float:
@@ -157,15 +160,17 @@ def _tried(
     builders = construction.builders(subsets, spending)
     step = max(1, len(queries) // TRIAL)
     trial = queries[::step][:TRIAL]
-    seconds = 0.0
+    # Of this thread alone: the other work of a busy machine, twelve estimates at a time included, is not this one's.
+    seconds = waited = 0.0
     for number, (name, query) in enumerate((*trial[:1], *trial)):   # the first one loads what all of them use
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.thread_time()
         with contextlib.suppress(CirqueError):
             builders[name].build(query, SessionWatch(spending))
         if not number:
             spending.answers.clear()
             continue
-        seconds += time.perf_counter() - began
+        seconds += time.thread_time() - used
+        waited += time.perf_counter() - began
     share = len(queries) / max(1, len(trial))
     images = sum(len(subset.image_ids) for subset in subsets)
     expected = {name: number * share for name, number in sorted(spending.answers.items())}
@@ -173,7 +178,8 @@ def _tried(
         expected["caption"] = min(expected["caption"], images)      # each is captioned once
     roles = {name: RoleEstimate(number, round(number), 0, 0) for name, number in expected.items()}
     return Estimate(len(queries), roles, None, seconds * share,
-                    f"a trial of {counted(len(trial), 'session')} with the built-in model, which costs nothing")
+                    f"a trial of {counted(len(trial), 'session')} with the built-in model, which costs nothing",
+                    waited * share if waited > _BUSY * seconds else None)
 
 
 def _assumed(

@@ -131,10 +131,10 @@ def check_card(path: Path, card: Card, *, resume: bool = True) -> None:
                            "Give the same ones to go on, or name another folder with --out.")
 
 
-def read_card(path: Path) -> dict[str, Any] | None:
-    """The card of the journal at ``path``; None if there is none. Raises ``DatasetError`` for a journal that cannot be
-    read: it may have cost money, so it is not overwritten."""
-    heading = read_heading(path)
+def read_card(path: Path, most: int | None = None) -> dict[str, Any] | None:
+    """The card of the journal at ``path``; None if there is none. ``most``: bytes of its line. Raises ``DatasetError``
+    for a journal that cannot be read: it may have cost money, so it is not overwritten."""
+    heading = read_heading(path, most)
     if heading is None and (not path.exists() or path.stat().st_size == 0):
         return None
     if heading is None or heading.get("format") != FORMAT or not isinstance(heading.get("card"), dict):

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cir_core.construct.sessions.spending import Budget
 from cir_core.datasets.readers.soft import Confidence
-from cir_core.support.files import write_atomically
+from cir_core.support.files import open_regular, write_atomically
 
 RUN_FILE = "run.json"
 _MOST_BYTES = 2**20
@@ -46,6 +46,7 @@ def read_run(folder: Path) -> RunRecord | None:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
-        return _ADAPTER.validate_json(path.read_bytes())
+        with open_regular(path) as file:
+            return _ADAPTER.validate_json(file.read(_MOST_BYTES))
     except (OSError, ValidationError):
         return None

@@ -22,7 +22,7 @@ from cir_core.construct.targets.settings import Group
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers.soft import Confidence, Finite
 from cir_core.errors import DatasetError
-from cir_core.support.files import write_atomically
+from cir_core.support.files import bounded_lines, open_regular, write_atomically
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class QueryCandidates:
         return {**asdict(self), "candidates": candidates}
 
 
+MOST_LINE = 4 * 2**20
+"""Bytes of a query with its candidates, which are some hundred: read into objects it takes many times as much."""
 _ADAPTER = TypeAdapter(QueryCandidates)
 
 
@@ -107,13 +109,15 @@ def read_provenance(path: Path, faults: ValidationIssues = RAISE) -> Iterator[Qu
     """The queries in the order of the file, one at a time. Raises ``DatasetError``, or collects lines that are no
     queries into ``faults``."""
     try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with open_regular(path) as lines:
+            for number, (_, line) in enumerate(bounded_lines(lines, MOST_LINE), start=1):
                 try:
-                    found = from_line(line)
+                    found = from_line(line or b"")
                 except ValidationError as error:
                     first = error.errors()[0]
                     why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+                    if line is None:
+                        why = f"it has more than {MOST_LINE >> 20} MB"
                     faults.add(path, f"line {number}", f"it is no query with candidates ({why})",
                                "Construct the file again")
                     continue

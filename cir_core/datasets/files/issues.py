@@ -39,14 +39,16 @@ class ValidationIssues:
 
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
         """Add a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
+        if len(self.found) >= KEPT:
+            self.count += 1
+            return
         named = f"record {record}" if isinstance(record, int) else record
         fault = Fault(str(file), shortened(named, _LONGEST), shortened(problem, _LONGEST).rstrip("."),
                       shortened(remedy, _LONGEST).rstrip("."))
         if not self._collect:
             raise DatasetError(str(fault))
         self.count += 1
-        if len(self.found) < KEPT:
-            self.found.append(fault)
+        self.found.append(fault)
 
 
 RAISE = ValidationIssues()

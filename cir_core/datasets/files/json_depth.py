@@ -39,16 +39,27 @@ class LongNumber(TooDeep):
         self.offset = offset
 
 
+class LongRecord(TooDeep):
+    """``offset``: a nearby byte position."""
+
+    def __init__(self, offset: int, most: int) -> None:
+        ValueError.__init__(self, f"no record: one array or object of more than {most >> 20} MB goes on at byte "
+                                  f"{offset}")
+        self.offset = offset
+
+
 class DepthLimited:
-    """A binary stream of JSON that raises ``TooDeep`` where it is nested deeper than ``DEEPEST``, and
-    ``LongNumber`` before a block with more than a thousand digits in a row.
+    """A binary stream of JSON that raises ``TooDeep`` where it is nested deeper than ``DEEPEST``,
+    ``LongNumber`` before a block with more than a thousand digits in a row, and ``LongRecord`` where
+    something below ``level`` arrays and objects has more than ``most`` bytes, to a block.
 
     Content before that bracket is still returned, so that a parser yields the records
     before it. Brackets in strings do not count; invalid JSON is left to the parser.
     """
 
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
+    def __init__(self, source: BinaryIO, *, level: int = 0, most: int | None = None) -> None:
+        self._source, self._level, self._most = source, level, most
+        self._below = 0      # bytes since the depth was last at most level
         self._offset = source.tell()
         self._depth = 0
         self._in_string = self._after_backslash = False
@@ -68,6 +79,9 @@ class DepthLimited:
         self._digits = digits[-_MOST_DIGITS:]
         if self.passes(block):
             self._offset += len(block)
+            if self._most is not None and self._below > self._most:
+                self._problem = LongRecord(self._offset, self._most)
+                raise self._problem
             return block
         place = self._place(block)
         self._problem = TooDeep(self._offset + place)
@@ -92,6 +106,7 @@ class DepthLimited:
             depths = list(accumulate(map(_STEP.__getitem__, brackets), initial=self._depth))
             if max(depths) > DEEPEST:
                 return False
+        self._below = self._below + len(block) if min(depths) > self._level else 0
         self._depth, self._after_backslash = depths[-1], after_backslash
         self._in_string ^= len(parts) % 2 == 0
         return True

@@ -21,19 +21,21 @@ from pydantic import BaseModel, ValidationError
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
+from cir_core.support.files import open_regular
 from cir_core.support.tables import in_words
 from cir_core.support.texts import quoted, shortened
 
 Record = dict[str, Any]
 _Model = TypeVar("_Model", bound=BaseModel)
 _AGAIN = "Download or export the file again"
-_FLATTER = "No data set is: check that it is the right file"
+_FLATTER = "Check that it is the right file"
 
 
-def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
+def read_array(path: Path, faults: ValidationIssues, *, key: str = "",
+               most: int | None = None) -> Iterator[tuple[int, Record]]:
     """Records of a JSON array of objects with their indices from 0, streamed. ``key``: the array is this member of the
-    file's object. A truncated or broken file is a fault after the records before it, and a repeated key in any object
-    of a record is one before it."""
+    file's object. A truncated or broken file is a fault after the records before it, as is a record of more than
+    ``most`` bytes, and a repeated key in any object of a record is one before it."""
     number = 0
     kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
@@ -43,7 +45,8 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterat
             return
         try:
             made, repeated = _noting_repeated_keys()
-            for record in ijson.items(DepthLimited(source), prefix, use_float=True, map_type=made):
+            limited = DepthLimited(source, level=2 if key else 1, most=most)
+            for record in ijson.items(limited, prefix, use_float=True, map_type=made):
                 for twice in _taken(repeated, record) if repeated else ():
                     faults.add(path, number, f"the key {quoted(twice)} occurs twice in one object",
                                "Keep one of the two")
@@ -61,12 +64,13 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterat
             faults.add(path, number, problem, _AGAIN)
 
 
-def first_value(path: Path, key: str) -> Any:
-    """The first member ``key`` of a JSON object, reading no further than that; None if absent. Raises ``DatasetError``
-    if the file is nested too deep before it."""
+def first_value(path: Path, key: str, *, most: int | None = None) -> Any:
+    """The first member ``key`` of a JSON object, reading no further than that; None if it is absent, or does not end
+    in the first ``most`` bytes. Raises ``DatasetError`` if the file is nested too deep before it."""
     with _opened(path) as source:
+        head: BinaryIO = source if most is None else io.BytesIO(source.read(most))
         try:
-            return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
+            return next(iter(ijson.items(DepthLimited(head), key, use_float=True)), None)
         except TooDeep as error:
             raise DatasetError(f"{path} is {error}, before any {quoted(key)}. {_FLATTER}.") from error
         except (ijson.JSONError, ValueError):
@@ -207,7 +211,7 @@ def _held(record: object) -> str:
 def _opened(path: Path) -> BinaryIO:
     """Open for reading, skipping a byte-order mark. Raises ``DatasetError``."""
     try:
-        source = path.open("rb")
+        source = open_regular(path)
     except FileNotFoundError:
         raise DatasetError(f"{path} is missing. Check the path, or download the data set's annotations.") from None
     except OSError as error:

@@ -22,6 +22,9 @@ from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
 _LONGEST_NAME = 200     # bytes; with a suffix it fits every file system
+MOST_RECORD = 4 * 2**20
+"""Bytes of a session with all its turns. Thirty turns with a hundred hits each have a tenth of that; read into objects,
+it takes up to twenty times as much memory."""
 _BEFORE, _AFTER = ("dataset_name", "config", "data_completeness"), ("filtering_info",)
 
 
@@ -75,7 +78,7 @@ class RawFile:
 
     def results(self, faults: ValidationIssues = RAISE) -> Iterator[tuple[int, dict[str, Any], RawResult]]:
         """Each record's place from 0, the record as it is in the file, and what it says. Raises ``DatasetError``."""
-        for number, record in read_array(self.path, faults, key="results"):
+        for number, record in read_array(self.path, faults, key="results", most=MOST_RECORD):
             found = validated(RawResult, record, self.path, number, faults)
             if found is not None:
                 yield number, record, found
@@ -87,7 +90,8 @@ def open_raw(path: Path, *, to_results: bool = False) -> RawFile:
     if first_byte(path) != b"{":
         raise DatasetError(f"{path} is no raw file of sessions: it holds no JSON object. Give the file that a "
                            "construction wrote (raw/SUBSET.json).")
-    head = {key: first_value(path, key) for key in (_BEFORE if to_results else (*_BEFORE, *_AFTER))}
+    most = MOST_RECORD if to_results else None
+    head = {key: first_value(path, key, most=most) for key in (_BEFORE if to_results else (*_BEFORE, *_AFTER))}
     if not isinstance(head["dataset_name"], str) or not head["dataset_name"]:
         raise DatasetError(f"{path} is no raw file of sessions: it has no dataset_name. Check the file.")
     if not _names_a_file(head["dataset_name"]):

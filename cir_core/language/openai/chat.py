@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -35,6 +36,7 @@ from cir_core.language.openai.replies.failures import ImagesTooLarge, explained,
 from cir_core.language.openai.server import Server
 from cir_core.language.openai.waiting import NAP, pieces, release
 
+_log = logging.getLogger("cirque.language")
 _THINKING = 4000        # extra tokens for models that count their reasoning as part of the answer
 _LEAST_ROOM = 16        # tokens in which no answer fits
 _CEILINGS = 2           # kept to within one call: the model's own, and what its context leaves beside the prompt
@@ -133,7 +135,9 @@ class Chat:
                 continue
             tries += 1
             if complaint.kind not in PASSING or tries > self._retries(result):
-                raise explained(result, complaint, self._server, tries)
+                failure = explained(result, complaint, self._server, tries)
+                _log.warning("%s: %s", self._server.host, failure)   # administrators learn which server it was
+                raise failure
             self._pause(result, complaint, tries, call)
 
     def _retries(self, error: Fault) -> int:

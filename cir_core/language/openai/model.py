@@ -158,7 +158,7 @@ class _Exchange:
                 found = half
         if isinstance(found, WrongForm):
             raise LanguageModelRefused(
-                f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
+                f"{self.model.server.model} answered the role '{self.task.role}' twice in a form that cannot be used; "
                 f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows instructions "
                 "better (CIRQUE_LLM_MODEL).")
         return found.model_copy(update={"notes": (*found.notes, *notes)})
@@ -177,7 +177,7 @@ class _Exchange:
         again = self._too_large(request)
         if isinstance(again, Reply):
             self.chat.remember_edge(pictures, half)
-            note = (f"{self.model.server.host} did not accept images of {edge} pixels; they were sent with {half} "
+            note = (f"The language model's server did not accept images of {edge} pixels; they were sent with {half} "
                     "(CIRQUE_LLM_IMAGE_EDGE)")
             return request, again, (note,)
         raise refused_images(again, self.model.server, half)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
-from cir_core.language.base import LanguageModel
+from cir_core.language.base import LanguageModel, model_alone
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
 from cir_core.language.wrappers.base import Wrapper
@@ -34,5 +34,5 @@ class FallbackLanguageModel(Wrapper):
             raise LanguageModelUnavailable(f"{reason} The built-in language model failed too: {error}") from None
         if watch is not None:
             watch.spent(Usage(models=(self._builtin.name,), stand_ins=(self._builtin.name,)))
-        note = f"the built-in language model answered instead of {self.inner.name}: {reason}"
+        note = f"the built-in language model answered instead of {model_alone(self.inner.name)}: {reason}"
         return answer.model_copy(update={"notes": (*answer.notes, note)})

@@ -9,6 +9,7 @@ from cir_core.language.openai.replies.complaints import Complaint, Dropped, Faul
 from cir_core.language.openai.server import Server
 
 _SHOWN = 300  # characters of a server's message that are shown
+_SERVER = "The language model's server"   # not where it is: searchers read this too, and turns keep it
 _ADDRESS = "Check CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
 
 
@@ -18,7 +19,7 @@ class ImagesTooLarge(Exception):
 
 def explained(error: Fault, complaint: Complaint, server: Server, tries: int) -> LanguageModelError:
     """The error for the user. It contains no key, and no cause that does."""
-    short, tried, host = _short(complaint, server), _tried(tries), server.host
+    short, tried, host = _short(complaint, server), _tried(tries), _SERVER
     said = short if not short or short[-1] in ".!?…" else f"{short}."    # another sentence follows
     match complaint.kind:
         case Kind.POLICY:
@@ -33,7 +34,7 @@ def explained(error: Fault, complaint: Complaint, server: Server, tries: int) ->
             return LanguageModelUnavailable(f"{host} is rate-limiting requests{_status(complaint)}{tried}: {said} "
                                             "Wait a little, or lower CIRQUE_LLM_CONCURRENCY.")
         case Kind.QUOTA:
-            return LanguageModelUnavailable(f"One request is more than the account at {host} may use at once: {said} "
+            return LanguageModelUnavailable(f"One request is more than the server's account may use at once: {said} "
                                             "Lower CIRQUE_LLM_IMAGE_EDGE, or raise the account's limit.")
         case Kind.MODEL:
             return LanguageModelError(f"{host} has no model '{server.model}' at this address"
@@ -59,17 +60,17 @@ def explained(error: Fault, complaint: Complaint, server: Server, tries: int) ->
 def out_of_time(error: Fault | None, server: Server, seconds: float) -> LanguageModelUnavailable:
     """The error for a call that timed out; ``error`` is the last request's fault."""
     why = "" if error is None else f" (last: {_short(complaint_of(error), server)})"
-    return LanguageModelUnavailable(f"{server.host} did not answer within {seconds:.0f} s{why}. Check how busy it is, "
+    return LanguageModelUnavailable(f"{_SERVER} did not answer within {seconds:.0f} s{why}. Check how busy it is, "
                                     "or raise CIRQUE_LLM_TIMEOUT.")
 
 
 def refused_size(said: str, server: Server) -> LanguageModelError:
-    return LanguageModelError(f"{server.host} rejects the request as too large: {_cut(server.redacted(said))} Shorten "
+    return LanguageModelError(f"{_SERVER} rejects the request as too large: {_cut(server.redacted(said))} Shorten "
                               "what you typed, or raise the limit of the server.")
 
 
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
-    return LanguageModelError(f"{server.host} does not accept images of {edge} pixels either: "
+    return LanguageModelError(f"{_SERVER} does not accept images of {edge} pixels either: "
                               f"{_cut(server.redacted(said))} Lower CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the "
                               "server.")
 

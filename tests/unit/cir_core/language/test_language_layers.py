@@ -356,7 +356,7 @@ def test_with_a_server_the_built_in_model_steps_in():
     model = for_encoder(FakeEncoder())
     assert model.name == "m@127.0.0.1:9" and model.sees
     # Nothing listens on port 9.
-    assert "127.0.0.1:9 cannot be reached" in model.complete(MERGE).notes[-1]
+    assert "The language model's server cannot be reached" in model.complete(MERGE).notes[-1]
 
 
 def test_measurements_can_do_without_the_fallback():

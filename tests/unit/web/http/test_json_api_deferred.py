@@ -16,6 +16,7 @@ from tests.fakes.loops import run
 from web.http import json_api
 from web.http.json_api import Deferred, Endpoint, get_endpoint
 from web.http.visitor import LOCAL_VISITOR
+from web.limits.concurrency import ConcurrencyLimits
 
 
 def call(endpoint: Endpoint, gone: threading.Event | None = None) -> Any:
@@ -74,3 +75,51 @@ def test_nothing_is_begun_for_who_has_gone_and_nobody_else_waits(monkeypatch: An
 
     run(story())
     assert begun == ["one", "two", "last"]
+
+
+def asked(path: str, work: Any, person: Any = LOCAL_VISITOR) -> Any:
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b"",
+             "state": {"visitor": person}, "server": ("localhost", 80), "scheme": "http"}
+    return get_endpoint(lambda visitor, query: work(), slow=True)(Request(scope, receive))
+
+
+def test_calls_that_never_end_hold_up_no_other_page_and_are_given_up(monkeypatch: Any) -> None:
+    monkeypatch.setattr(json_api, "_READ_SECONDS", 0.3)
+    monkeypatch.setattr(json_api, "_pages", {})
+    go = threading.Event()
+
+    async def everything() -> tuple[list[Any], Any]:
+        stuck = [asyncio.create_task(asked(f"/benchmarks/{number}", lambda: go.wait(60))) for number in range(5)]
+        other = await asked("/analysis/studies", lambda: {"there": True})
+        return await asyncio.gather(*stuck), other
+
+    try:
+        stuck, other = run(everything())
+    finally:
+        go.set()
+    assert other.status_code == 200
+    assert {one.status_code for one in stuck} == {503} and b"takes longer than usual" in stuck[0].body
+
+
+def test_a_person_has_two_of_a_limited_kind_at_a_time(monkeypatch: Any) -> None:
+    monkeypatch.setattr(json_api, "_shares", ConcurrencyLimits(patience=0.2))
+    go, begun = threading.Event(), threading.Semaphore(0)
+
+    def estimate() -> object:
+        begun.release()
+        return go.wait(60)
+
+    async def everything() -> list[int]:
+        first = [asyncio.create_task(asked("/benchmarks/estimate", lambda: Deferred(estimate, "estimate")))
+                 for _ in range(2)]
+        for _ in first:
+            await asyncio.to_thread(begun.acquire, timeout=60)
+        third = await asked("/benchmarks/estimate", lambda: Deferred(estimate, "estimate"))
+        go.set()
+        return [third.status_code, *(one.status_code for one in await asyncio.gather(*first))]
+
+    assert run(everything()) == [503, 200, 200]
