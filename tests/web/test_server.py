@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,21 +14,22 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.fakes import forked
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running
-from tests.fakes.patience import PATIENCE
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.web import screen
 from tests.web.browsing import at_rest, new_context
 from tests.web.conftest import ROOT, wait_for_address
 
 
 @pytest.fixture
-def start(home: Path, tmp_path: Path) -> Iterator[Callable[[int], tuple[Running, Path]]]:
+def start(home: Path, tmp_path: Path) -> Iterator[Callable[..., tuple[Running, Path]]]:
     started = []
 
-    def run(port: int) -> tuple[Running, Path]:
+    def run(port: int, **settings: str) -> tuple[Running, Path]:
         log = tmp_path / f"{len(list(tmp_path.iterdir()))}.log"
-        environment = environment_of(home, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1")
+        environment = environment_of(home, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1", **settings)
         with log.open("w") as stream:
             process = forked.start("app.py", environment=environment, output=stream)
         started.append(process)
@@ -86,6 +88,42 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     page.reload()
     expect(page.get_by_role("heading", name="longer")).to_be_visible()
     _stop(process, log, signal.SIGTERM)
+    page.close()
+
+
+def test_a_search_whose_server_is_killed_is_offered_again(
+    home: Path, tmp_path: Path, start: Callable[..., tuple[Running, Path]], browser: Browser
+) -> None:
+    waiting = threading.Event()
+    with ChatServer(lambda request: Reply("{}", hold=waiting, longest_hold=PATIENCE)) as model:
+        process, log = start(0, CIRQUE_LLM_BASE_URL=model.url, CIRQUE_LLM_MODEL="m")
+        url = wait_for_address(process, log)
+        page = new_context(browser).new_page()
+        page.goto(url)
+        at_rest(page)
+        page.get_by_role("button", name="Settings", exact=True).click()
+        page.get_by_role("dialog", name="Settings").locator("[name=method][value=cirevl]").check()
+        page.get_by_role("button", name="Apply").click()
+        at_rest(page)
+        page.get_by_role("button", name="Surprise me").click()
+        at_rest(page)
+        chosen = screen.reference(page)
+        screen.text_field(page).fill("in red")
+        screen.text_field(page).press("Enter")
+        wait_for(lambda: model.in_flight > 0)
+        process.kill()
+        process.wait(PATIENCE)
+        waiting.set()
+    process, log = start(int(url.rsplit(":", 1)[1]))
+    wait_for_address(process, log)
+    expect(page.locator(".cq-banner")).to_contain_text("The connection was lost while this was searched: in red")
+    at_rest(page)
+    assert screen.reference(page) == chosen and screen.text_field(page).input_value() == "in red"
+    expect(page.locator(".cq-missing")).to_have_count(0)
+    page.get_by_role("button", name="Search again").click()
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    at_rest(page)
+    expect(page.locator(".cq-banner.warn", has_text="connection")).to_have_count(0)
     page.close()
 
 

@@ -26,7 +26,7 @@ ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
 
 
 def wire_screen(
-    demo: gr.Blocks, services: Services, screen: Screen, view_state: gr.State, mine: gr.JSON,
+    demo: gr.Blocks, services: Services, screen: Screen, view_state: gr.State, tab: gr.JSON,
     bus: gr.HTML, outputs: Sequence[gr.components.Component],
 ) -> None:
     """``bus`` is the panel that carries the page's actions."""
@@ -36,12 +36,12 @@ def wire_screen(
         drawn, panels = screen.draw(view, sessions=sessions)
         return [drawn, *(panels.get(name, gr.skip()) for name in PANELS)]
 
-    def on_load(view: UiState, known: object, request: gr.Request) -> list[Any]:
-        wanted = _session_asked(request)
-        known = known if isinstance(known, list) else []
+    def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
+        wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
+        mine = tab.get("sessions")
         _check_searcher(request)
         try:
-            return draw(arrive(service, view, wanted, known))
+            return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
         except CirqueError as error:
             return draw(replace(view, problem=public_message(error), loaded=True))
 
@@ -82,8 +82,8 @@ def wire_screen(
             yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
 
     # Nothing is asked for before the page's own script is there to see it drawn.
-    read_mine = f"async (view) => [view, await {in_module(SEARCH.script, 'screen.mySessions()')}]"
-    demo.load(on_load, [view_state, mine], outputs, js=read_mine, show_progress="hidden",
+    read_tab = f"async (view) => [view, await {in_module(SEARCH.script, 'screen.opened()')}]"
+    demo.load(on_load, [view_state, tab], outputs, js=read_tab, show_progress="hidden",
               api_visibility="private", **ENCODER)
     # "multiple": the page itself sends one action at a time, and may send the next one when this
     # one is drawn, a moment before Gradio counts it as over ("once" would swallow that one).

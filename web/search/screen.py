@@ -275,6 +275,6 @@ def _key_of_results(view: UiState, session: SearchSession | None, version: str) 
     stored = (len(session.turns), session.branches, session.target_live, session.target_revealed) if session else ()
     return (version, view.gallery, view.session_id, view.turn_id, view.branch_id, view.k, view.adjustment, view.undo,
             view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice, view.problem,
-            view.refused is not None,
+            view.refused is not None, view.interrupted is not None,
             view.mine if session and session.target_id else (),
             stored)

@@ -26,8 +26,8 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
         with gr.Column(elem_id="aside", scale=0, min_width=0):
             panels["how"] = _panel("how", first)
     panels |= {name: _panel(name, first) for name in ("drawers", "sessions")}
-    view, mine = gr.State(UiState(gallery=services.settings.gallery)), gr.JSON(value=[], visible=False)
-    wire_screen(demo, services, screen, view, mine, panels["state"], [view, *(panels[name] for name in PANELS)])
+    view, tab = gr.State(UiState(gallery=services.settings.gallery)), gr.JSON(value={}, visible=False)
+    wire_screen(demo, services, screen, view, tab, panels["state"], [view, *(panels[name] for name in PANELS)])
     wire_api(services)
 
 

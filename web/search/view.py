@@ -48,6 +48,7 @@ class UiState:
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
     problem: str = ""
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
+    interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost
     notice: str = ""
     loaded: bool = False
     beat: int = 0                            # counts renderings, so that the page sees each one

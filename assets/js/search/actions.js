@@ -1,16 +1,17 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
 import { say, stirs, toast } from "../shared/common.js";
-import { address } from "./address.js";
+import { address, keepPlace } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
+const SLOW = new Set(["search", "again", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
 let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
 const waiting = /** @type {(() => void)[]} */ ([]);
 let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
+let asked = /** @type {object | null} */ (null); // the search under way, to be offered again where the connection drops
 let scheduled = false, loaded = false;
 const tellRest = () => stirs("act", !loaded || scheduled || Boolean(pending || queued));
 tellRest(); // before the first drawing there is nothing on the page
@@ -34,6 +35,7 @@ export function act(name, data = {}) {
   const { turn, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
   const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
   pending = { name, turn, since: performance.now() };
+  if (name === "search") keepPlace(asked = data);
   tellRest();
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
@@ -102,6 +104,7 @@ function drawn() {
       pending.since = performance.now();
       document.body.classList.remove("cq-loading");
       if (session) address(session);
+      keepPlace(asked);
       for (const callback of afterLive) callback();
     }
     return restore();
@@ -113,6 +116,7 @@ function drawn() {
   done();
   restore();
   address(session);
+  keepPlace(asked = null);
   const text = problem || notice || heard(action);
   if (text) say(text);
   for (const callback of afterDraw) callback({ action, failed });
@@ -121,5 +125,5 @@ function drawn() {
 function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]:not([hidden])").length;
-  return (action === "search" || action === "by_rules") && count ? `${count} results for ${title}` : "";
+  return ["search", "again", "by_rules"].includes(action) && count ? `${count} results for ${title}` : "";
 }

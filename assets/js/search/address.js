@@ -1,7 +1,8 @@
-// The session in the address, and those that began in this browser.
-import { kept } from "../shared/common.js";
+// The session in the address, those that began in this browser, and what this tab showed before it was loaded again.
+import { kept, keptInTab } from "../shared/common.js";
+import { shown } from "./page.js";
 
-const MINE = "cirque.sessions";
+const MINE = "cirque.sessions", LEFT = "cirque.left";
 const MINE_KEPT = 200;
 
 // Another session is another entry of the history, so that Back leads to the one before.
@@ -27,3 +28,10 @@ export function mySessions() {
 function remember(/** @type {string} */ session) {
   kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
 }
+
+// ``asked``: the search that is under way. The server gets it when the tab is loaded (web/search/events.py).
+export function keepPlace(/** @type {object | null} */ asked) {
+  const { session = "", turn, reference, further } = shown();
+  keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, asked });
+}
+export const opened = () => ({ sessions: mySessions(), left: keptInTab.read(LEFT, null) });

@@ -18,4 +18,4 @@ import "./clicks.js";
 import "./keys.js";
 
 export { done, mount } from "./actions.js";
-export { mySessions } from "./address.js";
+export { opened } from "./address.js";

@@ -1,5 +1,6 @@
 // What a drawing by the server does not know: which parts a person has folded, and which pictures have not come yet.
 import { on } from "../shared/common.js";
+import { fetchAgain } from "../shared/fetch-again.js";
 import { $, $$, narrow } from "./page.js";
 
 const folded = new Map();
@@ -20,9 +21,13 @@ export function restore() {
   document.body.classList.toggle("cq-searched", Boolean($(".cq-turns")));
   for (const image of $$(".gradio-container img")) image.classList.toggle("cq-pending", !image.complete);
 }
-on("load", (event) => event.target.classList?.remove("cq-pending"), true);
+on("load", (event) => {
+  event.target.classList?.remove("cq-pending");
+  if (event.target.tagName === "IMG") event.target.closest(".cq-missing")?.classList.remove("cq-missing");
+}, true);
 on("error", (event) => {
   if (event.target.tagName !== "IMG") return;
   event.target.classList.remove("cq-pending");
   event.target.closest(".pic, .cq-frame")?.classList.add("cq-missing");
+  fetchAgain(/** @type {HTMLImageElement} */ (event.target));
 }, true);

@@ -1,6 +1,7 @@
 // The two pictures of an item, side by side. A loupe follows the mouse over both at the same
 // place; z blows both up; a click shows one of them large.
 import { at, h } from "./elements.js";
+import { fetchAgain } from "./fetch-again.js";
 import { enlarge } from "./large.js";
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
@@ -111,9 +112,10 @@ export function createPictures() {
         own.frame.replaceChildren(own.image ?? missing, own.lens);
         const shown = own.image;
         shown?.addEventListener("error", () => {
+          if (fetchAgain(shown)) return;
           shown.replaceWith(missing);
           if (own.image === shown) own.image = null;
-        }, { once: true });
+        });
       });
     },
   };

@@ -28,10 +28,17 @@ from web.services import Services
 # --- arriving ----------------------------------------------------------------------
 
 
-def arrive(service: SearchService, view: UiState, session_id: str, mine: Sequence[object]) -> UiState:
-    """The first view of a tab: the session in the address, or a proposal to start from."""
+def arrive(
+    service: SearchService, view: UiState, session_id: str, mine: Sequence[object], left: object = None,
+) -> UiState:
+    """The first view of a tab: the session in the address, or a proposal to start from. ``left``: what the tab showed
+    before it was loaded again, with the search that it waited for, if any (``asked``)."""
     known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
-    view = replace(view, mine=known[:200], loaded=True)
+    view = _arrived(service, replace(view, mine=known[:200], loaded=True), session_id)
+    return _went_on(service, view, left) if isinstance(left, dict) else view
+
+
+def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
     if session_id:
         try:
             return open_session(service, view, {"session": session_id})
@@ -43,9 +50,28 @@ def arrive(service: SearchService, view: UiState, session_id: str, mine: Sequenc
     return propose(service, view)
 
 
+def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
+    if (view.session_id or "") != text_of(left, "session"):
+        return view     # the tab was sent to another session
+    asked = left.get("asked")
+    text = clean_text(text_of(asked, "text"), required=False) if isinstance(asked, dict) else ""
+    latest = session_of(service, view).latest if view.session_id else None
+    if text and latest is not None and latest.modification_text == text and latest.parent_id == (
+            text_of(left, "shown_turn") or None):
+        return view     # it was over and stored before the connection was lost
+    try:
+        before = _as_left(service, view, left)
+    except CirqueError:     # what it showed is gone
+        return view
+    return replace(before, interrupted={**asked, "text": text} if text and isinstance(asked, dict) else None)
+
+
 def resume(service: SearchService, view: UiState, session_id: str, data: Data) -> UiState:
     """The view of a page that was open when the server restarted, from what the page shows."""
-    view = arrive(service, view, session_id, ())
+    return _as_left(service, arrive(service, view, session_id, ()), data)
+
+
+def _as_left(service: SearchService, view: UiState, data: Data) -> UiState:
     if view.session_id and (turn_id := text_of(data, "shown_turn")):
         view = open_turn(service, view, {"turn": turn_id})
     return as_shown(service, view, data)
@@ -106,6 +132,13 @@ def begin_by_rules(services: Services, view: UiState, data: Data) -> tuple[LiveW
     else:
         raise SearchError("There is no search to repeat. Describe what should be different, and search.")
     return begin_search(services, replace(view, refused=None), {**again, "rules": True})
+
+
+def begin_again(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
+    """The search during which the connection was lost."""
+    if view.interrupted is None:
+        raise SearchError("There is no search to repeat. Describe what should be different, and search.")
+    return begin_search(services, replace(view, interrupted=None), view.interrupted)
 
 
 def _before(service: SearchService, view: UiState) -> UiState:
@@ -207,7 +240,8 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
     return session.path_to(tip.turn_id) if tip else ()
 
 
-LONG: dict[str, Begin] = {"search": begin_search, "by_rules": begin_by_rules, "reword": begin_reword, **COLUMN_LONG}
+LONG: dict[str, Begin] = {"search": begin_search, "again": begin_again, "by_rules": begin_by_rules,
+                          "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
 
 ACTIONS: dict[str, Action] = {
@@ -225,7 +259,7 @@ WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"setti
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     if name != "sessions":
-        view = replace(view, refused=None)
+        view = replace(view, refused=None, interrupted=None)
     view = replace(view, problem="", notice="")
     if name == "sessions":  # the screen draws the list
         return view
@@ -239,6 +273,7 @@ def perform(services: Services, view: UiState, name: str, data: Data) -> UiState
 def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
     refused = view.refused if name == "by_rules" else None
-    return LONG[name](services, replace(view, problem="", notice="", refused=refused), data)
+    interrupted = view.interrupted if name == "again" else None
+    return LONG[name](services, replace(view, problem="", notice="", refused=refused, interrupted=interrupted), data)
 
 

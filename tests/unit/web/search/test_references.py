@@ -1,5 +1,7 @@
 """Choosing several references on the screen and by the named call, and cutting a region out of one."""
 
+import json
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -9,7 +11,7 @@ from cir_core.images.uploads import is_upload
 from cir_core.methods.declared import builtin_methods
 from cir_core.types.composition import Cut
 from tests.fakes.colours import NAME
-from web.search.actions.base import begin, perform, resume
+from web.search.actions.base import arrive, begin, perform, resume
 from web.search.api import check_search, run_search
 from web.search.presenters import results
 from web.search.screen import Screen
@@ -90,6 +92,57 @@ def test_an_open_page_tells_a_restarted_server(services, view):
     assert resume(services.search, UiState(gallery=NAME), "", data).further == ("r3g0b0", "r0g0b3")
     for broken in ("[", "7", "{}", "[" * 5000, None):
         assert resume(services.search, UiState(gallery=NAME), "", {**data, "shown_further": broken}).further == ()
+
+
+def left_behind(view, **more):
+    """What a tab keeps of ``view``."""
+    return {"session": view.session_id or "", "shown_turn": view.turn_id, "shown_reference": view.reference_id,
+            "shown_further": json.dumps(view.further), "asked": None, **more}
+
+
+def test_a_tab_that_is_loaded_again_goes_on_where_it_was(services, view):
+    fresh = UiState(gallery=NAME)
+    before = perform(services, view, "add_reference", {"image": "r3g0b0"})
+    again = arrive(services.search, fresh, "", [], left_behind(before))
+    assert (again.reference_id, again.further, again.interrupted) == ("r0g3b0", ("r3g0b0",), None)
+    first = searched(services, before)
+    second = searched(services, first)
+    at_first = perform(services, second, "turn", {"turn": first.turn_id})
+    again = arrive(services.search, fresh, first.session_id, [], left_behind(at_first))
+    assert again.turn_id == first.turn_id != second.turn_id
+    elsewhere = arrive(services.search, fresh, "", [], left_behind(at_first))    # sent to another address
+    assert elsewhere.session_id is None and elsewhere.turn_id is None
+
+
+@pytest.mark.parametrize("left", [
+    7, [], {}, {"session": 3}, {"session": "", "shown_reference": "nowhere"}, {"session": "", "asked": "red"},
+    {"session": "", "shown_reference": {"a": 1}, "shown_further": 4, "asked": {"text": ["red"]}},
+    {"session": "", "asked": {"text": "  "}},
+])
+def test_what_a_tab_kept_may_be_anything(services, left):
+    view = arrive(services.search, UiState(gallery=NAME), "", [], left)
+    assert view.loaded and view.reference_id is not None and view.interrupted is None
+
+
+def test_a_search_that_lost_its_connection_is_offered_again(services, view):
+    fresh, asked = UiState(gallery=NAME), {"text": "red", "reference": "r0g3b0"}
+    again = arrive(services.search, fresh, "", [], left_behind(view, asked=asked))
+    again = replace(again, method=view.method)
+    assert "data-act=\"again\"" in Screen(services).draw(again)[1]["results"]
+    _, job = begin(services, again, "again", {})
+    found = job()
+    [turn] = services.search.session(found.session_id).turns
+    assert (turn.reference_id, turn.modification_text, found.interrupted) == ("r0g3b0", "red", None)
+    # It was over before the connection was lost: the turn is shown, and nothing is offered.
+    over = arrive(services.search, fresh, found.session_id, [], {**left_behind(view, asked=asked),
+                                                                 "session": found.session_id})
+    assert over.turn_id == turn.turn_id and over.interrupted is None
+    # The same words once more from that turn are another search.
+    more = arrive(services.search, fresh, found.session_id, [], left_behind(found, asked=asked))
+    assert more.interrupted is not None
+    assert perform(services, more, "surprise", {}).interrupted is None
+    with pytest.raises(SearchError, match="no search to repeat"):
+        begin(services, found, "again", {})
 
 
 def test_marks_leave_the_references_out(services, view):

@@ -1,0 +1,40 @@
+// Pictures that could not be fetched come again once the server answers, and not for ever.
+import assert from "node:assert/strict";
+import test, { mock } from "node:test";
+import { openPage } from "./page.js";
+
+const turn = async () => { for (let round = 0; round < 20; round += 1) await Promise.resolve(); };
+
+test("a picture is asked for again once the server is back, three times at most", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  openPage();
+  window.setTimeout = setTimeout;
+  Object.assign(document, { baseURI: "http://localhost/" });
+  let there = false, looks = 0;
+  globalThis.fetch = async () => {
+    looks += 1;
+    if (!there) throw new TypeError("Failed to fetch");
+    return { ok: true };
+  };
+  const { fetchAgain } = await import("../../assets/js/shared/fetch-again.js");
+  const asked = [];
+  const image = { isConnected: true, getAttribute: () => "thumb?id=1", set src(value) { asked.push(value); } };
+  const wait = async () => { mock.timers.tick(2000); await turn(); };
+  assert.equal(fetchAgain(image), true);
+  await wait();
+  await wait();
+  assert.deepEqual([asked.length, looks], [0, 2]);
+  there = true;
+  await wait();
+  assert.deepEqual(asked, ["thumb?id=1"]);
+  for (const time of [2, 3]) {
+    assert.equal(fetchAgain(image), true);
+    await wait();
+    assert.equal(asked.length, time);
+  }
+  assert.equal(fetchAgain(image), false);
+  await wait();
+  assert.equal(looks, 5); // nothing waits any more
+  assert.equal(fetchAgain({ isConnected: true, getAttribute: () => null }), false);
+  mock.timers.reset();
+});
