@@ -161,25 +161,37 @@ def _tried(
     step = max(1, len(queries) // TRIAL)
     trial = queries[::step][:TRIAL]
     # Of this thread alone: the other work of a busy machine, twelve estimates at a time included, is not this one's.
-    seconds = waited = 0.0
+    worked, captioning, waited = list[float](), list[float](), 0.0
     for number, (name, query) in enumerate((*trial[:1], *trial)):   # the first one loads what all of them use
         began, used = time.perf_counter(), time.thread_time()
         with contextlib.suppress(CirqueError):
             builders[name].build(query, SessionWatch(spending))
+        captions = spending.worked.pop("caption", 0.0)
         if not number:
             spending.answers.clear()
             continue
-        seconds += time.thread_time() - used
+        worked.append(time.thread_time() - used - captions)
+        captioning.append(captions)
         waited += time.perf_counter() - began
     share = len(queries) / max(1, len(trial))
     images = sum(len(subset.image_ids) for subset in subsets)
     expected = {name: number * share for name, number in sorted(spending.answers.items())}
-    if "caption" in expected:
-        expected["caption"] = min(expected["caption"], images)      # each is captioned once
+    ahead = _usual(worked) * len(queries)
+    if asked := spending.answers.get("caption", 0):
+        # Each image is captioned once, and few of a trial's are captioned already.
+        expected["caption"] = min(expected["caption"], images)
+        ahead += sum(captioning) / asked * expected["caption"]
+    seconds = sum(worked) + sum(captioning)
     roles = {name: RoleEstimate(number, round(number), 0, 0) for name, number in expected.items()}
-    return Estimate(len(queries), roles, None, seconds * share,
+    return Estimate(len(queries), roles, None, ahead,
                     f"a trial of {counted(len(trial), 'session')} with the built-in model, which costs nothing",
-                    waited * share if waited > _BUSY * seconds else None)
+                    ahead * waited / seconds if seconds and waited > _BUSY * seconds else None)
+
+
+def _usual(seconds: Sequence[float]) -> float:
+    """The mean without the longest, which has loaded what all later ones use."""
+    longest = max(seconds, default=0.0) if len(seconds) > 2 else 0.0
+    return (sum(seconds) - longest) / max(1, len(seconds) - bool(longest))
 
 
 def _assumed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 
 from cir_core.errors import Stopped
@@ -41,6 +42,7 @@ class Spending:
         self.usage = Usage()
         self.answers: dict[str, int] = {}       # by role, cached ones included
         self.by_role: dict[str, Usage] = {}
+        self.worked: dict[str, float] = {}      # seconds of processor time of the asking threads, by role
         self.reason = budget.reached(before)
         if self.reason:
             self._stop.set()
@@ -73,8 +75,9 @@ class Spending:
         if reached:
             self.stop(reached)
 
-    def answered(self, role: str, usage: Usage) -> None:
+    def answered(self, role: str, usage: Usage, worked: float = 0.0) -> None:
         with self._lock:
+            self.worked[role] = self.worked.get(role, 0.0) + worked
             self.answers[role] = self.answers.get(role, 0) + 1
             self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
@@ -105,7 +108,7 @@ class CountedAnswers(Wrapper):
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         if self._spending.stopped:
             raise Stopped(f"Stopped: {self._spending.reason or 'the construction ends'}.")
-        meter = MeteredWatch(watch or Observer())
+        meter, began = MeteredWatch(watch or Observer()), time.thread_time()
         answer = self.inner.complete(task, meter)
-        self._spending.answered(task.role, meter.usage)
+        self._spending.answered(task.role, meter.usage, time.thread_time() - began)
         return answer
