@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ class IndexReport:
     skipped: tuple[tuple[str, str], ...]    # (path, why it is not in the gallery)
     notes: tuple[str, ...]                  # remarks for the user
     seconds: float
+    left_out: tuple[tuple[str, str], ...] = ()  # (path, reason): not looked at; the path of a folder ends with a slash
 
 
 def index_folder(
@@ -45,20 +47,26 @@ def index_folder(
     batch_size: int = 32, decode_threads: int | None = None,
     progress: Callable[[IndexProgress], None] | None = None,
     manifest: Path | None = None, root: Path | None = None, split: str = "all",
+    exclude: Sequence[str] = (), include: Sequence[str] = (),
 ) -> IndexReport:
     """Create gallery ``name`` from the images under ``source``, or update it.
 
     With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are indexed, relative to ``root`` (default
-    ``source``), instead of everything in the folder. Vectors of unchanged files are reused. The existing gallery stays
-    searchable until the new one is complete. After a crash or an error of the encoder, run it again: it resumes.
+    ``source``), instead of everything in the folder. ``exclude`` and ``include`` are patterns of what to leave out of
+    the folder and what to take back (see :func:`cir_core.images.folders.walk`). Vectors of unchanged files are reused.
+    The existing gallery stays searchable until the new one is complete. After a crash or an error of the encoder, run
+    it again: it resumes.
 
-    Raises ``GalleryError`` (name, folder, manifest, another active run, no image at all,
+    Raises ``GalleryError`` (name, folder, manifest, pattern, another active run, no image at all,
     disk full); errors of the encoder are passed on.
     """
     started = time.perf_counter()
     folder = gallery_folder(name, home)
     base = Path(root or source).absolute()
-    scan = read_manifest(manifest, base) if manifest else scan_folder(base)
+    if manifest and (exclude or include):
+        raise GalleryError("Patterns are for folders: a manifest names its images. Leave out --manifest, or --exclude "
+                           "and --include.")
+    scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
     with disk_errors_explained(folder, "gallery", "encoded images"):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
@@ -69,7 +77,7 @@ def index_folder(
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
                 if not chosen:
                     journal.discard()
-                    raise GalleryError(_nothing(base, run.skipped))
+                    raise GalleryError(_nothing(base, run.skipped, scan.left_out))
                 publish(
                     folder, chosen, journal.vectors(), published, encoder=encoder.identity,
                     source=str(base), split=split, max_megapixels=max_megapixels,
@@ -77,7 +85,8 @@ def index_folder(
                 journal.discard()
     return IndexReport(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
-        tuple(_notes(journal, published, encoder)), time.perf_counter() - started,
+        (*_notes(journal, published, encoder), *_now_left_out(scan, published, base)), time.perf_counter() - started,
+        scan.left_out,
     )
 
 
@@ -198,7 +207,27 @@ def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> l
     return notes
 
 
-def _nothing(base: Path, skipped: Sequence[tuple[str, str]]) -> str:
+def _now_left_out(scan: Scan, published: Published | None, base: Path) -> list[str]:
+    if not scan.left_out or published is None or published.header.source != str(base):
+        return []
+    left_out = {path for path, _ in scan.left_out}
+    count = sum(any(f"{part}/" in left_out for part in _around(record.path)) or record.path in left_out
+                for record in published.records)
+    return [f"{count} images were removed from the gallery because they are left out now."] if count else []
+
+
+def _around(path: str) -> Iterator[str]:
+    """The folders that a file lies in."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _nothing(base: Path, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:
+    if not skipped and left_out:
+        reasons = Counter(reason for _, reason in left_out).most_common(3)
+        return (f"There are no images in {base} but what is left out: "
+                f"{', '.join(f'{count} {reason}' for reason, count in reasons)}. Give the folder that holds them, or "
+                "take them back with --include.")
     if not skipped:
         return f"There are no images in {base}. Give the folder that holds them."
     path, reason = skipped[0]

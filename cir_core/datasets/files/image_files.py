@@ -1,18 +1,20 @@
 """Locate a benchmark's images under a root folder.
 
 Releases of one benchmark differ in folders and extensions. An image is searched at the paths its benchmark names, then
-there with another extension, then anywhere under the root by its name. Folders are listed once, files are not opened.
+there with another extension, then anywhere under the root by its name, but where thumbnails and the like are kept
+(:func:`cir_core.images.folders.walk`). Folders are listed once, files are not opened.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 from cir_core.datasets.records import ImagePaths
-from cir_core.errors import DatasetError
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.images.folders import by_folder, walk
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
@@ -66,25 +68,15 @@ class ImageFolder:
 
     @cached_property
     def _tree(self) -> dict[str, list[tuple[str, str]]]:
+        try:
+            walked = walk(self.root)
+        except GalleryError as error:
+            raise DatasetError(str(error)) from error
         tree: dict[str, list[tuple[str, str]]] = {}
-        for folder, names in _walk(self.root):
+        for folder, names in by_folder(walked.files):
             for stem, name in _by_stem(names).items():
                 tree.setdefault(stem, []).append((folder, name))
         return tree
-
-
-def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Folders under ``root``, including linked ones, each once."""
-    seen: set[str] = set()
-    for folder, folders, names in os.walk(root, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        folders.sort()
-        below = Path(folder).relative_to(root).as_posix()
-        yield "" if below == "." else below, names
 
 
 def _by_stem(names: Iterable[str]) -> dict[str, str]:

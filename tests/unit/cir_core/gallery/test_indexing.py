@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_read_is_listed(source, tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied")
         return scandir(folder)
 
-    monkeypatch.setattr("cir_core.gallery.scan.os.scandir", closed)
+    monkeypatch.setattr("cir_core.images.folders.os.scandir", closed)
     report, _ = run(source, tmp_path)
     assert report.n == 10
     assert report.skipped == (("sub", "is a folder that cannot be read: Permission denied."),)
@@ -267,3 +267,27 @@ def test_new_captions_are_taken_without_encoding(source, tmp_path):
     assert encoder.calls == 0
     assert open_gallery("g", home=tmp_path / "home").caption_of("a") == "new"
     assert len(digests) == 2, "captions change what is found, so they change the protocol"
+
+def test_what_is_left_out_is_counted_and_removed_from_the_gallery(source, tmp_path):
+    (source / "@eaDir").mkdir()
+    Image.new("RGB", (8, 8), "red").save(source / "@eaDir" / "thumb.jpg")
+    (source / "a.xmp").touch()
+    report, _ = run(source, tmp_path)
+    assert counts(report) == (11, 0, 0, 0) and report.skipped == ()
+    assert report.left_out == (("@eaDir/", "previews of another program"), ("a.xmp", "sidecar file"))
+    (source / ".cirqueignore").write_text("sub/\n[0-2].png\n")
+    report, encoder = run(source, tmp_path)
+    assert counts(report) == (0, 0, 4, 7) and encoder.calls == 0
+    assert report.notes == ("4 images were removed from the gallery because they are left out now.",)
+    assert len(report.left_out) == 6
+    report, encoder = run(source, tmp_path, exclude=["*.png"], include=["9.png", "@eaDir/"])
+    assert open_gallery("g", home=tmp_path / "home").ids == ("9", "@eaDir/thumb") and encoder.images == 1
+    with pytest.raises(GalleryError, match=r"but what is left out: 10 excluded by --exclude '\*\.png', 1 "):
+        run(source, tmp_path, exclude=["*.png"])
+    assert len(open_gallery("g", home=tmp_path / "home")) == 2
+
+
+def test_patterns_and_a_manifest_do_not_go_together(source, tmp_path):
+    (tmp_path / "m.csv").write_text("id,path\na,1.png\n")
+    with pytest.raises(GalleryError, match="a manifest names its images"):
+        run(source, tmp_path, manifest=tmp_path / "m.csv", exclude=["*.gif"])
