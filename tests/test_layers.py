@@ -181,3 +181,26 @@ def test_a_folder_of_more_than_fifteen_entries_says_why():
             entries = [path.name for path in folder.iterdir() if path.name not in ("__init__.py", "__pycache__")]
             name = folder.relative_to(ROOT).as_posix()
             assert len(entries) <= 15 or f"`{name}`" in said, f"{name} has {len(entries)} entries: {sorted(entries)}"
+
+
+# --- one way to decode -----------------------------------------------------------------------
+
+DECODING = {"cir_core/images/load.py", "cir_core/images/jpeg_ends.py", "cir_core/images/tiff_numbers.py"}
+# Of images that cirque itself has drawn or decoded, for models that take RGB alone.
+CONVERTING = {"cir_core/images/pixels.py", "cir_core/images/profiles.py", "cir_core/images/tiff_numbers.py",
+              "cir_core/sample/training/sample_data.py", "cir_core/relevance/backbones/open_clip.py",
+              "cir_core/relevance/backbones/blip2.py", "cir_core/encoders/embedding/universal.py",
+              "cir_core/encoders/torch_encoder.py", "cir_core/language/captioners/blip.py",
+              "cir_core/language/openai/pictures.py"}
+
+
+def test_pictures_are_decoded_in_one_place():
+    """Others would show other colours than a viewer: use ``cir_core.images.load.process_image``; for an image that is
+    decoded, ``cir_core.images.pixels.to_rgb``."""
+    for package in ALLOWED:
+        for path in modules(package):
+            name, text = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+            if name not in DECODING:
+                assert not re.search(r"\bImage\.open\(|\bimread\(|\bimdecode\(|ImageFile\(|ImageOps\.exif", text), name
+            if name not in CONVERTING:
+                assert '.convert("RGB")' not in text, name

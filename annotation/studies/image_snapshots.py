@@ -184,14 +184,14 @@ class Freezer:
                 refused[image_id] = reason_of(error, image_id).rstrip(".")
 
     def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
-        image, profile = process_image(
-            path, lambda image: (within(image, LARGE_EDGE, gap=2.0), image.info.get("icc_profile")), name=image_id,
-            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None)
+        image = process_image(
+            path, lambda image: within(image, LARGE_EDGE, gap=2.0), name=image_id, max_megapixels=max_megapixels,
+            draft_edge=2 * LARGE_EDGE, patience=None)
         token = self.token(image_id)
         small, large = _paths(self.folder, token)
         with _explained(self.folder.parent):
-            image.save(large, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
-            within(image, SMALL_EDGE, gap=2.0).save(small, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
+            image.save(large, "WEBP", quality=_QUALITY, method=2)
+            within(image, SMALL_EDGE, gap=2.0).save(small, "WEBP", quality=_QUALITY, method=2)
         return StudyImage(token, image_id, image.width, image.height)
 
 

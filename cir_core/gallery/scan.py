@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cir_core.errors import GalleryError
+from cir_core.images import refusals
 from cir_core.images.folders import IMAGE_SUFFIXES, walk
-from cir_core.images.load import KNOWN, looks_like_image
+from cir_core.images.load import looks_like_image
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,7 @@ def scan_folder(source: Path, *, exclude: Sequence[str] = (), include: Sequence[
         if looks_like_image(head):
             found.append(path)
         else:
-            reason = f"cannot be read as an image. Use {KNOWN}." if head else "is empty (0 bytes)."
-            skipped.append((path, reason))
+            skipped.append((path, refusals.unknown(head)))
     ids = _ids([_spelled(path) for path in found])
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped),
                 tuple(sorted(walked.left_out)))

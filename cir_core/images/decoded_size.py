@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PIL import Image
 
+from cir_core.images.tiff_numbers import Numbers
+
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}   # per pixel; all others take 4
 _RGB = 4
 _SPARE = 2**20
@@ -20,7 +22,9 @@ def decoding_bytes(image: Image.Image, full: tuple[int, int]) -> int:
     converted = image.mode != "RGBA" and (image.mode != "RGB" or image.has_transparency_data)
     turned = "exif" in image.info or image.format in ("TIFF", "HEIF", "AVIF")
     each = max(held + (_RGB if converted else 0), 2 * _RGB if turned else 0) + _DECODER.get(image.format or "", 0)
-    if image.format == "TIFF":
+    if isinstance(image, Numbers):
+        each += 3 * image.bytes_per_pixel   # the file, a strip that may be the whole image, and the numbers
+    elif image.format == "TIFF":
         each += held   # a strip may be the whole image
     needed = pixels * each
     if image.info.get("progressive") or image.info.get("progression"):

@@ -8,26 +8,27 @@ any pixel is decoded, and memory is taken from one budget for the process
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
 import io
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
-from PIL import Image
+from PIL import GifImagePlugin, Image, JpegImagePlugin, TiffImagePlugin
 
 from cir_core.errors import ImageUnreadable
+from cir_core.images import jpeg_ends, png_chunks, refusals, tiff_numbers
 from cir_core.images.decode_budget import PATIENCE, budget
 from cir_core.images.decoded_size import decoding_bytes
-from cir_core.images.pixels import consumed_to_rgb
-from cir_core.images.png_chunks import without_texts
+from cir_core.images.pixels import consumed_to_rgb, strips
+from cir_core.images.profiles import numbers_of
 from cir_core.support.files import write_atomically
 
 _Result = TypeVar("_Result")
 
-KNOWN = "JPEG, PNG, WebP, GIF, HEIC, AVIF, TIFF, BMP"
 ENCODER_EDGE = 1024
 THUMBNAIL_EDGE = 320
 
@@ -40,6 +41,7 @@ _PREVIEW_EDGE = 512      # pixels: a first picture up to that size may be a prev
 _MOST_PICTURES = 64      # of a file, looked at
 _LARGER = 4              # times the pixels: what a preview is of
 _UNLIKE = 0.03           # by so much its proportions may differ
+_CUT_OFF = re.compile(r"truncated|unexpected end|end of file|premature|incomplete", re.I)
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
     5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
@@ -143,32 +145,70 @@ def _processed(
     except OSError as error:
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
     if not head:
-        raise ImageUnreadable(f"{name} is empty (0 bytes).")
+        raise ImageUnreadable(f"{name} {refusals.EMPTY}")
     try:
-        stream, profile = without_texts(stream)
+        stream, profile = png_chunks.readable(stream)
     except OSError as error:
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
     image = _header(stream, head, name)
+    main = _main_picture(image, name)
+    if main or image.format == "TIFF":
+        with _explained(stream, name, max_megapixels):
+            image.seek(main)
+    if image.format in ("AVIF", "HEIF") and not image.info.get("icc_profile"):
+        profile = numbers_of(stream)
     if profile is not None:
         image.info["icc_profile"] = profile
-    main = _main_picture(image, name)
-    if image.format == "TIFF":
-        with _explained(name, max_megapixels):
-            image.seek(main)
+    if image.format == "PNG" and head[24:25] == b"\x10" and isinstance(clear := image.info.get("transparency"), tuple):
+        image.info["transparency"] = tuple(value >> 8 for value in clear)     # as Pillow does with the pixels
     full = image.size
     if full[0] * full[1] / 1e6 > max_megapixels:
         raise ImageUnreadable(_too_large(name, full[0] * full[1] / 1e6, max_megapixels))
-    if draft_edge and image.format in ("JPEG", "MPO"):
-        with _explained(name, max_megapixels):
+    if draft_edge and image.format == "JPEG":
+        with _explained(stream, name, max_megapixels):
             _draft(image, draft_edge)
     with budget().hold(decoding_bytes(image, full), patience=patience):
-        with _explained(name, max_megapixels):
-            rgb = _decoded(image)
+        with _explained(stream, name, max_megapixels):
+            try:
+                rgb = _decoded(image)
+            except Exception as error:
+                second = _second_try(image, stream, error)
+                if second is None:
+                    raise
+                rgb = _decoded(second)
         return work(rgb)
 
 
+def _second_try(image: Image.Image, stream: BinaryIO, error: Exception) -> Image.Image | None:
+    """``image``, which could not be decoded, in the form that can be; None if there is none."""
+    size, form, second = image.size, image.format, image.tell() > 0
+    Image.Image.close(image)    # releases what was decoded
+    if form == "PNG" and second:      # its animation is broken, but there is the picture in its place
+        stream.seek(0)
+        still = cast(Image.Image, _plugin("PNG")(stream, ""))
+        still.info["icc_profile"] = image.info.get("icc_profile")
+        return still if still.size == size else None
+    if form == "JPEG" and _CUT_OFF.search(str(error)):
+
+        def again(content: bytes) -> Image.Image:
+            whole = JpegImagePlugin.JpegImageFile(io.BytesIO(content), "")
+            if size != whole.size:      # at a fraction of its size
+                whole.draft(None, size)
+            return whole
+
+        def digest(content: bytes) -> bytes:
+            whole, pixels = again(content), hashlib.sha256()
+            for box in strips(size):
+                pixels.update(whole.crop(box).tobytes())
+            return pixels.digest()
+
+        content = jpeg_ends.ended(stream, digest)
+        return None if content is None else again(content)
+    return None
+
+
 @contextlib.contextmanager
-def _explained(name: str, max_megapixels: float) -> Iterator[None]:
+def _explained(stream: BinaryIO, name: str, max_megapixels: float) -> Iterator[None]:
     """Convert decoder failures to ``ImageUnreadable``."""
     try:
         yield
@@ -177,30 +217,37 @@ def _explained(name: str, max_megapixels: float) -> Iterator[None]:
     except MemoryError as error:
         raise ImageUnreadable(f"{name} needs more memory than there is.") from error
     except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, …
-        if re.search(r"truncated|unexpected end|end of file|premature|incomplete", str(error), re.I):
-            raise ImageUnreadable(f"{name} is cut off: its last part is missing. Copy it again.") from error
-        raise ImageUnreadable(f"{name} is damaged and cannot be decoded ({error}).") from error
+        if _CUT_OFF.search(str(error)):
+            raise ImageUnreadable(f"{name} {refusals.CUT_OFF}") from error
+        raise ImageUnreadable(f"{name} {refusals.undecoded(stream, error)}") from error
 
 
 def _decoded(image: Image.Image) -> Image.Image:
     """All of ``image``, which cannot be used afterwards."""
+    # The first frame of a GIF may cover a part of the picture; nothing is seen around it.
+    frame = image.tile[0][1] if isinstance(image, GifImagePlugin.GifImageFile) and image.tile else None
     image.load()
-    # Metadata is dropped: a rotation tag would be applied twice, and a location is private.
-    # A colour profile still describes the pixels, unless they were converted by it.
-    profile = image.info.get("icc_profile") if image.mode in ("RGB", "RGBA") else None
     turn = _turn(image)
-    plain = image.mode == "RGB" and not image.has_transparency_data
-    rgb = image._new(image.im) if plain else consumed_to_rgb(image)   # RGB pixels are not copied
+    rgb = consumed_to_rgb(image)
+    if frame is not None and frame != (0, 0, *rgb.size):
+        part = rgb.crop(frame)
+        rgb.paste("white", (0, 0, *rgb.size))
+        rgb.paste(part, frame[:2])
     Image.Image.close(image)   # releases its pixels; the stream belongs to the caller
     if turn is not None:
         rgb = rgb.transpose(turn)
-    rgb.info = {"icc_profile": profile} if profile else {}
+    rgb.info = {}   # a rotation tag would be applied twice, a profile too, and a location is private
     return rgb
 
 
 def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
+    tags = tiff_numbers.tags_of(stream, head)
+    numbers = tiff_numbers.opened(stream, tags)
+    if numbers is not None and numbers.width > 0 and numbers.height > 0:
+        return numbers
     # Image.open warns about sizes through process-wide settings and filters, which threads
     # share; so the plugins are called directly and the size is checked here.
+    why = ""
     for factory, accept in _plugins():
         if accept is not None and accept(head) is not True:
             continue
@@ -211,21 +258,23 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
         except Image.DecompressionBombError as error:
             raise ImageUnreadable(f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it "
                                   "down.") from error
-        except Exception:  # not this format after all, or a broken header
+        except Exception as error:  # not this format after all, or a broken header, or a form that is not supported
+            why = why or str(error)
             continue
         if image.width > 0 and image.height > 0:
             return image
-    if looks_like_image(head):
-        raise ImageUnreadable(f"{name} is damaged: it starts like an image, but its header cannot be read.")
-    raise ImageUnreadable(f"{name} cannot be read as an image. Use {KNOWN}.")
+    raise ImageUnreadable(f"{name} {refusals.unopened(stream, head, tags, why, known=looks_like_image(head))}")
 
 
 def _main_picture(image: Image.Image, name: str) -> int:
     """The number of the main picture. The first of a TIFF may be a small copy of another one, as in camera raw files
-    and in scans; of other files with several pictures, the first is the one that viewers show.
+    and in scans; that of an animated PNG may be a picture for programs that do not show animations. Of other files with
+    several pictures, the first is the one that viewers show.
 
     Raises ``ImageUnreadable`` if only a small copy can be read.
     """
+    if image.format == "PNG":
+        return 1 if getattr(image, "default_image", False) and getattr(image, "n_frames", 1) > 1 else 0
     if image.format != "TIFF":
         return 0
     first, reduced = image.size, _is_reduced(image)
@@ -257,9 +306,17 @@ def _is_reduced(image: Image.Image) -> bool:
 @cache
 def _plugins() -> tuple[tuple[Callable[..., Any], Callable[[bytes], bool | str] | None], ...]:
     Image.init()
+    # Pillow itself takes the first of several planes of 16 bits for all of them.
+    TiffImagePlugin.READ_LIBTIFF = True
     with contextlib.suppress(ImportError):  # HEIC files are then reported as unreadable
         importlib.import_module("pillow_heif").register_heif_opener(thumbnails=False)
-    return tuple(Image.OPEN[name] for name in _FORMATS if name in Image.OPEN)
+    # Without the plugin for several pictures in a JPEG, which stumbles over a broken list of them: the first counts.
+    return tuple((JpegImagePlugin.JpegImageFile if name == "JPEG" else Image.OPEN[name][0], Image.OPEN[name][1])
+                 for name in _FORMATS if name in Image.OPEN)
+
+
+def _plugin(form: str) -> Callable[..., Any]:
+    return Image.OPEN[form][0]
 
 
 def _draft(image: Image.Image, edge: int) -> None:
