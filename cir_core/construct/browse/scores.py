@@ -8,7 +8,7 @@ from pathlib import Path
 from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
 from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
-from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.issues import KEPT, ValidationIssues
 from cir_core.datasets.files.json_files import read_array
 from cir_core.datasets.readers.circled import session_of_raw
 from cir_core.errors import DatasetError
@@ -46,7 +46,7 @@ def _content(one: BrowsedSession) -> str:
 
 def _scores_in(path: Path) -> Iterator[JudgedSession]:
     try:
-        for _, one in read_array(path, ValidationIssues(collect=True), key="sessions", most=_MOST_RECORD):
+        for _, one in read_array(path, ValidationIssues(collect=True, most=KEPT), key="sessions", most=_MOST_RECORD):
             try:
                 score = JudgedSession.from_json(one)
             except (KeyError, TypeError, AttributeError):

@@ -32,13 +32,17 @@ class Fault:
 
 
 class ValidationIssues:
-    def __init__(self, *, collect: bool = False) -> None:
+    """``most``: where a reader gives up, with an error."""
+
+    def __init__(self, *, collect: bool = False, most: int | None = None) -> None:
         self.found: list[Fault] = []
         self.count = 0
-        self._collect = collect
+        self._collect, self._most = collect, most
 
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
         """Add a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
+        if self._most is not None and self.count >= self._most:
+            raise DatasetError(f"{file} has more than {self._most:,} faults. Check that it is the right file.")
         if len(self.found) >= KEPT:
             self.count += 1
             return
