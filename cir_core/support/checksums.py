@@ -61,7 +61,7 @@ class RowSums:
 
     def differ(self, rows: Rows, content: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """``[n]``: which of ``rows``, whose content is ``content`` ``[n, ...]``, are not what they were."""
-        read = (zlib.crc32(np.ascontiguousarray(row).data.cast("B")) for row in content)
+        read = (zlib.crc32(row.tobytes()) for row in content)
         differs: npt.NDArray[np.bool_] = np.fromiter(read, dtype=np.uint32, count=len(rows)) != self.rows[rows]
         return differs
 

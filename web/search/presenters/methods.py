@@ -131,8 +131,8 @@ def usage(used: Usage, language_model: str) -> Dict:
 
 _WARNINGS = (
     UNLIKE, DAMAGE_NOTE, "the built-in language model answered instead", "stopped after",
-    "there are no constraints to filter by", "the marks were not used", "this session began with", "the built-in language model reads English",
-    "not understood: ", "reference: ",
+    "there are no constraints to filter by", "the marks were not used", "this session began with",
+    "the built-in language model reads English", "not understood: ", "reference: ",
 )
 
 

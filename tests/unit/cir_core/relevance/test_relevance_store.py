@@ -65,7 +65,7 @@ def test_an_index_holds_the_models_features(gallery, model):
     np.testing.assert_array_equal(found.rows([5, 0, 5]), found.tokens[[5, 0, 5]])
     stem = f"{model.identity.revision}-{gallery.generation}"
     assert {path.name for path in outcome.path.parent.iterdir()} == {f"{stem}{end}" for end in (
-        ".f16", ".json", ".hashes")} | {"lock"}
+        ".f16", ".json", ".hashes", ".sums")} | {"lock"}
 
 
 def test_a_second_run_makes_nothing(gallery, model, monkeypatch):
@@ -97,7 +97,7 @@ def test_damage_to_an_unfinished_run(gallery, model, monkeypatch, damage):
     monkeypatch.undo()
     path = features_path(gallery, model.identity.revision)
     partial, journal = path.with_suffix(".partial"), path.with_suffix(".done")
-    assert journal.read_text() == "0\n1\n2\n3\n"
+    assert [line.split()[0] for line in journal.read_text().splitlines()] == ["0", "1", "2", "3"]
     if damage == "journal cut off":
         journal.write_text("0\n1\n2")      # the next line would make it 24, 25, ...
     elif damage == "journal of zeros":
@@ -198,7 +198,7 @@ def test_damaged_listings(gallery, model, listing):
     path.with_suffix(".json").write_bytes(listing)
     assert open_features(gallery, model) is None
     assert counts(index_features(gallery, model)) == (7, 0, 7, 0)
-    assert json.loads(path.with_suffix(".json").read_bytes()) == {"missing": []}
+    assert json.loads(path.with_suffix(".json").read_bytes())["missing"] == []
 
 
 @pytest.mark.parametrize("size", [0, 100, -2, 2])
