@@ -101,16 +101,17 @@ def read_captions(gallery: Gallery) -> GalleryCaptions | None:
                 known = _known.get(key)
                 if known is not None:
                     return known
-                header, column, _ = _checked(file.read())
-                if not _fits(header, gallery):
+                first = file.readline()
+                if not _fits(_header(first), gallery):
                     return None
+                header, column, _ = _checked(first + file.read())
                 texts = {image_id: text for image_id, text in zip(gallery.ids, column, strict=True) if text}
                 if _digest(texts) != header.digest:     # all that tells damage of earlier versions' files
                     raise ValueError("it is not what was written")
         except FileNotFoundError:
             return None
         except _DAMAGE as error:
-            raise GalleryError(_damaged(path, gallery, error)) from error
+            raise GalleryError(_damaged(path, gallery.name, error)) from error
         captions = GalleryCaptions(header, MappingProxyType(texts))
         _known[key] = captions
         return captions
@@ -145,7 +146,7 @@ def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, 
     except FileNotFoundError:
         return {}, {}
     except _DAMAGE as error:
-        raise GalleryError(_damaged(path, gallery, error)) from error
+        raise GalleryError(_damaged(path, gallery.name, error)) from error
 
 
 def write_captions(
@@ -172,9 +173,10 @@ def write_captions(
     return header
 
 
-def check_captions(gallery: Gallery) -> str:
-    """What is damaged of the captions of ``gallery``, and what to do; "" if nothing is, or there are none."""
-    path = captions_path(gallery)
+def check_captions(gallery: str, folder: Path) -> str:
+    """What is damaged of the captions of ``gallery``, in the gallery's ``folder``, and what to do; "" if nothing is, or
+    there are none."""
+    path = folder / "captions" / "captions.jsonl"
     try:
         _checked(path.read_bytes())
     except FileNotFoundError:
@@ -233,7 +235,7 @@ def _published(gallery: Gallery) -> CaptionsHeader | None:
     except FileNotFoundError:
         return None
     except _DAMAGE as error:
-        raise GalleryError(_damaged(path, gallery, error)) from error
+        raise GalleryError(_damaged(path, gallery.name, error)) from error
 
 
 def _checked(content: bytes) -> tuple[CaptionsHeader, list[str | None], Any]:
@@ -270,5 +272,5 @@ def _line(content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
-def _damaged(path: Path, gallery: Gallery, error: Exception) -> str:
-    return f"{path} cannot be used ({error}). Choose again: cirque captions build {gallery.name}"
+def _damaged(path: Path, gallery: str, error: Exception) -> str:
+    return f"{path} cannot be used ({error}). Choose again: cirque captions build {gallery}"

@@ -33,6 +33,7 @@ from cir_core.gallery.integrity import (
     without,
 )
 from cir_core.gallery.paths import (
+    HEADER,
     Header,
     features_path,
     gallery_folder,
@@ -252,9 +253,9 @@ def _state_of(folder: Path, generation: str) -> tuple[tuple[int, int, int], ...]
 
 
 def list_galleries(home: Path) -> list[GalleryInfo]:
-    """Every gallery under ``home``, by name. Damaged ones are left out."""
+    """Every gallery under ``home``, by name, without those whose header is damaged (:func:`unreadable_galleries`)."""
     infos = []
-    for folder in sorted((home / "galleries").glob("[!.]*/")):
+    for folder in _folders(home):
         try:
             header = read_header(folder)
         except GalleryError:
@@ -271,6 +272,26 @@ def list_galleries(home: Path) -> list[GalleryInfo]:
                 folder.name, len(journal.read_records(folder)), run.encoder, run.source, started, "partial",
             ))
     return infos
+
+
+def gallery_names(home: Path) -> list[str]:
+    """Of all that are published, damaged ones too."""
+    return [folder.name for folder in _folders(home) if (folder / HEADER).is_file()]
+
+
+def unreadable_galleries(home: Path) -> list[str]:
+    """Why galleries cannot even be listed, and what to do."""
+    problems = []
+    for folder in _folders(home):
+        try:
+            read_header(folder)
+        except GalleryError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _folders(home: Path) -> list[Path]:
+    return sorted((home / "galleries").glob("[!.]*/"))
 
 
 def remove_gallery(name: str, *, home: Path) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,12 @@ from PIL import Image
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, locked
-from cir_core.relevance.model import RelevanceModel, Tokens
 from cir_core.support.checksums import RowSums, signed, sum_of, unsigned
 from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
+from cir_core.support.texts import counted
+
+if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
+    from cir_core.relevance.model import RelevanceModel, Tokens
 
 _FOLDER = "relevance"
 _BATCH = 64
@@ -187,6 +190,34 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
     return IndexOutcome(size, encoded, resumed + reused, tuple(skipped), path)
 
 
+def check_features(gallery: str, folder: Path) -> list[str]:
+    """What is damaged of the candidate features of ``gallery``, in the gallery's ``folder``, and what to do. Reads all
+    of them, without their model."""
+    problems = []
+    for path in sorted((folder / _FOLDER).glob("*.f16")):
+        problem = _problem_of(path)
+        if problem:
+            problems.append(f"{path} is damaged ({problem}). To make again what is damaged: cirque relevance index "
+                            f"{gallery}")
+    return problems
+
+
+def _problem_of(path: Path) -> str:
+    try:
+        unsigned(path.with_suffix(".json").read_bytes(), must=False)["missing"]
+        sums = _sums(path)
+        if sums is not None:
+            damaged = len(sums.damaged(path))
+            return f"{counted(damaged, 'row')} of {len(sums):,}" if damaged else ""
+        with path.open("rb") as file:
+            while content := file.read(2**22):
+                if not np.isfinite(np.frombuffer(content[:len(content) // 2 * 2], "<f2")).all():
+                    return "numbers that no model gives"
+    except _DAMAGE as error:
+        return str(error)
+    return ""
+
+
 def _read(gallery: Gallery, rows: Iterable[int]) -> tuple[dict[int, Image.Image], list[tuple[str, str]]]:
     """Images by row, and (image id, reason) of those that cannot be read."""
     read, failed = {}, []
@@ -227,14 +258,14 @@ def _missing(path: Path, size: int) -> list[int]:
     return missing
 
 
-def _sums(path: Path, size: int) -> RowSums | None:
+def _sums(path: Path, size: int | None = None) -> RowSums | None:
     """Checksums of all rows; None of earlier versions. Raises what :data:`_DAMAGE` holds."""
     try:
         content = path.with_suffix(".sums").read_bytes()
     except FileNotFoundError:
         return None
     sums = RowSums.from_json(unsigned(content))
-    if len(sums) != size:
+    if size is not None and len(sums) != size:
         raise ValueError("checksums of another number of rows")
     return sums
 

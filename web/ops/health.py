@@ -106,6 +106,8 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
     def schema() -> str:
         if not database.is_in_place():
             return "the database file was moved, replaced or deleted"
+        if not database.is_sound():
+            return "the database is damaged"
         if not database.is_current():
             return "the database has the schema of another version"
         try:
