@@ -82,8 +82,10 @@ class Lines:
 
     def close(self) -> None:
         with self._lock:
-            self._sync()
-            self._file.close()
+            try:
+                self._sync()
+            finally:
+                self._file.close()
 
     def _sync(self) -> None:
         os.fsync(self._file.fileno())
