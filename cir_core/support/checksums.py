@@ -130,6 +130,15 @@ def sum_of(content: Content) -> str:
     return f"{zlib.crc32(content):08x}"
 
 
+def sum_of_file(path: Path) -> str:
+    """:func:`sum_of` what is in ``path``. Raises ``OSError``."""
+    found = 0
+    with path.open("rb") as file:
+        while content := file.read(_READ_BYTES):
+            found = zlib.crc32(content, found)
+    return f"{found:08x}"
+
+
 def signed(content: Mapping[str, Any]) -> bytes:
     """``content``, which is not empty and has no key ``crc``, as one line of JSON that ends with its own checksum."""
     body = json.dumps(content, separators=(",", ":")).encode()[:-1]

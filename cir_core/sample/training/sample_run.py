@@ -187,6 +187,14 @@ class TrainingRun:
         path = self.cache / "state.pt"
         if not path.is_file():
             return False
+        # PyTorch does not look at the checksums that it wrote.
+        try:
+            with zipfile.ZipFile(path) as parts:
+                damaged = parts.testzip()
+        except (zipfile.BadZipFile, OSError) as error:
+            damaged = str(error)
+        if damaged:
+            raise SettingsError(f"The training state {path} is damaged ({damaged}). Remove it to begin anew.")
         saved = torch.load(path, weights_only=True)
         if saved["seed"] != self.seed or len(saved["average"]) != len(self.average):
             return False

@@ -56,7 +56,7 @@ class FullDisk:
             return real_mkdir(path, *args, **options)
 
         def fsync(descriptor):
-            self.write(os.readlink(f"/proc/self/fd/{descriptor}"))
+            self.write(Path(f"/proc/self/fd/{descriptor}").readlink())
             real_fsync(descriptor)
 
         patch.setattr(Path, "open", path_open)
@@ -146,7 +146,7 @@ def test_what_earlier_versions_left_is_listed_begun_again_and_removed(left, gall
             (root / name / file).write_text(content)
         assert is_half_made(root / name)
     assert {one.name: one.state for one in list_constructions(root)} == {"again": "unreadable", "gone": "unreadable"}
-    with pytest.raises(DatasetError, match="Construct it again under this name, or remove .* construct remove 'gone'"):
+    with pytest.raises(DatasetError, match=r"Construct it again under this name, or remove .* construct remove 'gone'"):
         open_construction(root, "gone")
     remove_construction(root, "gone")
     assert not (root / "gone").exists()
@@ -156,7 +156,8 @@ def test_what_earlier_versions_left_is_listed_begun_again_and_removed(left, gall
 
 
 @pytest.mark.parametrize("file, content", [
-    ("notes.txt", "mine"), ("raw/a.json", "{}"), ("journal.jsonl", "{"), ("journal.jsonl", '{"format":1,"card":{}}\n{}\n')])
+    ("notes.txt", "mine"), ("raw/a.json", "{}"), ("journal.jsonl", "{"),
+    ("journal.jsonl", '{"format":1,"card":{}}\n{}\n')])
 def test_a_folder_with_anything_else_is_not_half_made(file, content, tmp_path):
     path = tmp_path / "benchmarks" / "kept" / file
     path.parent.mkdir(parents=True)

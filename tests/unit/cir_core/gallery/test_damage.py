@@ -123,7 +123,7 @@ def test_a_repair_needs_only_the_damaged_images_and_changes_nothing_without_them
         repair(whole)
     assert whole.open().lost == 2
     Image.new("RGB", (8, 8), "red").save(whole.photos / f"{whole.ids[5]}.png")
-    report, encoder = repair(whole)
+    _, encoder = repair(whole)
     assert encoder.images <= 2 and report.n == SIZE and whole.open().ids == whole.ids
     with pytest.raises(EncoderMismatch):
         repair(whole, FakeEncoder(revision="another"))
@@ -151,7 +151,7 @@ def test_a_file_of_vectors_that_was_cut_off(whole, size):
         gallery = whole.open()
         assert gallery.ids == whole.ids[:kept]
         whole.check_searches(gallery)
-    report, encoder = repair(whole)
+    _, encoder = repair(whole)
     assert encoder.images == SIZE - kept
     assert whole.open().digest == whole.digest
 
@@ -168,7 +168,7 @@ def test_numbers_that_no_encoder_gives(whole, value, with_sums):
     gallery = whole.open()
     assert whole.ids[9] not in gallery and gallery.lost == 1
     whole.check_searches(gallery)
-    report, encoder = repair(whole)
+    _, encoder = repair(whole)
     assert encoder.images == 1 and whole.open().digest == whole.digest
     assert check_gallery(NAME, home=whole.home).has_sums
 
@@ -191,7 +191,7 @@ def test_damaged_texts_are_refused_and_made_again(whole, kind, seed):
     if kind == "gallery" and content.index(b'"source"') <= place < content.index(b'"split"'):
         place = content.index(b'"digest"') + 12     # people who move their images change the source
     whole.flip(kind, place)
-    with pytest.raises(GalleryError, match="damaged|another version|There are"):
+    with pytest.raises(GalleryError, match=r"damaged|another version|There are"):
         whole.open()
     index_folder(whole.photos, name=NAME, home=whole.home, encoder=FakeEncoder())
     assert whole.open().digest == whole.digest and len(whole.open()) == SIZE
@@ -212,7 +212,7 @@ def test_damaged_checksums_cost_no_vector(whole, seed, caplog):
         gallery = whole.open()
     assert len(gallery) == SIZE and "sums-" in caplog.text
     assert "sums-" in check_gallery(NAME, home=whole.home).damage
-    report, encoder = repair(whole)
+    _, encoder = repair(whole)
     assert encoder.images == 0 and check_gallery(NAME, home=whole.home).damage == ""
 
 
@@ -273,7 +273,7 @@ def test_any_damage_of_any_file(whole, seed):
         whole.check_searches(gallery)
         assert (gallery.digest == whole.digest) == (gallery.lost == 0) == (len(gallery) == SIZE)
     if changed and kind != "gallery":   # a folder in it may have changed to another that is not there
-        assert check_gallery(NAME, home=whole.home).damage or how == "shift" and kind == "features"
+        assert check_gallery(NAME, home=whole.home).damage
 
 
 @pytest.mark.parametrize("damage", ["flip", "nan", "old line and nan"])
