@@ -45,7 +45,7 @@ def remove(
 
     path = Path(name).expanduser()
     root, last = (path.absolute().parent, path.name) if len(path.parts) > 1 else (get_settings().home / _FOLDER, name)
-    if not yes and not is_half_made(root / last):
+    if not yes and (root / last).is_dir() and not is_half_made(root / last):
         typer.confirm(f"Delete {root / last} with everything in it?", abort=True)
     folder = remove_construction(root, last)
     err.print(f"Deleted {folder}.", soft_wrap=True)

@@ -22,6 +22,7 @@ from PIL import Image
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.atelier import draw
 from cir_core.sample.atelier.catalogue import Garment
+from cir_core.support.checksums import sum_of_file
 
 Pixels = npt.NDArray[np.uint8]  # [n, size, size, 3] RGB
 Codes = npt.NDArray[np.int64]  # [n, groups], index of the value within its group

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor
 
+from cir_core.errors import SettingsError
 from cir_core.sample.atelier.captions import full_caption
 from cir_core.sample.atelier.catalogue import Garment
 from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
