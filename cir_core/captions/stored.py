@@ -1,8 +1,8 @@
 """Storage of a gallery's optimised captions.
 
     <home>/galleries/<name>/captions/
-        captions.jsonl      the published captions, replaced atomically, in three lines:
-                            their header, one caption for each image, how each was chosen
+        captions.jsonl      the published captions, replaced atomically, in four lines: their header, one
+                            caption for each image, how each was chosen, and the checksum of these three
         texts.jsonl         all answers of the language model so far (see ``caption_answers``)
         ranks.jsonl         earlier choices by candidates, so that they are not ranked again
         lock
@@ -30,6 +30,7 @@ from cir_core.captions.captions import CaptionChoice, RankSummary
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
+from cir_core.support.checksums import signed, sum_of
 from cir_core.support.files import write_durably
 from cir_core.support.texts import quoted
 
@@ -100,15 +101,17 @@ def read_captions(gallery: Gallery) -> GalleryCaptions | None:
                 known = _known.get(key)
                 if known is not None:
                     return known
-                header = _header(file.readline())
-                if not _fits(header, gallery):
+                first = file.readline()
+                if not _fits(_header(first), gallery):
                     return None
-                column = json.loads(file.readline())
+                header, column, _ = _checked(first + file.read())
                 texts = {image_id: text for image_id, text in zip(gallery.ids, column, strict=True) if text}
+                if _digest(texts) != header.digest:     # all that tells damage of earlier versions' files
+                    raise ValueError("it is not what was written")
         except FileNotFoundError:
             return None
         except _DAMAGE as error:
-            raise GalleryError(_damaged(path, gallery, error)) from error
+            raise GalleryError(_damaged(path, gallery.name, error)) from error
         captions = GalleryCaptions(header, MappingProxyType(texts))
         _known[key] = captions
         return captions
@@ -119,6 +122,8 @@ def why_ignored(gallery: Gallery) -> str | None:
     header = _published(gallery)
     if header is None or _fits(header, gallery):
         return None
+    if gallery.lost:
+        return f"The captions of gallery {quoted(gallery.name)} are not used while it is damaged. {gallery.damage}"
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
     return (f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
             f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)")
@@ -129,20 +134,19 @@ def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, 
     by image id, in gallery order. Empty where :func:`read_captions` gives None."""
     path = captions_path(gallery)
     try:
-        with path.open("rb") as file:
-            if not _fits(_header(file.readline()), gallery):
-                return {}, {}
-            column, rest = json.loads(file.readline()), json.loads(file.readline())
-            fields = [rest[field] for field in _COLUMNS]
-            choices = {
-                image_id: CaptionChoice(text, *row)
-                for image_id, text, row in zip(gallery.ids, column, zip(*fields, strict=True), strict=True) if text
-            }
-            return choices, dict(rest["problems"])
+        header, column, rest = _checked(path.read_bytes())
+        if not _fits(header, gallery):
+            return {}, {}
+        fields = [rest[field] for field in _COLUMNS]
+        choices = {
+            image_id: CaptionChoice(text, *row)
+            for image_id, text, row in zip(gallery.ids, column, zip(*fields, strict=True), strict=True) if text
+        }
+        return choices, dict(rest["problems"])
     except FileNotFoundError:
         return {}, {}
     except _DAMAGE as error:
-        raise GalleryError(_damaged(path, gallery, error)) from error
+        raise GalleryError(_damaged(path, gallery.name, error)) from error
 
 
 def write_captions(
@@ -156,14 +160,30 @@ def write_captions(
     body = b"".join(_line(part) for part in ([row and row.caption for row in rows], rest))
     path = captions_path(gallery)
     try:
-        first_line, old_body = path.read_bytes().split(b"\n", 1)
-        published = _header(first_line)
-        if old_body == body and replace(published, created_at=header.created_at) == header:
+        content = path.read_bytes()
+        published, *_ = _checked(content)
+        old_body = content.partition(b"\n")[2]
+        if old_body.startswith(body) and replace(published, created_at=header.created_at) == header:
+            if old_body == body:    # of an earlier version
+                write_durably(path, _with_sum(content))
             return published
     except _DAMAGE:
         pass  # nothing usable is there
-    write_durably(path, _line({"format": FORMAT, **asdict(header)}) + body)
+    write_durably(path, _with_sum(_line({"format": FORMAT, **asdict(header)}) + body))
     return header
+
+
+def check_captions(gallery: str, folder: Path) -> str:
+    """What is damaged of the captions of ``gallery``, in the gallery's ``folder``, and what to do; "" if nothing is, or
+    there are none."""
+    path = folder / "captions" / "captions.jsonl"
+    try:
+        _checked(path.read_bytes())
+    except FileNotFoundError:
+        return ""
+    except _DAMAGE as error:
+        return _damaged(path, gallery, error)
+    return ""
 
 
 def remove_captions(gallery: Gallery) -> bool:
@@ -197,10 +217,13 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
 
 def captions_digest(ids: Sequence[str], choices: Mapping[str, CaptionChoice]) -> str:
     """16 hex of the ids and captions of the images that have one, in the order of ``ids``."""
+    return _digest({image_id: choices[image_id].caption for image_id in ids if image_id in choices})
+
+
+def _digest(texts: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
-    for image_id in ids:
-        if image_id in choices:
-            digest.update(f"{image_id}\0{choices[image_id].caption}\n".encode("utf-8", "surrogatepass"))
+    for image_id, text in texts.items():
+        digest.update(f"{image_id}\0{text}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 
 
@@ -212,7 +235,24 @@ def _published(gallery: Gallery) -> CaptionsHeader | None:
     except FileNotFoundError:
         return None
     except _DAMAGE as error:
-        raise GalleryError(_damaged(path, gallery, error)) from error
+        raise GalleryError(_damaged(path, gallery.name, error)) from error
+
+
+def _checked(content: bytes) -> tuple[CaptionsHeader, list[str | None], Any]:
+    """Header, captions, and how they were chosen. Raises what :data:`_DAMAGE` holds if they are not what was written;
+    earlier versions wrote no checksum, and of theirs only the captions can be told."""
+    first, column, rest, *more = content.split(b"\n")
+    header, texts, chosen = _header(first), json.loads(column), json.loads(rest)
+    if more and more[0]:
+        if more != [signed({"sum": sum_of(b"\n".join((first, column, rest, b"")))}), b""]:
+            raise ValueError("it is not what was written")
+    elif len([text for text in texts if text]) != header.captioned or len(texts) != header.images:
+        raise ValueError("it is not what was written")
+    return header, texts, chosen
+
+
+def _with_sum(content: bytes) -> bytes:
+    return content + signed({"sum": sum_of(content)}) + b"\n"
 
 
 def _header(line: bytes) -> CaptionsHeader:
@@ -232,5 +272,5 @@ def _line(content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
-def _damaged(path: Path, gallery: Gallery, error: Exception) -> str:
-    return f"{path} cannot be used ({error}). Remove it and choose again: cirque captions build {gallery.name}"
+def _damaged(path: Path, gallery: str, error: Exception) -> str:
+    return f"{path} cannot be used ({error}). Choose again: cirque captions build {gallery}"

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
+from cachetools import LRUCache
 from PIL import Image
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, GalleryError, UnknownImage
 from cir_core.gallery import journal
+from cir_core.gallery.integrity import (
+    NO_ROWS,
+    damage_in_words,
+    damaged_rows,
+    digest_without,
+    little_is_left,
+    mapped_rows,
+    read_columns,
+    remedy_for_all,
+    without,
+)
 from cir_core.gallery.paths import (
+    HEADER,
     Header,
     features_path,
     gallery_folder,
     images_path,
     locked,
     read_header,
+    sums_path,
     thumbnail_path,
 )
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
+from cir_core.support.checksums import Rows
 from cir_core.support.texts import quoted
-from cir_core.types.records import EncoderIdentity
+from cir_core.types.records import EncoderIdentity, Matrix
+
+_log = logging.getLogger("cirque.galleries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +75,20 @@ class GalleryInfo:
 
 class Gallery:
     """One published generation of a gallery. Immutable: a new index run creates a new one,
-    while this view stays valid. Thread-safe."""
+    while this view stays valid. Thread-safe.
 
-    def __init__(self, name: str, folder: Path, header: Header, columns: dict[str, Any]) -> None:
+    Images whose vectors are damaged are not in it: ``damage`` says which, and is "" if all are. Size, ids, ``digest``
+    and ``generation`` are those of what is left, so nothing that was made of the whole gallery is taken for it."""
+
+    def __init__(self, name: str, folder: Path, header: Header, columns: dict[str, Any], *,
+                 damaged: Rows = NO_ROWS) -> None:
+        self.damage, self.lost = "", len(damaged)
+        features = mapped_rows(folder, header, damaged)
+        if len(damaged):
+            self.damage = damage_in_words(header, damaged, name)
+            digest = digest_without(header, (columns["id"][row] for row in damaged))
+            header = replace(header, size=len(features), digest=digest, generation=f"{header.generation}-{digest}")
+            columns = without(columns, damaged)
         self.name = name
         self.root = Path(header.source)
         self.encoder = header.encoder
@@ -73,10 +102,7 @@ class Gallery:
         self._captions: list[str | None] | None = columns["caption"]
         self._hashes: str = columns["sha256"]  # 64 characters for each image
         self._sizes = np.array([columns["width"], columns["height"]], dtype=np.int32).T
-        self.features: np.memmap[Any, np.dtype[np.float32]] = np.memmap(
-            features_path(folder, header.generation), dtype="<f4", mode="r",
-            shape=(header.size, header.encoder.dim),
-        )
+        self.features: Matrix = features    # [n, dim], mapped from the file
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -171,7 +197,8 @@ class _Images(Sequence[GalleryImage]):
         return (self._gallery.image(row) for row in range(len(self)))
 
 
-_open: weakref.WeakValueDictionary[tuple[Path, str], Gallery] = weakref.WeakValueDictionary()
+_open: weakref.WeakValueDictionary[tuple[Any, ...], Gallery] = weakref.WeakValueDictionary()
+_refused: LRUCache[tuple[Any, ...], str] = LRUCache(16)    # reading a large one again and again takes long
 _opening = threading.Lock()
 
 
@@ -184,26 +211,51 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
             header = read_header(folder)
             if header is None:
                 raise GalleryError(_missing(name, folder, home))
-            known = _open.get((folder, header.generation))
-            if known is not None:
-                return known
             try:
-                columns = json.loads(images_path(folder, header.generation).read_bytes())
-                gallery = Gallery(name, folder, header, columns)
+                # Files that were written to are verified again; others are as they were when they were opened.
+                key = (folder, header, _state_of(folder, header.generation))
+                known = _open.get(key)
+                if known is not None:
+                    return known
+                if key in _refused:
+                    raise GalleryError(_refused[key])
+                content, sums, problem = read_columns(folder, header)
+                columns = json.loads(content)
+                damaged = damaged_rows(folder, header, sums)
+                if refusal := little_is_left(header, damaged, name):
+                    _refused[key] = refusal
+                    raise GalleryError(refusal)
+                gallery = Gallery(name, folder, header, columns, damaged=damaged)
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 if last_try:
-                    raise GalleryError(f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} "
-                                       f"and run: cirque index {header.source} --name {name}") from error
+                    raise GalleryError(f"Gallery {quoted(name)} is damaged ({error}). {remedy_for_all(name)}"
+                                       ) from error
                 continue  # a new generation was published between the two reads
-            _open[folder, header.generation] = gallery
+            if gallery.damage or problem:
+                _log.warning("%s", gallery.damage or f"{problem}. To write it anew: cirque galleries repair {name}")
+            _open[key] = gallery
             return gallery
     raise AssertionError("unreachable")
 
 
+def _state_of(folder: Path, generation: str) -> tuple[tuple[int, int, int], ...]:
+    """Changes when the files of a generation are written to. Raises ``OSError`` if images or vectors are missing."""
+    states = []
+    for path in (features_path(folder, generation), images_path(folder, generation), sums_path(folder, generation)):
+        try:
+            found = path.stat()
+            states.append((found.st_ino, found.st_size, found.st_mtime_ns))
+        except FileNotFoundError:
+            if path == sums_path(folder, generation):
+                continue
+            raise
+    return tuple(states)
+
+
 def list_galleries(home: Path) -> list[GalleryInfo]:
-    """Every gallery under ``home``, by name. Damaged ones are left out."""
+    """Every gallery under ``home``, by name, without those whose header is damaged (:func:`unreadable_galleries`)."""
     infos = []
-    for folder in sorted((home / "galleries").glob("[!.]*/")):
+    for folder in _folders(home):
         try:
             header = read_header(folder)
         except GalleryError:
@@ -220,6 +272,26 @@ def list_galleries(home: Path) -> list[GalleryInfo]:
                 folder.name, len(journal.read_records(folder)), run.encoder, run.source, started, "partial",
             ))
     return infos
+
+
+def gallery_names(home: Path) -> list[str]:
+    """Of all that are published, damaged ones too."""
+    return [folder.name for folder in _folders(home) if (folder / HEADER).is_file()]
+
+
+def unreadable_galleries(home: Path) -> list[str]:
+    """Why galleries cannot even be listed, and what to do."""
+    problems = []
+    for folder in _folders(home):
+        try:
+            read_header(folder)
+        except GalleryError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _folders(home: Path) -> list[Path]:
+    return sorted((home / "galleries").glob("[!.]*/"))
 
 
 def remove_gallery(name: str, *, home: Path) -> None:

@@ -12,16 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from cir_core.encoders.base import Encoder
-from cir_core.errors import EncoderUnavailable, GalleryError
+from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
+from cir_core.gallery.integrity import remedy_for_all
 from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.manifest import read_manifest
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
 from cir_core.gallery.progress import IndexMeter, IndexProgress
-from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish
+from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
 from cir_core.gallery.scan import Entry, Scan, scan_folder
+from cir_core.support.texts import counted, quoted
 
-__all__ = ["IndexProgress", "IndexReport", "index_folder"]
+__all__ = ["IndexProgress", "IndexReport", "index_folder", "repair_gallery"]
 
 
 @dataclass(frozen=True)
@@ -60,27 +62,74 @@ def index_folder(
     Raises ``GalleryError`` (name, folder, manifest, pattern, another active run, no image at all,
     disk full); errors of the encoder are passed on.
     """
-    started = time.perf_counter()
-    folder = gallery_folder(name, home)
     base = Path(root or source).absolute()
     if manifest and (exclude or include):
         raise GalleryError("Patterns are for folders: a manifest names its images. Leave out --manifest, or --exclude "
                            "and --include.")
     scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
+    return _index(name, home, encoder, lambda published: _Wanted(scan, base, split, max_megapixels), batch_size,
+                  decode_threads, progress)
+
+
+def repair_gallery(
+    name: str, *, home: Path, encoder: Encoder, batch_size: int = 32,
+    progress: Callable[[IndexProgress], None] | None = None,
+) -> IndexReport:
+    """Encode the images of gallery ``name`` again whose vectors are damaged, and no others; no other file is read.
+
+    Raises ``GalleryError``, and changes nothing, if there is no such gallery, one of these images cannot be read, or it
+    is not known which they are; ``EncoderMismatch`` for another encoder than the gallery's.
+    """
+
+    def wanted(published: Published | None) -> _Wanted:
+        if published is None:
+            raise GalleryError(f"There is nothing of a gallery {quoted(name)} that could be repaired. "
+                               f"{remedy_for_all(name)}")
+        header = published.header
+        if not published.fits(encoder.identity):
+            raise EncoderMismatch(f"Gallery {quoted(name)} was indexed with {header.encoder.spec} (revision "
+                                  f"{header.encoder.revision}), and is repaired with nothing else.")
+        scan = Scan(published_entries(published))
+        return _Wanted(scan, Path(header.source), header.split, header.max_megapixels, is_repair=True)
+
+    return _index(name, home, encoder, wanted, batch_size, None, progress)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """``is_repair``: vectors that are not damaged are kept, whatever has become of their files."""
+
+    scan: Scan
+    base: Path
+    split: str
+    max_megapixels: float
+    is_repair: bool = False
+
+
+def _index(
+    name: str, home: Path, encoder: Encoder, wanted: Callable[[Published | None], _Wanted], batch_size: int,
+    decode_threads: int | None, progress: Callable[[IndexProgress], None] | None,
+) -> IndexReport:
+    started = time.perf_counter()
+    folder = gallery_folder(name, home)
     with disk_errors_explained(folder, "gallery", "encoded images"):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
             published = load_published(folder)
+            this = wanted(published)
+            scan, base = this.scan, this.base
             with closing(Journal(folder, IndexRun(encoder.identity, str(base)))) as journal:
-                run = _Run(scan, base, folder, encoder, journal, published, max_megapixels)
+                run = _Run(this, folder, encoder, journal, published)
                 run.work(batch_size, decode_threads or default_threads(), progress)
+                if this.is_repair and run.skipped:
+                    raise GalleryError(_not_repaired(name, run.skipped))
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
                 if not chosen:
                     journal.discard()
                     raise GalleryError(_nothing(base, run.skipped, scan.left_out))
                 publish(
                     folder, chosen, journal.vectors(), published, encoder=encoder.identity,
-                    source=str(base), split=split, max_megapixels=max_megapixels,
+                    source=str(base), split=this.split, max_megapixels=this.max_megapixels,
                 )
                 journal.discard()
     return IndexReport(
@@ -94,25 +143,26 @@ class _Run:
     """One pass over the files; at the end ``done`` has every file with a vector."""
 
     def __init__(
-        self, scan: Scan, base: Path, folder: Path, encoder: Encoder, journal: Journal,
-        published: Published | None, max_megapixels: float,
+        self, wanted: _Wanted, folder: Path, encoder: Encoder, journal: Journal, published: Published | None,
     ) -> None:
-        self.scan, self.base, self.folder = scan, base, folder
+        self.scan, self.base, self.folder = wanted.scan, wanted.base, folder
         self.encoder, self.journal = encoder, journal
-        self.max_megapixels = max_megapixels
+        self.max_megapixels, self.is_repair = wanted.max_megapixels, wanted.is_repair
         self.done: dict[str, IndexedFile] = {}
-        self.skipped: list[tuple[str, str]] = list(scan.skipped)
+        self.skipped: list[tuple[str, str]] = list(wanted.scan.skipped)
         self.encoded = 0
-        self.resumed = len(journal.records)
+        self.resumed = len(journal.records) - len(journal.damaged)
         self._by_path: dict[str, IndexedFile] = {}
         self._by_hash: dict[str, IndexedFile] = {}
         if published is not None and published.fits(encoder.identity):
-            kept = [IndexedFile(record, row, fresh=False) for row, record in enumerate(published.records)]
+            kept = [IndexedFile(record, row, fresh=False) for row, record in enumerate(published.records)
+                    if row not in published.damaged]
             self._by_hash = {one.record.sha256: one for one in kept}
-            if published.header.source == str(base):
+            if published.header.source == str(wanted.base):
                 self._by_path = {one.record.path: one for one in kept}
         for row, record in enumerate(journal.records):
-            self._by_path[record.path] = IndexedFile(record, row, fresh=True)
+            if row not in journal.damaged:
+                self._by_path[record.path] = IndexedFile(record, row, fresh=True)
 
     def work(self, batch_size: int, threads: int, progress: Callable[[IndexProgress], None] | None) -> None:
         meter = IndexMeter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
@@ -141,7 +191,7 @@ class _Run:
         """Entries to open: those whose size and time differ from their record."""
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
-            if known is not None and known.record.looks_like(self.base):
+            if known is not None and (self.is_repair or known.record.looks_like(self.base)):
                 self.done[entry.path] = known
                 meter.reused(entry.path)
             else:
@@ -202,6 +252,9 @@ def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> l
         old, new = published.header.encoder, encoder.identity
         notes.append(f"The gallery was made with {old.spec} (revision {old.revision}); every image was encoded again "
                      f"with {new.spec} (revision {new.revision}).")
+    elif published is not None and published.damaged:
+        again = counted(len(published.damaged), "vector was", "vectors were")
+        notes.append(f"{again} damaged and not used; their images were encoded again, as far as they are still there.")
     if journal.started_over:
         notes.append("An interrupted run with another encoder or folder was dropped, not continued.")
     return notes
@@ -220,6 +273,13 @@ def _around(path: str) -> Iterator[str]:
     """The folders that a file lies in."""
     while path := path.rpartition("/")[0]:
         yield path
+
+
+def _not_repaired(name: str, skipped: Sequence[tuple[str, str]]) -> str:
+    path, reason = skipped[0]
+    more = f" (and {len(skipped) - 1:,} more)" if len(skipped) > 1 else ""
+    return (f"Gallery {quoted(name)} was not repaired, and is as it was: {path} {reason}{more} Put the images back and "
+            "repair it again, or leave them out of it with the 'cirque index' command that made it.")
 
 
 def _nothing(base: Path, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:

@@ -2,7 +2,8 @@
 
     work/run.json       the encoder and source of the run
     work/vectors.f32    [n, dim] float32, appended batch by batch
-    work/journal.jsonl  one line for each batch, written after its vectors are on disk
+    work/journal.jsonl  one line for each batch, written after its vectors are on disk: of each image what it is, and
+                        the checksum of its vector
 
 A line is one whole batch, so a kill at any moment loses at most the batch in flight, and the next run forms the same
 batches as an uninterrupted one: their composition can change the last bits of a vector.
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from cir_core.support.checksums import sum_of
 from cir_core.support.files import flush_to_disk, sync_folder, write_durably
 from cir_core.support.json_lines import whole_lines
 from cir_core.types.records import EncoderIdentity, Matrix
@@ -52,7 +54,8 @@ class IndexRun:
 
 
 class Journal:
-    """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
+    """An open journal: ``records[i]`` describes row i of the vectors, unless it is one of ``damaged``. One writer
+    only."""
 
     def __init__(self, folder: Path, run: IndexRun) -> None:
         """Continue the run in ``folder``, or start one if its encoder or source differ."""
@@ -69,14 +72,17 @@ class Journal:
         self._row_bytes = 4 * run.encoder.dim
         self._vectors = (self._work / "vectors.f32").open("ab")
         self._lines = journal_path(folder).open("ab")
-        self.records = self._recover()
+        self.records, sums = self._recover()
+        self.damaged = self._damaged(sums)
         sync_folder(self._work)
 
     def append(self, records: Sequence[Record], vectors: Matrix) -> None:
         """Commit one batch: once this returns, it survives a crash."""
-        self._vectors.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
+        rows = [vector.tobytes() for vector in np.ascontiguousarray(vectors, dtype="<f4")]
+        self._vectors.write(b"".join(rows))
         flush_to_disk(self._vectors)
-        self._lines.write(json.dumps([astuple(record) for record in records]).encode() + b"\n")
+        line = [(*astuple(record), sum_of(row)) for record, row in zip(records, rows, strict=True)]
+        self._lines.write(json.dumps(line).encode() + b"\n")
         flush_to_disk(self._lines)
         self.records.extend(records)
 
@@ -97,18 +103,26 @@ class Journal:
         (self._work / "run.json").unlink(missing_ok=True)  # first: the rest is ignored without it
         shutil.rmtree(self._work, ignore_errors=True)
 
-    def _recover(self) -> list[Record]:
+    def _damaged(self, sums: Sequence[str]) -> frozenset[int]:
+        """Rows whose vectors are not what was written, or which no encoder gives."""
+        vectors = self.vectors()
+        return frozenset(row for row, (vector, said) in enumerate(zip(vectors, sums, strict=True))
+                         if (said and sum_of(vector.tobytes()) != said) or not np.isfinite(vector).all())
+
+    def _recover(self) -> tuple[list[Record], list[str]]:
         stored = (self._work / "vectors.f32").stat().st_size // self._row_bytes
         records: list[Record] = []
+        sums: list[str] = []
         end = 0
-        for batch, end_of_line in _batches(self._work / "journal.jsonl"):
+        for batch, of_batch, end_of_line in _batches(self._work / "journal.jsonl"):
             if len(records) + len(batch) > stored:
                 break
             records.extend(batch)
+            sums.extend(of_batch)
             end = end_of_line
         self._lines.truncate(end)
         self._vectors.truncate(len(records) * self._row_bytes)
-        return records
+        return records, sums
 
 
 def journal_path(folder: Path) -> Path:
@@ -126,15 +140,19 @@ def read_run(folder: Path) -> IndexRun | None:
 
 def read_records(folder: Path) -> list[Record]:
     """The committed records of the unfinished run."""
-    return [record for batch, _ in _batches(journal_path(folder)) for record in batch]
+    return [record for batch, _, _ in _batches(journal_path(folder)) for record in batch]
 
 
-def _batches(path: Path) -> list[tuple[list[Record], int]]:
-    """Whole lines of a journal, each with the offset behind it; a partial last line is dropped."""
-    batches = []
+def _batches(path: Path) -> list[tuple[list[Record], list[str], int]]:
+    """Whole lines of a journal up to the first that is damaged, whose rows are not known: records, checksums ("" where
+    an earlier version wrote none), and the offset behind the line."""
+    batches, expected = [], 0
     with suppress(TypeError):   # a line of another form
-        for _, end, line in whole_lines(path, list):
-            batches.append(([Record(*fields) for fields in line], end))
+        for start, end, line in whole_lines(path, list):
+            if start != expected:
+                break
+            expected = end
+            batches.append(([Record(*fields[:6]) for fields in line], [str(*fields[6:7]) for fields in line], end))
     return batches
 
 

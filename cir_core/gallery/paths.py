@@ -4,6 +4,7 @@
         gallery.json            the published generation: its header, replaced atomically
         images-<gen>.json       one column per field of its images
         features-<gen>.f32      [n, dim] float32, little endian, in the same order
+        sums-<gen>.json         checksums of these three (see ``integrity.py``)
         thumbnails/ab/<sha>.webp
         work/                   an unfinished index run (see ``journal.py``)
         lock
@@ -61,6 +62,10 @@ def features_path(folder: Path, generation: str) -> Path:
     return folder / f"features-{generation}.f32"
 
 
+def sums_path(folder: Path, generation: str) -> Path:
+    return folder / f"sums-{generation}.json"
+
+
 def thumbnail_path(folder: Path, sha256: str) -> Path:
     return folder / "thumbnails" / sha256[:2] / f"{sha256[:32]}.webp"
 
@@ -76,12 +81,17 @@ def read_header(folder: Path) -> Header | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise GalleryError(f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery "
-                           "again.") from error
+        raise GalleryError(f"{folder / HEADER} is damaged ({error}). Run the 'cirque index' command that made gallery "
+                           f"{quoted(folder.name)} again; its images are encoded anew.") from error
+
+
+def header_bytes(header: Header) -> bytes:
+    """The content of gallery.json."""
+    return json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode()
 
 
 def write_header(folder: Path, header: Header) -> None:
-    write_durably(folder / HEADER, json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode())
+    write_durably(folder / HEADER, header_bytes(header))
 
 
 @contextmanager

@@ -15,9 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import GalleryError
+from cir_core.gallery.integrity import damaged_rows, read_columns, read_sums, write_sums
 from cir_core.gallery.journal import Record
-from cir_core.gallery.paths import Header, features_path, images_path, read_header, thumbnail_path, write_header
+from cir_core.gallery.paths import (
+    Header,
+    features_path,
+    images_path,
+    read_header,
+    sums_path,
+    thumbnail_path,
+    write_header,
+)
 from cir_core.gallery.scan import Entry
+from cir_core.support.checksums import RowSums, SumsOfRows, sum_of
 from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.ids import new_id
 from cir_core.types.records import EncoderIdentity
@@ -42,6 +52,8 @@ class Published:
     records: tuple[Record, ...]
     columns: bytes
     features: npt.NDArray[np.float32]
+    damaged: frozenset[int] = frozenset()   # rows whose vectors cannot be used
+    sums: RowSums | None = None             # None: there are none, or other files are not what was written
 
     def fits(self, encoder: EncoderIdentity) -> bool:
         """Whether this generation's vectors are comparable with those of ``encoder``."""
@@ -55,12 +67,17 @@ def load_published(folder: Path) -> Published | None:
         header = read_header(folder)
         if header is None:
             return None
-        content = images_path(folder, header.generation).read_bytes()
+        try:
+            content, sums, _ = read_columns(folder, header)
+            trusted = sums is not None
+        except ValueError:
+            content = images_path(folder, header.generation).read_bytes()
+            sums, trusted = read_sums(folder, header.generation), False
+            if sums is None or sums.images != sum_of(content):
+                return None     # whose vectors they are is not known
         columns = json.loads(content)
-        features = np.memmap(
-            features_path(folder, header.generation), dtype="<f4", mode="r",
-            shape=(header.size, header.encoder.dim),
-        )
+        damaged = damaged_rows(folder, header, sums)
+        features = _whole_rows(features_path(folder, header.generation), header.encoder.dim)
         hashes = columns["sha256"]
         records = tuple(
             Record(path, size, mtime_ns, hashes[64 * i:64 * i + 64], width, height)
@@ -70,7 +87,25 @@ def load_published(folder: Path) -> Published | None:
         )
     except (GalleryError, OSError, ValueError, KeyError, TypeError):
         return None
-    return Published(header, records, content, features)
+    if len(records) != header.size:
+        return None
+    return Published(header, records, content, features, frozenset(damaged.tolist()),
+                     sums.features if sums is not None and trusted else None)
+
+
+def _whole_rows(path: Path, dim: int) -> npt.NDArray[np.float32]:
+    """Those that are there of a file of vectors, which may have been cut off."""
+    rows = path.stat().st_size // (4 * dim)
+    if not rows:
+        return np.empty((0, dim), dtype=np.float32)
+    return np.memmap(path, dtype="<f4", mode="r", shape=(rows, dim))
+
+
+def published_entries(published: Published) -> tuple[Entry, ...]:
+    """The images of a generation, as a scan has them."""
+    columns = json.loads(published.columns)
+    captions = columns["caption"] or [None] * len(columns["id"])
+    return tuple(map(Entry, columns["id"], columns["path"], captions))
 
 
 def publish(
@@ -85,12 +120,15 @@ def publish(
         digest=_digest(chosen), max_megapixels=max_megapixels,
         updated_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    if published is not None and published.columns == columns and published.header == replace(
+    if published is not None and not published.damaged and published.columns == columns and published.header == replace(
         header, generation=published.header.generation, updated_at=published.header.updated_at
     ):
+        if published.sums is None:
+            write_sums(folder, published.header, columns, RowSums.of(published.features))
         return published.header
     old = published.features if published is not None else fresh[:0]
-    _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
+    sums = _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
+    write_sums(folder, header, columns, sums)
     write_durably(images_path(folder, header.generation), columns)  # syncs the folder, hence the features' name too
     write_header(folder, header)
     _clean(folder, header.generation)
@@ -126,18 +164,22 @@ def _digest(chosen: Sequence[tuple[Entry, IndexedFile]]) -> str:
 
 def _gather(
     path: Path, rows: Sequence[IndexedFile], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
-) -> None:
+) -> RowSums:
+    sums = SumsOfRows(4 * fresh.shape[1])
     with path.open("wb") as file:
         for start in range(0, len(rows), _BLOCK):
-            block = rows[start:start + _BLOCK]
-            file.write(np.stack([(fresh if kept.fresh else old)[kept.row] for kept in block]).tobytes())
+            some = rows[start:start + _BLOCK]
+            block = np.stack([(fresh if kept.fresh else old)[kept.row] for kept in some]).astype("<f4", copy=False)
+            sums.add(block)
+            file.write(block.tobytes())
         flush_to_disk(file)
+    return sums.found()
 
 
 def _clean(folder: Path, generation: str) -> None:
     """Delete other generations and leftovers of killed runs. Processes that have them open can still read them."""
-    keep = {images_path(folder, generation), features_path(folder, generation)}
-    patterns = ("images-*.json", "features-*.f32", "*.part", "thumbnails/*/*.part")
+    keep = {images_path(folder, generation), features_path(folder, generation), sums_path(folder, generation)}
+    patterns = ("images-*.json", "features-*.f32", "sums-*.json", "*.part", "thumbnails/*/*.part")
     _delete(path for pattern in patterns for path in list(folder.glob(pattern)) if path not in keep)
 
 

@@ -28,7 +28,8 @@ class RelevanceScorer:
     def __init__(self, model: RelevanceModel, gallery: Gallery) -> None:
         self.model, self.gallery = model, gallery
         stored = open_features(gallery, model)
-        self._features: CandidateFeatures = stored or FeaturesOnDemand(gallery, model)
+        self._made = FeaturesOnDemand(gallery, model)
+        self._features: CandidateFeatures = stored or self._made
         self._stored: StoredFeatures | None = stored
 
     @property
@@ -59,6 +60,8 @@ class RelevanceScorer:
             return self.scores_of(query, range(len(self.gallery)))
         found = self.model.scores(query, self._stored.tokens)
         found[list(self._stored.missing)] = UNREADABLE
+        if damaged := sorted(self._stored.damaged):
+            found[damaged] = self.scores_of(query, damaged)
         return found
 
     def scores_of(self, query: Scores, rows: Sequence[int]) -> Scores:
@@ -66,6 +69,8 @@ class RelevanceScorer:
         found = [np.zeros(0, np.float32)]
         for part in split(rows, _BATCH):
             tokens = self._features.rows(part)
+            if self._stored is not None and (damaged := [row for row in part if row in self._stored.damaged]):
+                tokens[[row in self._stored.damaged for row in part]] = self._made.rows(damaged)
             scores = self.model.scores(query, tokens)
             scores[~tokens.any(axis=(1, 2))] = UNREADABLE
             found.append(scores)

@@ -1,8 +1,19 @@
-"""Candidate features of a gallery on disk: half precision, memory-mapped, made once and resumable."""
+"""Candidate features of a gallery on disk: half precision, memory-mapped, made once and resumable.
+
+    <home>/galleries/<name>/relevance/
+        <revision>-<gen>.f16        [images, tokens, dim] float16, little endian
+        <revision>-<gen>.json       rows without features; written last
+        <revision>-<gen>.sums       checksums of the rows
+        <revision>-<gen>.hashes     the images' content hashes, by which a later generation finds its rows
+        <revision>-<gen>.partial    the features of an unfinished run
+        <revision>-<gen>.done       its rows that are finished, each with its checksum
+
+Rows are verified when they are read for the first time: all of them may take tens of gigabytes.
+"""
 
 from __future__ import annotations
 
-import json
+import logging
 import math
 import os
 import threading
@@ -10,20 +21,27 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, locked
-from cir_core.relevance.model import RelevanceModel, Tokens
+from cir_core.support.checksums import RowSums, signed, sum_of, unsigned
 from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
+from cir_core.support.texts import counted
+
+if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
+    from cir_core.relevance.model import RelevanceModel, Tokens
 
 _FOLDER = "relevance"
 _BATCH = 64
 Progress = Callable[[int, int], None]   # images done, in all
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, RecursionError)
+_log = logging.getLogger("cirque.relevance")
 
 
 class CandidateFeatures(Protocol):
@@ -33,15 +51,59 @@ class CandidateFeatures(Protocol):
         """``[n, tokens, dim]`` float16; a row that has no features (unreadable image) is zero."""
 
 
-@dataclass(frozen=True)
 class StoredFeatures:
-    """Features of all images of one generation of a gallery."""
+    """Features of all images of one generation of a gallery. Thread-safe.
 
-    tokens: Tokens              # [images, tokens, dim], memory-mapped
-    missing: frozenset[int]     # rows whose image could not be read
+    ``missing``: rows whose image could not be read. A row that turns out to be damaged has no features from then on,
+    as if its image could not be read, and is one of ``damaged``; the log says so once."""
+
+    def __init__(self, tokens: Tokens, missing: Iterable[int], sums: RowSums | None, gallery: str = "") -> None:
+        """``tokens`` ``[images, tokens, dim]``, memory-mapped; ``sums``: None for features of earlier versions, of
+        which rows that are not finite are damaged."""
+        self._tokens, self._sums, self._gallery = tokens, sums, gallery
+        self.missing = frozenset(missing)
+        self._sound = np.zeros(len(tokens), dtype=np.bool_)
+        self._sound[list(self.missing)] = True
+        self._lock = threading.Lock()
+        self.damaged: frozenset[int] = frozenset()
 
     def rows(self, rows: Sequence[int]) -> Tokens:
-        return self.tokens[np.asarray(rows, np.int64)]
+        wanted = np.asarray(rows, np.int64)
+        self._verify(wanted[~self._sound[wanted]])
+        found: Tokens = self._tokens[wanted]
+        if self.damaged:
+            found[np.isin(wanted, list(self.damaged))] = 0
+        return found
+
+    def damaged_among(self, rows: Sequence[int]) -> frozenset[int]:
+        wanted = np.asarray(rows, np.int64)
+        self._verify(wanted[~self._sound[wanted]])
+        return self.damaged & frozenset(rows)
+
+    @property
+    def tokens(self) -> Tokens:
+        """``[images, tokens, dim]``, verified; those of ``missing`` and ``damaged`` rows mean nothing."""
+        new = np.flatnonzero(~self._sound)
+        for start in range(0, len(new), _BATCH):
+            self._verify(new[start:start + _BATCH])
+        return self._tokens
+
+    def _verify(self, rows: npt.NDArray[np.int64]) -> None:
+        if not len(rows):
+            return
+        content = self._tokens[rows]
+        if self._sums is None:
+            bad = rows[~np.isfinite(content).all(axis=(1, 2))]
+        else:
+            bad = rows[self._sums.differ(rows, content)]
+        with self._lock:
+            first = len(bad) > 0 and not self.damaged
+            self.damaged |= frozenset(bad.tolist())
+            self._sound[rows] = True
+        if first:
+            _log.warning("Candidate features of gallery %s are damaged, those of row %d first. They are made anew "
+                         "whenever they are needed; to store them again, and no others: cirque relevance index %s",
+                         self._gallery, bad[0], self._gallery)
 
 
 @dataclass(frozen=True)
@@ -62,12 +124,10 @@ def open_features(gallery: Gallery, model: RelevanceModel) -> StoredFeatures | N
     path = features_path(gallery, model.identity.revision)
     shape = (len(gallery), model.tokens, model.dim)
     try:
-        missing = json.loads(path.with_suffix(".json").read_bytes())["missing"]
-        if not all(type(row) is int and 0 <= row < len(gallery) for row in missing):
-            return None
+        missing, sums = _missing(path, len(gallery)), _sums(path, len(gallery))
         tokens = _mapped(path, shape)
-        return None if tokens is None else StoredFeatures(tokens, frozenset(missing))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None if tokens is None else StoredFeatures(tokens, missing, sums, gallery.name)
+    except _DAMAGE:
         return None
 
 
@@ -87,11 +147,11 @@ def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progres
 def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None) -> IndexOutcome:
     size, shape = len(gallery), (len(gallery), model.tokens, model.dim)
     known = open_features(gallery, model)
-    if known is not None:
+    if known is not None and len(known.tokens) and not known.damaged:
         still = [failed for row in sorted(known.missing) for failed in _read(gallery, [row])[1]]
         if len(still) == len(known.missing):   # all there, or what is missing is as unreadable as before
             return IndexOutcome(size, 0, size - len(still), tuple(still), path)
-        del known
+    del known
     partial, journal = path.with_suffix(".partial"), path.with_suffix(".done")
     out = _mapped(partial, shape, "r+")
     done: set[int] = set()
@@ -100,10 +160,12 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
         reserve(partial, math.prod(shape) * 2)
         out = np.memmap(partial, dtype="<f2", mode="r+", shape=shape)
     else:
-        done = {row for row in _journalled(journal, size) if out[row].any()}
-    write_atomically(journal, _lines(done))   # without a last line that was cut off, which the next would continue
+        said = _journalled(journal, size)
+        done = {row for row in said if out[row].any() and _is(out[row], said[row])}
     resumed = len(done)
     reused = _reuse(gallery, path, out, done)
+    out.flush()
+    write_atomically(journal, _lines(out, done))   # without a last line that was cut off, which the next would continue
     skipped: list[tuple[str, str]] = []
     wanted = [row for row in range(size) if row not in done]
     encoded = 0
@@ -116,15 +178,44 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
             if read:
                 out[list(read)] = model.encode_candidates(list(read.values()))
                 out.flush()   # before the lines that say so
-                log.write(_lines(read))
+                log.write(_lines(out, read))
                 flush_to_disk(log)
                 encoded += len(read)
     if progress:
         progress(size, size)
     out.flush()
+    sums = RowSums.of(out)
     del out
-    _publish(gallery, path, [gallery.row_of(image_id) for image_id, _ in skipped])
+    _publish(gallery, path, [gallery.row_of(image_id) for image_id, _ in skipped], sums)
     return IndexOutcome(size, encoded, resumed + reused, tuple(skipped), path)
+
+
+def check_features(gallery: str, folder: Path) -> list[str]:
+    """What is damaged of the candidate features of ``gallery``, in the gallery's ``folder``, and what to do. Reads all
+    of them, without their model."""
+    problems = []
+    for path in sorted((folder / _FOLDER).glob("*.f16")):
+        problem = _problem_of(path)
+        if problem:
+            problems.append(f"{path} is damaged ({problem}). To make again what is damaged: cirque relevance index "
+                            f"{gallery}")
+    return problems
+
+
+def _problem_of(path: Path) -> str:
+    try:
+        unsigned(path.with_suffix(".json").read_bytes(), must=False)["missing"]
+        sums = _sums(path)
+        if sums is not None:
+            damaged = len(sums.damaged(path))
+            return f"{counted(damaged, 'row')} of {len(sums):,}" if damaged else ""
+        with path.open("rb") as file:
+            while content := file.read(2**22):
+                if not np.isfinite(np.frombuffer(content[:len(content) // 2 * 2], "<f2")).all():
+                    return "numbers that no model gives"
+    except _DAMAGE as error:
+        return str(error)
+    return ""
 
 
 def _read(gallery: Gallery, rows: Iterable[int]) -> tuple[dict[int, Image.Image], list[tuple[str, str]]]:
@@ -138,14 +229,15 @@ def _read(gallery: Gallery, rows: Iterable[int]) -> tuple[dict[int, Image.Image]
     return read, failed
 
 
-def _publish(gallery: Gallery, path: Path, missing: Collection[int]) -> None:
+def _publish(gallery: Gallery, path: Path, missing: Collection[int], sums: RowSums) -> None:
     """The listing comes last: features without it are incomplete to :func:`open_features`."""
     listing = path.with_suffix(".json")
     listing.unlink(missing_ok=True)
     write_atomically(path.with_suffix(".hashes"), "".join(image.sha256 for image in gallery.images).encode())
+    write_durably(path.with_suffix(".sums"), signed(sums.as_json()))
     os.replace(path.with_suffix(".partial"), path)
     sync_folder(path.parent)
-    write_durably(listing, json.dumps({"missing": sorted(missing)}).encode())
+    write_durably(listing, signed({"missing": sorted(missing)}))
     path.with_suffix(".done").unlink(missing_ok=True)
     _drop_older(path)
 
@@ -158,17 +250,51 @@ def _mapped(path: Path, shape: tuple[int, int, int], mode: Literal["c", "r+"] = 
     return np.memmap(path, dtype="<f2", mode=mode, shape=shape)
 
 
-def _lines(rows: Iterable[int]) -> bytes:
-    return "".join(f"{row}\n" for row in rows).encode()
+def _missing(path: Path, size: int) -> list[int]:
+    """Rows without features. Raises what :data:`_DAMAGE` holds."""
+    missing: list[int] = unsigned(path.with_suffix(".json").read_bytes(), must=False)["missing"]
+    if not all(type(row) is int and 0 <= row < size for row in missing):
+        raise ValueError("rows that are not there")
+    return missing
 
 
-def _journalled(journal: Path, size: int) -> set[int]:
+def _sums(path: Path, size: int | None = None) -> RowSums | None:
+    """Checksums of all rows; None of earlier versions. Raises what :data:`_DAMAGE` holds."""
+    try:
+        content = path.with_suffix(".sums").read_bytes()
+    except FileNotFoundError:
+        return None
+    sums = RowSums.from_json(unsigned(content))
+    if size is not None and len(sums) != size:
+        raise ValueError("checksums of another number of rows")
+    return sums
+
+
+def _lines(out: Tokens, rows: Iterable[int]) -> bytes:
+    return "".join(f"{row} {_sum(out[row])}\n" for row in rows).encode()
+
+
+def _sum(row: Tokens) -> str:
+    return sum_of(row.tobytes())
+
+
+def _is(row: Tokens, said: str) -> bool:
+    """Whether ``row`` has the checksum ``said``, which is "" of earlier versions."""
+    return bool(np.isfinite(row).all()) if not said else _sum(row) == said
+
+
+def _journalled(journal: Path, size: int) -> dict[int, str]:
+    """Finished rows and their checksums."""
     try:
         lines = journal.read_text("ascii").splitlines(keepends=True)
     except (OSError, UnicodeDecodeError):
-        return set()
-    found = (int(line) for line in lines if line.endswith("\n") and line.strip().isdigit())
-    return {row for row in found if row < size}
+        return {}
+    found = {}
+    for line in lines:
+        row, _, said = line.strip().partition(" ")
+        if line.endswith("\n") and row.isdigit() and int(row) < size:
+            found[int(row)] = said
+    return found
 
 
 def _reuse(gallery: Gallery, path: Path, out: np.memmap[Any, Any], done: set[int]) -> int:
@@ -183,10 +309,16 @@ def _reuse(gallery: Gallery, path: Path, out: np.memmap[Any, Any], done: set[int
         tokens = _mapped(hashes.with_suffix(".f16"), (count, *out.shape[1:]))
         if tokens is None:
             continue
+        try:
+            stored = StoredFeatures(tokens, (), _sums(hashes, count), gallery.name)
+        except _DAMAGE:
+            continue    # which rows are sound is not known
         rows = {text[64 * i : 64 * i + 64]: i for i in range(count)}
         for row in range(len(gallery)):
             found = rows.get(gallery.image(row).sha256)
-            if row not in done and found is not None and tokens[found].any():
+            if row in done or found is None:
+                continue
+            if tokens[found].any() and found not in stored.damaged_among([found]):
                 out[row] = tokens[found]
                 done.add(row)
                 copied += 1

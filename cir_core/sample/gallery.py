@@ -81,8 +81,8 @@ def _indexed(name: str, home: Path, encoder: Encoder) -> Gallery | None:
     try:
         gallery = open_gallery(name, home=home)
         gallery.check_encoder(encoder)
-        return gallery
-    except GalleryError:  # missing, incomplete, or made with another encoder
+        return None if gallery.damage else gallery
+    except GalleryError:  # missing, incomplete, damaged, or made with another encoder
         return None
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchError
 from cir_core.gallery.gallery import Gallery
+from cir_core.gallery.integrity import damage_note
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
@@ -187,10 +188,11 @@ class Searcher:
         _check_k(k)
         made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
+        left_out = (damage_note(self.gallery.lost),) if self.gallery.lost else ()
         own = [one for one in reference.parts if one.image_id not in self.gallery] if method.base != "text-only" else []
         unlike = (UNLIKE,) if any(self._far.is_far(one.features) for one in own) else ()
         return TurnResult(
-            made.caption, made.merged, (*unlike, *made.notes), made.query.vector, ranked.hits, made.excluded,
+            made.caption, made.merged, (*left_out, *unlike, *made.notes), made.query.vector, ranked.hits, made.excluded,
             ranked.target_rank, made.stages.milliseconds, made.composition,
         )
 

@@ -3,21 +3,28 @@
 The first line of :class:`Lines`, the heading, identifies the content. A line has been handed to the system when
 ``append`` returns, so a killed process loses none; a power failure loses those of the last
 seconds at most. A partial last line is cut off when the file is opened again.
+
+Each line ends with its checksum, the key ``crc``, which readers do not get; lines of earlier versions have none. A line
+that is damaged is left out, and those behind it are read.
 """
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cir_core.errors import DatasetError
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.support.checksums import signed, unsigned
 from cir_core.support.files import bounded_lines, open_regular, write_durably
+from cir_core.support.texts import counted
 
+_log = logging.getLogger("cirque.files")
 _SYNC_LINES = 64
 _SYNC_SECONDS = 2.0
 
@@ -31,7 +38,13 @@ class Lines:
         if read_heading(path) != heading:
             write_durably(path, _encoded(heading))
         self._path = path
-        self._end = max(end for _, end, _ in whole_lines(path))
+        self._end = damaged = 0
+        for start, end, _ in whole_lines(path):
+            damaged += start != self._end
+            self._end = end
+        if damaged:
+            _log.warning("%s is damaged in %s: the lines there are left out, and what they held is made again.",
+                         path, counted(damaged, "place"))
         self._lock = threading.Lock()
         self._file = path.open("r+b")
         self._file.truncate(self._end)
@@ -55,7 +68,11 @@ class Lines:
         with self._lock:
             self._file.seek(offset)
             content = self._file.readline()
-        line: dict[str, Any] = json.loads(content)
+        try:
+            line: dict[str, Any] = unsigned(content, must=False)
+        except (ValueError, RecursionError) as error:
+            raise GalleryError(f"{self._path} was damaged while it was in use. Run the same command again: what is "
+                               "damaged is left out and made again.") from error
         return line
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -65,8 +82,10 @@ class Lines:
 
     def close(self) -> None:
         with self._lock:
-            self._sync()
-            self._file.close()
+            try:
+                self._sync()
+            finally:
+                self._file.close()
 
     def _sync(self) -> None:
         os.fsync(self._file.fileno())
@@ -75,16 +94,16 @@ class Lines:
 
 def read_heading(path: Path, most: int | None = None) -> dict[str, Any] | None:
     """The heading of the file at ``path``; None if there is none. ``most``: as in :func:`whole_lines`."""
-    return next((line for _, _, line in whole_lines(path, most=most)), None)
+    return next((line for start, _, line in whole_lines(path, most=most) if start == 0), None)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
-    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+    return signed(line) + b"\n"
 
 
 def whole_lines(path: Path, kind: type = dict, start: int = 0,
                 most: int | None = None) -> Iterator[tuple[int, int, Any]]:
-    """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file. ``start``:
+    """Start, end and content (a ``kind``) of each line that is whole and sound; none for a missing file. ``start``:
     offset of the first line to read. ``most``: bytes of a line of a file that others may have written; a longer one
     raises ``DatasetError``."""
     try:
@@ -97,10 +116,9 @@ def whole_lines(path: Path, kind: type = dict, start: int = 0,
             if content is None:
                 raise DatasetError(f"{path} has a line of more than {(most or 0) >> 20} MB, which no construction "
                                    "writes. Check the file, or construct it again.")
-            try:
-                line = json.loads(content)
-            except (ValueError, RecursionError):
+            if not content.endswith(b"\n"):
                 return
-            if not content.endswith(b"\n") or not isinstance(line, kind):
-                return
-            yield start, start + len(content), line
+            with suppress(ValueError, RecursionError):
+                line = unsigned(content, must=False)
+                if isinstance(line, kind):
+                    yield start, start + len(content), line

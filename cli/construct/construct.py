@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cli.construct import checking, describe, filtering, judge, multi_target, own, sessions, single_target
+from cli.construct import checking, describe, filtering, folders, judge, multi_target, own, sessions, single_target
 
 app = typer.Typer(
     help="Construct, filter, check, describe, judge and compare multi-turn benchmarks (CIRCLED); find all targets of "
@@ -18,3 +18,5 @@ app.command("own")(own.own)
 app.command("compare")(own.compare)
 app.command("multi-target")(multi_target.multi_target)
 app.command("single-target")(single_target.single_target)
+app.command("list")(folders.list_folders)
+app.command("remove")(folders.remove)

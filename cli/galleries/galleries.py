@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from cir_core.errors import GalleryError
 from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
+from cir_core.support.texts import counted
 from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
-app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
+app = typer.Typer(help="List, check, repair and remove galleries.", no_args_is_help=True)
 
 
 @contextmanager
@@ -97,11 +99,13 @@ def _print_left_out(left_out: Sequence[tuple[str, str]]) -> None:
 @app.command("list")
 def list_() -> None:
     """List the galleries on this machine."""
-    from cir_core.gallery.gallery import list_galleries
+    from cir_core.gallery.gallery import list_galleries, unreadable_galleries
 
     home = get_settings().home
     infos = list_galleries(home)
-    if not infos:
+    broken = unreadable_galleries(home)
+    print_notes(broken)
+    if not infos and not broken:
         out.print(f"No gallery in {home} yet. Create one: cirque index DIR --name N   (or: cirque demo)")
         return
     table = Table("name", "images", "encoder", "made from", "updated", "state", box=None)
@@ -109,6 +113,72 @@ def list_() -> None:
         table.add_row(info.name, str(info.size), info.encoder.spec, info.source,
                       f"{info.updated_at:%Y-%m-%d %H:%M}", info.status)
     out.print(table)
+
+
+@app.command()
+def check(
+    names: Annotated[list[str] | None, typer.Argument(
+        metavar="[NAME]...", help="Galleries (default: all).", show_default=False)] = None,
+) -> None:
+    """Read all that is stored of galleries, and say what is damaged and what to do. Changes nothing.
+
+    Vectors, captions and candidate features are compared with their checksums. Fails if anything is damaged."""
+    from cir_core.gallery.gallery import gallery_names
+    from cir_core.gallery.integrity import check_gallery
+
+    home = get_settings().home
+    wanted, damaged = list(names or gallery_names(home)), False
+    if not wanted:
+        out.print(f"No gallery in {home} yet.")
+        return
+    with progress_bar("Checking") as progress:
+        for done, name in enumerate(wanted):
+            progress(done, len(wanted))
+            found = check_gallery(name, home=home)
+            if found is None:
+                raise GalleryError(f"No gallery {name!r}. There are: {', '.join(gallery_names(home)) or 'none'}.")
+            problems = [*([found.damage] if found.damage else []), *_more_damage(name, home)]
+            damaged = damaged or bool(problems)
+            without = "" if found.has_sums or problems else (
+                ", no checksums yet: vectors that no encoder gives would be found, others not; cirque galleries repair "
+                f"{name} adds them")
+            state = "damaged" if problems else "ok"
+            out.print(f"{name}: {state}, {counted(found.images, 'image')}{without}", soft_wrap=True)
+            for problem in problems:
+                out.print(f"  {problem}", soft_wrap=True)
+    if damaged:
+        raise typer.Exit(1)
+
+
+def _more_damage(name: str, home: Path) -> list[str]:
+    """Of what was made of a gallery: captions and candidate features."""
+    from cir_core.captions.stored import check_captions
+    from cir_core.gallery.paths import gallery_folder
+    from cir_core.relevance.store import check_features
+
+    folder = gallery_folder(name, home)
+    return [problem for problem in (check_captions(name, folder), *check_features(name, folder)) if problem]
+
+
+@app.command()
+def repair(name: Annotated[str, typer.Argument(help="Name of the gallery.")]) -> None:
+    """Encode the images again whose vectors are damaged, and no others."""
+    from cir_core.gallery.indexing import repair_gallery
+    from cir_core.gallery.integrity import check_gallery
+    from cir_core.gallery.paths import gallery_folder, read_header
+
+    home = get_settings().home
+    found, header = check_gallery(name, home=home), read_header(gallery_folder(name, home))
+    if found is None or header is None:
+        raise GalleryError(f"No gallery {name!r} that could be repaired.")
+    if not found.damage and found.has_sums:
+        out.print(f"Gallery {name} is in order.")
+        return
+    encoder = open_encoder(header.encoder.spec)
+    with index_bar(f"Repairing {name}") as progress:
+        result = repair_gallery(name, home=home, encoder=encoder, progress=progress)
+    out.print(f"Gallery {name} is in order: {counted(result.encoded + result.resumed, 'image was', 'images were')} "
+              "encoded again.")
 
 
 @app.command()

@@ -5,7 +5,9 @@ The driver's own error stays chained to the :class:`StorageError`.
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +15,7 @@ from sqlalchemy import exc
 from sqlalchemy.engine import URL
 
 from cir_core.errors import StorageError
+from storage.engine.damage_watch import is_damage
 from storage.engine.error_codes import CROWDED, SQLITE, UNKNOWN, Cause, postgresql_cause
 
 _CONTRADICTS = "This was not saved, because it contradicts what is already stored. Reload the page and try again."
@@ -50,6 +53,9 @@ def explained(url: URL) -> Iterator[None]:
         if ours and url.get_backend_name() == "sqlite":
             raise
         raise explain(error, url) from error
+    except (json.JSONDecodeError, zlib.error) as error:     # a driver gave out what is not what was stored
+        cause = SQLITE[sqlite3.SQLITE_CORRUPT]
+        raise StorageError(f"{where(url)} {cause.says} ({type(error).__name__})", cause.told) from error
 
 
 def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
@@ -57,6 +63,8 @@ def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
     if isinstance(error, exc.TimeoutError):
         return CROWDED, True
     code = getattr(driver, "sqlite_errorcode", None)
+    if code is None and is_damage(driver):
+        code = sqlite3.SQLITE_CORRUPT
     if code is not None:
         return SQLITE.get(code & 0xFF, UNKNOWN), False
     if not hasattr(driver, "sqlstate") or isinstance(error, exc.DataError):

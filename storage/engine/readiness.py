@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,11 +12,13 @@ from time import monotonic
 from sqlalchemy import Connection, Engine, exc
 
 from cir_core.errors import StorageError
+from storage.engine.damage_watch import DamageWatch, is_damage
 from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, reading, sqlite_path, turn_to_write
 from storage.engine.errors import explained
 from storage.engine.schema_watch import SchemaWatch
 
 _PATIENCE = 1.0   # seconds; a database locked for longer is busy, not broken
+_log = logging.getLogger("cirque.storage")
 _STUCK = 60.0     # seconds; mere load does not lock others out for so long
 
 
@@ -26,6 +29,8 @@ class Readiness:
         self._engine, self._clock = engine, clock
         self._schema = SchemaWatch(clock)
         self._schema.attend(engine)
+        self._damage = DamageWatch(clock)
+        self._damage.attend(engine)
         self._wrote = clock()
 
     @property
@@ -37,6 +42,19 @@ class Readiness:
         """Whether the schema is this version's. Raises ``StorageError`` if the database does not answer."""
         with reading(self._engine) as connection:
             return self._schema.look(connection)
+
+    def is_sound(self) -> bool:
+        """Whether nothing is known of damage: since the start, and since the last error that damage causes. Then it is
+        looked through, which takes seconds for each gigabyte of a SQLite file. Raises ``StorageError``."""
+        try:
+            with explained(self._engine.url), self._engine.connect() as connection:
+                return not self._damage.look(connection)
+        except StorageError as error:
+            if error.__cause__ is None or not is_damage(error.__cause__):
+                raise
+            self._damage.note(error.__cause__)      # so damaged that it cannot be looked through
+            _log.warning("Not ready: %s", error)
+            return False
 
     def is_in_place(self) -> bool:
         """Whether the SQLite file at its path is the opened one; if not, the log says what to do."""

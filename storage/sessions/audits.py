@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import zlib
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ from cir_core.errors import StorageError
 from cir_core.support.texts import can_be_stored
 from storage.engine.database import reading, writing
 from storage.mapping import tables
+
+_log = logging.getLogger("cirque.storage")
 
 
 class SqlAuditStore:
@@ -40,7 +43,14 @@ class SqlAuditStore:
         q = tables.audit_queries
         with reading(self.engine) as connection:
             rows = connection.execute(select(q).where(q.c.digest == card.digest).order_by(q.c.position))
-            return {row.position: _audit_from(row) for row in rows}
+            found = {}
+            for row in rows:
+                try:
+                    found[row.position] = _audit_from(row)
+                except (zlib.error, ValueError, TypeError):
+                    _log.warning("The stored ranks of query %s in audit %s are damaged and computed again.",
+                                 row.query_id, card.digest)
+            return found
 
     def put(self, card: RunCard, first: int, queries: Sequence[QueryAudit]) -> None:
         values = [

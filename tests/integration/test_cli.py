@@ -162,3 +162,53 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main.run()
     assert end.value.code == 130 and "Run the same command again" in capsys.readouterr().err
+
+
+def test_damage_is_listed_and_repaired(cirque_here, tmp_path, monkeypatch):
+    from tests.fakes.colours import colour_gallery
+    from tests.fakes.encoder import FakeEncoder
+
+    gallery = colour_gallery(tmp_path)
+    (tmp_path / "home" / "galleries").rename(tmp_path / "galleries")
+    folder = tmp_path / "galleries" / "colours"
+    monkeypatch.setattr("cli.galleries.galleries.open_encoder", lambda spec: FakeEncoder())
+    assert (found := cirque_here("galleries", "check")).returncode == 0
+    assert found.stdout == "colours: ok, 64 images\n"
+    [path] = folder.glob("features-*.f32")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:300] + b"\x01" + whole[301:])
+    found = cirque_here("galleries", "check", "colours")
+    assert found.returncode == 1 and "colours: damaged, 64 images" in found.stdout
+    assert "(row 2)" in found.stdout and "cirque galleries repair colours" in found.stdout
+    assert "1 image was encoded again" in cirque_here("galleries", "repair", "colours").stdout
+    [path] = folder.glob("features-*.f32")
+    assert path.read_bytes() == whole and cirque_here("galleries", "check").returncode == 0
+    assert "in order" in cirque_here("galleries", "repair", "colours").stdout
+    captions = folder / "captions" / "captions.jsonl"
+    captions.parent.mkdir()
+    captions.write_text("{")
+    found = cirque_here("galleries", "check")
+    assert found.returncode == 1 and "cirque captions build colours" in found.stdout
+    (folder / "gallery.json").write_text("{")
+    assert cirque_here("galleries", "check").returncode == 1
+    assert "gallery.json is damaged" in cirque_here("galleries", "list").stdout
+    for arguments in (("check", "none"), ("repair", "none")):
+        found = cirque_here("galleries", *arguments)
+        assert found.returncode == 1 and "No gallery 'none'" in found.stderr
+    assert len(gallery) == 64
+
+
+def test_what_is_left_of_a_construction_is_listed_and_removed(cirque_here, tmp_path):
+    assert "No construction" in cirque_here("construct", "list").stdout
+    left = tmp_path / "benchmarks" / "half made"
+    left.mkdir(parents=True)
+    (left / "lock").write_text("1")
+    found = cirque_here("construct", "list")
+    assert found.returncode == 0 and "cannot be read" in found.stdout and "construct remove 'half made'" in found.stdout
+    assert cirque_here("construct", "remove", "half made").returncode == 0 and not left.exists()
+    assert "There is no benchmark" in cirque_here("construct", "remove", "half made").stderr
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "a.jpg").write_text("1")
+    assert "holds no construction" in cirque_here("construct", "remove", str(other), "--yes").stderr
+    assert (other / "a.jpg").exists()

@@ -10,6 +10,7 @@ from annotation.records import AuditEvent
 from cir_core.construct.browse.folders import ConstructionFolder, folder_of
 from cir_core.construct.browse.progress import JournalFollower
 from cir_core.construct.sessions.estimate import Estimate, Prices, check_language, estimate, queries_left
+from cir_core.construct.sessions.journal import is_half_made
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.sessions.subsets import subset_name
@@ -163,7 +164,8 @@ class ConstructionRoutes:
         """Before anything is loaded. Raises ``DatasetError``, ``GalleryError``."""
         if request.gallery not in {one.name for one in self._services.search.galleries()}:
             raise GalleryError(f"There is no gallery {quoted(request.gallery)} on this server. Reload the page.")
-        if folder_of(self._shelf.root, request.name).exists():
+        folder = folder_of(self._shelf.root, request.name)
+        if folder.exists() and not is_half_made(folder):
             raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
 
     def _job(self, name: str) -> JobState | None:

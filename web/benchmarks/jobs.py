@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 
 from cir_core.construct.sessions.estimate import check_language, queries_left
-from cir_core.construct.sessions.journal import tally_of
+from cir_core.construct.sessions.journal import is_half_made, tally_of
 from cir_core.construct.sessions.run import ConstructionReport, construct_sessions
 from cir_core.construct.sessions.spending import Spending
 from cir_core.errors import CirqueError, DatasetError
@@ -75,7 +75,7 @@ class ConstructionJobs:
                 raise DatasetError(f"This server is constructing {quoted(self._state.name)}, and constructs one "
                                    "benchmark at a time. Wait until it is done, or stop it: what it has finished is "
                                    "kept.")
-            if not resume and folder.exists():
+            if not resume and folder.exists() and not is_half_made(folder):
                 raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
             self._state, self._spending = JobState(request.name, "Reading the data set and the gallery"), None
         try:

@@ -30,14 +30,14 @@ _log = logging.getLogger("cirque.health")
 _MB = 2**20
 # Of what may soon go wrong somebody has to hear; people go on working meanwhile. All processes share the disk, so
 # none could take over for the others.
-_WARNINGS = frozenset({"disk"})
+_WARNINGS = frozenset({"disk", "gallery"})
 
 
 def health_routes(
     settings: Settings, database: Readiness, doors: ShutdownState, meter: Meter, warming: Warming | None = None,
 ) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
-    checks = Checks(_checks(settings, database))
+    checks = Checks({**_checks(settings, database), **({"gallery": warming.gallery_problem} if warming else {})})
     noted: dict[str, str] = {}
 
     @routes.head("/healthz")
@@ -53,9 +53,10 @@ def health_routes(
         if warming is not None:
             told["model"] = _model(warming)
         ready = all(check["ok"] for check in told.values())
-        for name in _WARNINGS:
+        for name in _WARNINGS & found.keys():
             if found[name] and found[name] != noted.get(name):
-                _log.warning("Ready, but %s (CIRQUE_MIN_FREE_MB is %g).", found[name], settings.min_free_mb)
+                more = f" (CIRQUE_MIN_FREE_MB is {settings.min_free_mb:g})" if name == "disk" else ""
+                _log.warning("Ready, but %s%s.", found[name], more)
             noted[name] = found[name]
         headers = FRESH if ready else {**FRESH, "Retry-After": str(RETRY_AFTER)}
         return JSONResponse({"ready": ready, "checks": told}, 200 if ready else 503, headers=headers)
@@ -105,6 +106,8 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
     def schema() -> str:
         if not database.is_in_place():
             return "the database file was moved, replaced or deleted"
+        if not database.is_sound():
+            return "the database is damaged"
         if not database.is_current():
             return "the database has the schema of another version"
         try:

@@ -13,6 +13,7 @@ from cir_core.errors import CirqueError, EncoderMismatch, EncoderUnavailable, Ga
 from cir_core.gallery.paths import gallery_folder, read_header
 from cir_core.methods.declared import usual_method
 from cir_core.settings import Settings
+from cir_core.support.texts import counted
 from cir_core.types.records import MethodSettings
 from web.services import Services
 
@@ -58,6 +59,17 @@ class Warming:
     def loading(self) -> bool:
         """Whether a load is running, retries included."""
         return self._busy.locked()
+
+    def gallery_problem(self) -> str:
+        """What is damaged of the default gallery, in public words; "" if nothing is, or it is not loaded yet. Costs a
+        look at its files while they are as they were."""
+        if self._found.state not in ("ready", "failed"):
+            return ""
+        try:
+            lost = self._services.search.gallery(self._services.settings.gallery).lost
+        except GalleryError:
+            return "the default gallery cannot be opened"
+        return f"{counted(lost, 'image')} of the default gallery left out: damaged vectors" if lost else ""
 
     def start(self) -> None:
         self._change("warming")

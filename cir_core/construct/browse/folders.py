@@ -8,13 +8,14 @@ links are not followed.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.construct.sessions.journal import read_card
+from cir_core.construct.sessions.journal import is_half_made, read_card
 from cir_core.construct.sessions.run_record import RunRecord, read_run
 from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw
@@ -103,7 +104,7 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
         ours = (raws_at, journal, *paths, *((card_at,) if kind == "targets" else ()))
         links = [path.name for path in ours if path.is_symlink()]
         others = [path.name for path in (*paths, journal) if path.exists() and not path.is_file()]
-        known = bool(paths) or journal.is_file()
+        known = bool(paths) or (journal.is_file() and journal.stat().st_size > 0)
         size = sum(path.stat().st_size for path in (paths or [journal])) if known else 0
         changed = max((path.stat().st_mtime for path in (*paths, journal) if path.exists()), default=0.0)
     except OSError as error:
@@ -115,6 +116,10 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
         raise DatasetError(f"{quoted(name)} holds {others[0]}, which is no file but a folder, a pipe or a device. "
                            "Remove it, or put the file itself there.")
     if not known:
+        if is_half_made(folder) and not is_locked(folder):
+            raise DatasetError(f"The construction of {quoted(name)} ended before anything of it was kept: the disk may "
+                               "have been full. Construct it again under this name, or remove what is left: cirque "
+                               f"construct remove {quoted(name)}")
         raise UnknownBenchmark(_unknown(name))
     if size > MOST_BYTES:
         raise DatasetError(f"{quoted(name)} has {size / 2**30:.1f} GB; at most {MOST_BYTES >> 30} GB can be shown. Use "
@@ -139,6 +144,26 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     over = state == "finished"
     return ConstructionFolder(name, folder, state, card, run, raws if over else (), changed, kind=kind,
                               provenance=tuple(paths) if over and kind == "targets" else ())
+
+
+def remove_construction(root: Path, name: str) -> Path:
+    """Delete the folder of the construction ``name`` in ``root``; it is returned. Raises ``UnknownBenchmark``;
+    ``DatasetError`` while a process constructs in it, or if it holds something else."""
+    folder = folder_of(root, name)
+    if folder.is_symlink() or not folder.is_dir():
+        raise UnknownBenchmark(_unknown(name))
+    if is_locked(folder):
+        raise DatasetError(f"Another process constructs in {folder}. Wait until it is done, or stop it, and remove it "
+                           "then.")
+    ours = (folder / "journal.jsonl", folder / "protocol.json", folder / "raw", folder / PROVENANCE)
+    if not is_half_made(folder) and not any(path.exists() for path in ours):
+        raise DatasetError(f"{folder} holds no construction, and was not removed.")
+    try:
+        (folder / "journal.jsonl").unlink(missing_ok=True)      # first: what is left without it is not taken for one
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise DatasetError(f"{folder} cannot be removed: {error.strerror or error}.") from error
+    return folder
 
 
 def folder_of(root: Path, name: str) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -21,6 +21,7 @@ from cir_core.support.json_lines import Lines, read_heading, whole_lines
 from cir_core.types.composition import Usage
 
 FORMAT = 1
+_BEGINNING = frozenset({"lock", "journal.jsonl", "protocol.json", "run.json"})
 
 
 class Card(Protocol):
@@ -93,15 +94,60 @@ class ConstructionJournal:
 
 @contextmanager
 def in_folder(folder: Path, doing: str = "constructs sessions") -> Iterator[Path]:
-    """The journal's path, while no other process has it. Raises ``DatasetError`` if one has."""
+    """The journal's path, while no other process has it. What is left of a beginning that failed is removed before;
+    if this one fails before there is anything to go on with, a folder that it made is removed. Raises ``DatasetError``
+    if another process has it."""
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(folder))
-        except GalleryError as error:
-            raise DatasetError(f"Another process {doing} in {folder}. Wait until it is done, or stop it: what it has "
-                               "finished is kept.") from error
-        yield folder / "journal.jsonl"
+    try:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(folder))
+            except GalleryError as error:
+                is_new = False
+                raise DatasetError(f"Another process {doing} in {folder}. Wait until it is done, or stop it: what it "
+                                   "has finished is kept.") from error
+            if is_half_made(folder):
+                remove_half_made(folder, but="lock")
+            yield folder / "journal.jsonl"
+    except BaseException:
+        if is_new and is_half_made(folder):
+            with suppress(OSError):
+                remove_half_made(folder)
+        raise
+
+
+def is_half_made(folder: Path) -> bool:
+    """Whether ``folder`` is empty, or has only what a beginning writes before there is anything to go on with: the disk
+    was full, or the process was killed. Then nothing is lost if it is begun again, or removed."""
+    try:
+        names = {path.name for path in folder.iterdir() if not _is_part(path)}
+        if not names <= _BEGINNING or any((folder / name).is_symlink() or not (folder / name).is_file()
+                                          for name in names):
+            return False
+        if "journal.jsonl" not in names or (folder / "journal.jsonl").stat().st_size == 0:
+            return True
+        if "run.json" in names or read_heading(folder / "journal.jsonl") is None:
+            return False
+        lines = whole_lines(folder / "journal.jsonl")
+        next(lines)
+        return next(lines, None) is None
+    except OSError:
+        return False
+
+
+def remove_half_made(folder: Path, *, but: str = "") -> None:
+    """Remove a folder that :func:`is_half_made`; ``but``: a file that stays, with the folder. Raises ``OSError``."""
+    for path in list(folder.iterdir()):
+        if path.name != but:
+            path.unlink(missing_ok=True)
+    if not but:
+        folder.rmdir()
+
+
+def _is_part(path: Path) -> bool:
+    """Of a file that was being written (:func:`cir_core.support.files.write_atomically`)."""
+    return path.name.startswith(".") and path.name.endswith(".part") and path.is_file() and not path.is_symlink()
 
 
 def as_bytes(content: Any) -> bytes:
@@ -121,7 +167,7 @@ def tally_of(path: Path) -> Tally:
 def check_card(path: Path, card: Card, *, resume: bool = True) -> None:
     """Raises ``DatasetError`` if the journal at ``path`` has sessions of other settings, or any without ``resume``."""
     known = read_card(path)
-    if known is None:
+    if known is None or is_half_made(path.parent):
         return
     if not resume:
         raise DatasetError(f"{path.parent} holds {card.kept} already. Add --resume to go on with them, or name another "

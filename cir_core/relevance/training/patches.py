@@ -17,6 +17,7 @@ from cir_core.gallery.paths import disk_errors_explained, locked
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
 from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.training.data import TrainingData
+from cir_core.support.checksums import signed, sum_of, unsigned
 from cir_core.support.files import reserve, write_atomically
 
 _BATCH = 64
@@ -36,7 +37,7 @@ def training_patches(
     counter, size = path.with_suffix(".done"), 2 * math.prod(shape)
     with disk_errors_explained(folder, "image features", "those computed so far"):
         folder.mkdir(parents=True, exist_ok=True)
-        if not path.is_file() or path.stat().st_size != size or _count(counter) < data.images:
+        if not path.is_file() or path.stat().st_size != size or _left(path, counter, data.images, size):
             with ExitStack() as stack:
                 try:
                     stack.enter_context(locked(folder))
@@ -55,11 +56,13 @@ def _compute(
         counter.unlink(missing_ok=True)
         reserve(path, 2 * math.prod(shape))
     out = np.memmap(path, dtype="<f2", mode="r+", shape=shape)
-    for start in range(_count(counter), data.images, _BATCH):
+    left, sums = _left(path, counter, data.images, 2 * math.prod(shape)), _sums(counter)
+    for start in left:
         rows = range(start, min(start + _BATCH, data.images))
         out[start : rows.stop] = backbone.image_patches([pad_to_ratio(data.load(row), pad) for row in rows])
         out.flush()
-        write_atomically(counter, str(rows.stop).encode())
+        sums[start] = sum_of(out[start : rows.stop].tobytes())
+        write_atomically(counter, signed({"batch": _BATCH, "sums": sums}))
         if progress:
             progress("image features", rows.stop, data.images)
 
@@ -69,8 +72,27 @@ def picked(patches: Patches, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floa
     return patches[rows].astype(np.float32)
 
 
-def _count(path: Path) -> int:
+def _left(path: Path, counter: Path, images: int, size: int) -> list[int]:
+    """Where the batches begin that are not there, or not what was computed."""
+    sums, row_bytes = _sums(counter), size // images if images else 0
+    left = []
+    with path.open("rb") as file:
+        for start in range(0, images, _BATCH):
+            said = sums.get(start)
+            content = file.read(row_bytes * min(_BATCH, images - start))
+            sound = np.isfinite(np.frombuffer(content, "<f2")).all() if said == "" else sum_of(content) == said
+            if said is None or not sound:
+                left.append(start)
+    return left
+
+
+def _sums(counter: Path) -> dict[int, str]:
+    """Checksums of the batches that were computed, by their first row; "" of earlier versions, which counted rows."""
     try:
-        return int(path.read_text("ascii"))
-    except (OSError, ValueError):
-        return 0
+        content = counter.read_bytes()
+        if content.isdigit():
+            return dict.fromkeys(range(0, int(content), _BATCH), "")
+        found = unsigned(content)
+        return {int(start): said for start, said in found["sums"].items()} if found["batch"] == _BATCH else {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}

@@ -1,4 +1,8 @@
-"""States of a training: what an interrupted one resumes from, and the settings that they belong to."""
+"""States of a training: what an interrupted one resumes from, and the settings that they belong to.
+
+``sums.json`` in a state has the checksums of its files, since PyTorch loads damaged ones without a word; states of
+earlier versions have none.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,13 @@ from typing import TYPE_CHECKING
 
 from cir_core.errors import RelevanceUnavailable
 from cir_core.relevance.training.epoch_negatives import DAMAGED
+from cir_core.support.checksums import signed, sum_of_file, unsigned
 from cir_core.support.files import flush_to_disk, sync_folder, write_atomically
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
+
+_SUMS = "sums.json"
 
 
 class TrainingStates:
@@ -43,6 +50,8 @@ class TrainingStates:
             for part in unfinished.iterdir():
                 with part.open("r+b") as file:
                     flush_to_disk(file)
+            write_atomically(unfinished / _SUMS, signed({"sums": {
+                part.name: sum_of_file(part) for part in unfinished.iterdir() if part.is_file()}}))
             sync_folder(unfinished)
             os.replace(unfinished, path)
             sync_folder(self._folder)
@@ -59,8 +68,20 @@ class TrainingStates:
             return 0
         step, path = found[-1]
         try:
+            _check(path)
             self._accelerator.load_state(str(path))
         except DAMAGED as error:
             raise RelevanceUnavailable(f"The training state {path} cannot be read: {error}. Remove the folder "
                                        f"{self._out} to begin anew.") from error
         return step
+
+
+def _check(state: Path) -> None:
+    """Raises ``ValueError``, ``OSError`` or ``KeyError`` if a file is not what was written."""
+    try:
+        content = (state / _SUMS).read_bytes()
+    except FileNotFoundError:
+        return
+    for name, said in unsigned(content)["sums"].items():
+        if sum_of_file(state / name) != said:
+            raise ValueError(f"{name} is not what was written")

@@ -22,6 +22,7 @@ from PIL import Image
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.atelier import draw
 from cir_core.sample.atelier.catalogue import Garment
+from cir_core.support.checksums import sum_of_file
 
 Pixels = npt.NDArray[np.uint8]  # [n, size, size, 3] RGB
 Codes = npt.NDArray[np.int64]  # [n, groups], index of the value within its group
@@ -70,7 +71,8 @@ def rendered(
     for attributes, seed in listing[:12]:
         digest.update(_draw_one((attributes, seed, size)).tobytes())
     path = cache / f"drawn-{digest.hexdigest()}.npy"
-    if not path.is_file():
+    said = path.with_suffix(".sum")     # earlier versions wrote none
+    if not path.is_file() or (said.is_file() and said.read_text("ascii") != sum_of_file(path)):
         cache.mkdir(parents=True, exist_ok=True)
         jobs = [
             (attributes, take_seed(seed, take), size)
@@ -90,6 +92,7 @@ def rendered(
             for i, job in enumerate(jobs):
                 flat[i] = _draw_one(job)
         out.flush()
+        said.write_text(sum_of_file(partial), "ascii")
         partial.rename(path)
     return np.load(path, mmap_mode="r")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor
 
+from cir_core.errors import SettingsError
 from cir_core.sample.atelier.captions import full_caption
 from cir_core.sample.atelier.catalogue import Garment
 from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
@@ -187,6 +189,14 @@ class TrainingRun:
         path = self.cache / "state.pt"
         if not path.is_file():
             return False
+        # PyTorch does not look at the checksums that it wrote.
+        try:
+            with zipfile.ZipFile(path) as parts:
+                damaged = parts.testzip()
+        except (zipfile.BadZipFile, OSError) as error:
+            damaged = str(error)
+        if damaged:
+            raise SettingsError(f"The training state {path} is damaged ({damaged}). Remove it to begin anew.")
         saved = torch.load(path, weights_only=True)
         if saved["seed"] != self.seed or len(saved["average"]) != len(self.average):
             return False

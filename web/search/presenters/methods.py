@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from cir_core.errors import RULES_CAN
+from cir_core.gallery.integrity import DAMAGE_NOTE
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
@@ -129,9 +130,9 @@ def usage(used: Usage, language_model: str) -> Dict:
 
 
 _WARNINGS = (
-    UNLIKE, "the built-in language model answered instead", "stopped after", "there are no constraints to filter by",
-    "the marks were not used", "this session began with", "the built-in language model reads English",
-    "not understood: ", "reference: ",
+    UNLIKE, DAMAGE_NOTE, "the built-in language model answered instead", "stopped after",
+    "there are no constraints to filter by", "the marks were not used", "this session began with",
+    "the built-in language model reads English", "not understood: ", "reference: ",
 )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
+from sqlalchemy import update
 
 from cir_core.audit.records import QueryAudit, Ranking
 from cir_core.errors import StorageError
-from storage.engine.database import reading
+from storage.engine.database import reading, writing
+from storage.mapping import tables
 from storage.sessions.audits import SqlAuditStore, pack_rankings, unpack_rankings
 from storage.stores import open_stores
 from tests.fakes.audits import InMemoryAuditStore, a_card
@@ -128,3 +132,23 @@ def test_all_stores_share_one_database(tmp_path):
     with reading(again.audits.engine) as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM audit_runs").scalar_one() == 1
     again.close()
+
+
+@pytest.mark.parametrize("packed", [b"", b"not zlib", "flip", "cut", "json"])
+def test_damaged_ranks_are_missing_and_computed_again(sql, packed, caplog):
+    card, good = a_card(), pack_rankings(RANKINGS)
+    sql.begin(card, 3)
+    sql.put(card, 0, [an_audit(0), an_audit(1), an_audit(2)])
+    if packed == "flip":
+        packed = good[:20] + bytes([good[20] ^ 8]) + good[21:]
+    elif packed == "cut":
+        packed = good[:-3]
+    elif packed == "json":
+        packed = zlib.compress(b'{"multimodal": 3}')
+    with writing(sql.engine) as connection:
+        connection.execute(update(tables.audit_queries).where(tables.audit_queries.c.position == 1).values(
+            rankings=packed))
+    assert sql.stored(card) == {0: an_audit(0), 2: an_audit(2)}
+    assert "query q1" in caplog.text and card.digest in caplog.text
+    sql.put(card, 1, [an_audit(1)])
+    assert len(sql.stored(card)) == 3

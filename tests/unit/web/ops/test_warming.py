@@ -177,3 +177,32 @@ def test_a_load_that_failed_is_tried_again_by_itself(services_with: Any, monkeyp
     index(services.settings.home)
     Warming(services).start()
     assert again.wait(60) and len(tries) == 3
+
+
+def test_damage_of_the_default_gallery_is_a_warning(tmp_path: Path, services_with: Any) -> None:
+    services = services_with(lambda spec: FakeEncoder())
+    home = services.settings.home
+    folder = home / "pictures"
+    folder.mkdir()
+    for name in ("red", "green", "blue"):
+        Image.new("RGB", (8, 8), name).save(folder / f"{name}.png")
+    index_folder(folder, name="demo", encoder=FakeEncoder(), home=home)
+    warming = Warming(services)
+    assert warming.gallery_problem() == "" and warming.attempt().state == "ready"
+
+    def gallery() -> Any:
+        app = FastAPI()
+        app.include_router(health_routes(services.settings, services.database, ShutdownState(), services.meter,
+                                         warming))
+        answer = TestClient(app).get("/readyz")
+        assert answer.status_code == 200
+        return answer.json()["checks"]["gallery"]
+
+    assert gallery() == {"ok": True}
+    [path] = (home / "galleries" / "demo").glob("features-*.f32")
+    content = bytearray(path.read_bytes())
+    content[130] ^= 1
+    path.write_bytes(content)
+    assert gallery() == {"ok": True, "warn": "1 image of the default gallery left out: damaged vectors"}
+    path.write_bytes(bytes(len(content)))
+    assert gallery() == {"ok": True, "warn": "the default gallery cannot be opened"}
