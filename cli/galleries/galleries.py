@@ -44,10 +44,12 @@ def index(
     """Index a folder of images as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
     from cir_core.gallery.indexing import index_folder
+    from cir_core.gallery.paths import gallery_folder
     from cir_core.search.own_pictures import look_at
     from cli.galleries.choosing import named_encoder, photo_encoder_instead, print_usual
 
     settings = get_settings()
+    gallery_folder(name, settings.home)   # a name that cannot be is said first
     own = encoder is None and _encoder_of(name)
     spec = encoder or own or usual_encoder(settings.home)
     if encoder is None and not own:
