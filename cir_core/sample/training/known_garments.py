@@ -41,5 +41,7 @@ def measure_known(
 
 def _vectors(encoder: Encoder, folder: Path, seed: int, split: str, count: int) -> Matrix:
     paths = sorted(build_atelier(folder, seed=seed, splits=(split,), limit=count, workers="auto").images.iterdir())
-    images = [process_image(path, for_encoder, max_megapixels=1) for path in paths]
-    return np.concatenate([encoder.encode_images(images[at:at + _BATCH]) for at in range(0, len(images), _BATCH)])
+    return np.concatenate([
+        encoder.encode_images([process_image(path, for_encoder, max_megapixels=1) for path in paths[at:at + _BATCH]])
+        for at in range(0, len(paths), _BATCH)
+    ])

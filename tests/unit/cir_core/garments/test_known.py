@@ -21,6 +21,7 @@ from cir_core.garments.known import (
 from cir_core.garments.zero_shot import attributes_of
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, Picture
+from cir_core.sample.training.known_garments import measure_known
 from tests.fakes.encoder import FakeEncoder
 
 
@@ -98,3 +99,12 @@ def test_a_record_that_is_measured_and_kept_tells_as_before(encoder, garments, p
     assert distances.max() == pytest.approx(1, rel=0.02) and np.median(distances) < 1
     assert np.allclose(kept.distances(photos, attributes), record.distances(photos, attributes))
     assert kept.distances(photos, attributes).min() > LIMIT
+
+
+@pytest.mark.extended
+def test_the_record_is_made_from_drawn_garments(encoder, garments, photos, tmp_path):
+    """Of fewer garments than the shipped one."""
+    record = measure_known(encoder, tmp_path, seen={"test": 24}, new={"val": 12})
+    assert record.revision == encoder.identity.revision
+    attributes = attributes_of(encoder)
+    assert np.median(record.distances(garments, attributes)) < np.median(record.distances(photos, attributes))
