@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from cir_core.encoders.registry import load_encoder
-from cir_core.encoders.specs import parse_spec
+from cir_core.encoders.specs import EncoderSpec, parse_spec
 from cir_core.errors import CirqueError, EncoderUnavailable, Stopped
 
 CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
@@ -40,10 +40,17 @@ class Weights:
     megabytes: int           # about
     folder: Path             # where they are kept
     config: dict[str, Any]   # of the folder, in open_clip's form
+    repo: str = ""           # of the hub
 
     @property
     def host(self) -> str:
         return urlsplit(self.url).netloc
+
+    @property
+    def licence(self) -> str:
+        """In a few words. The hub's page has it; that of the best-known weights is told here."""
+        known = "MIT, as OpenAI's CLIP; " if self.spec.endswith("/openai") else ""
+        return f"{known}see https://huggingface.co/{self.repo}"
 
     @property
     def file(self) -> Path:
@@ -82,8 +89,7 @@ def weights_of(spec: str, home: Path, *, endpoint: str | None = None) -> Weights
     kept = ("mean", "std", "interpolation", "resize_mode")
     config = {"model_cfg": model, "preprocess_cfg": {key: tag[key] for key in kept if tag.get(key)}}
     url = hf_hub_url(repo, name if name.endswith(".safetensors") else WEIGHTS, endpoint=endpoint)
-    folder = home / "encoders" / f"{parsed.source}-{parsed.tag}"
-    return Weights(spec, url, round(count * 4 / 1e6), folder, config)
+    return Weights(spec, url, round(count * 4 / 1e6), _folder(home, parsed), config, repo)
 
 
 def fetch_weights(weights: Weights, progress: Progress, stopped: Callable[[], bool]) -> str:
@@ -158,3 +164,16 @@ def _told(error: Exception) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         return f"it answered {error.response.status_code}"
     return str(getattr(error, "strerror", None) or error or type(error).__name__)
+
+
+def fetched(spec: str, home: Path) -> str | None:
+    """The spec of ``MODEL/TAG`` in the home folder, where :func:`fetch_weights` puts it; None if it is not there."""
+    parsed = parse_spec(spec)
+    if parsed.kind != "pretrained":
+        return None
+    folder = _folder(home, parsed)
+    return f"local-dir:{folder}" if all((folder / name).is_file() for name in (CONFIG, WEIGHTS)) else None
+
+
+def _folder(home: Path, parsed: EncoderSpec) -> Path:
+    return home / "encoders" / f"{parsed.source}-{parsed.tag}"

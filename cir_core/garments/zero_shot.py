@@ -126,18 +126,22 @@ def attributes_of(encoder: TextEncoder) -> ZeroShotAttributes:
         return made
 
 
-def _decide_rows(scores: Mapping[str, npt.NDArray[np.float32]]) -> list[dict[str, str]]:
-    return [_decide({key: table[row] for key, table in scores.items()}) for row in range(len(scores["category"]))]
+def _decide_rows(scores: Mapping[str, Features]) -> list[dict[str, str]]:
+    codes = decided(scores)
+    names = {group.key: np.array(group.keys)[codes[group.key]].tolist() for group in GROUPS}
+    return [dict(zip(names, values, strict=True)) for values in zip(*names.values(), strict=True)]
 
 
-def _decide(scores: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, str]:
-    best = {key: BY_KEY[key].keys[int(row.argmax())] for key, row in scores.items()}
+def decided(scores: Mapping[str, Features]) -> dict[str, npt.NDArray[np.intp]]:
+    """For each group ``[n]``: the place of each image's value among the group's ``keys``, by ``scores`` as
+    :meth:`ZeroShotAttributes.scores` gives them and the rules for the second colour."""
+    best = {key: table.argmax(axis=1) for key, table in scores.items()}
+    plain = best["pattern"] == BY_KEY["pattern"].keys.index("plain")
     keys = BY_KEY["second_colour"].keys
+    place = np.array([keys.index(colour) for colour in BY_KEY["colour"].keys])
     allowed = scores["second_colour"].astype(np.float64)
-    allowed[keys.index(best["colour"])] = -np.inf
-    if best["pattern"] != "plain":
-        allowed[keys.index(NONE)] = -np.inf
-    best["second_colour"] = keys[int(allowed.argmax())]
-    if best["pattern"] == "plain" and best["trim"] == NONE:
-        best["second_colour"] = NONE
-    return {group.key: best[group.key] for group in GROUPS}
+    allowed[np.arange(len(allowed)), place[best["colour"]]] = -np.inf
+    allowed[~plain, keys.index(NONE)] = -np.inf
+    bare = plain & (best["trim"] == BY_KEY["trim"].keys.index(NONE))
+    best["second_colour"] = np.where(bare, keys.index(NONE), allowed.argmax(axis=1))
+    return best

@@ -19,6 +19,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.integrity import damage_note
+from cir_core.garments.known import unlike_garments
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
@@ -44,7 +45,7 @@ from cir_core.search.protocol import make_card
 from cir_core.search.ranking import Ranked, rank
 from cir_core.search.result import TurnResult as TurnResult
 from cir_core.search.text_vectors import TextVectors
-from cir_core.search.usual import Usual, usual_for
+from cir_core.search.usual import Usual, foreign_share, instead_of, usual_for
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
 from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
@@ -99,6 +100,24 @@ class Searcher:
     def usual(self) -> Usual:
         """The method that searches here begin with, and why if it is not the usual one."""
         return usual_for(self.gallery, self.encoder, self.language, self.domain)
+
+    @cached_property
+    def foreign(self) -> float:
+        """The share of the gallery's pictures that show something its encoder does not know."""
+        return foreign_share(self.gallery, self.encoder)
+
+    def unlike(self, image_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the gallery's ``image_ids`` that show something its encoder does not know."""
+        told = unlike_garments(self.features_of(image_ids), self.encoder) if image_ids else ()
+        return frozenset(image_id for image_id, is_unlike in zip(image_ids, told, strict=True) if is_unlike)
+
+    def able(self, reference: Reference, method: MethodSettings) -> tuple[MethodSettings, tuple[str, ...]]:
+        """``method``, or what stands in for it with this reference, with a note
+        (:func:`cir_core.search.usual.instead_of`)."""
+        if not self.needs_caption(method):
+            return method, ()
+        pictures = [one.picture for one in reference.parts if one.picture]
+        return instead_of(method, pictures, self.encoder, self.language, self.domain)
 
     @cached_property
     def by_rules(self) -> Searcher:
@@ -204,9 +223,11 @@ class Searcher:
         reference alone is the query. Raises as :meth:`turn` does."""
         if previous is not None:
             check_marks(self.gallery, reference, marks)
+        method, instead = self.able(reference, method)
         asked = self.prepare(reference, text, method, watch=watch)
         [base] = self.encode_bases([asked], method, asked.stages)
-        return self.finish_query(asked, base, method, previous=previous, marks=marks)
+        made = self.finish_query(asked, base, method, previous=previous, marks=marks)
+        return replace(made, notes=(*instead, *made.notes))
 
     def prepare(
         self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None,

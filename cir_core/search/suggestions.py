@@ -3,7 +3,8 @@
 Answers are counted by the encoder's zero-shot reading of the gallery, of at most ``MOST_READ`` of its images. In a
 gallery of garments an answer is of the reference's category and shows the value that is asked for, which the reference
 does not; of the values of a group, the one with the most answers like the reference is suggested. In other galleries an
-answer is nearer to a caption of what is asked than to one of its opposite.
+answer is nearer to a caption of what is asked than to one of its opposite. Pictures of something that the encoder does
+not know (:mod:`cir_core.garments.known`) are no answers, and get no suggestions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
+from cir_core.garments.known import unlike_garments
 from cir_core.garments.lexicon import BY_KEY, COLOUR
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.search.searcher import Searcher
@@ -127,7 +129,9 @@ class Suggestions:
         texts = self.known(searcher, reference_id)
         if texts is None:
             reading = self._read(searcher)
-            if reading.codes is None:
+            if unlike_garments(features, searcher.encoder)[0]:
+                texts = ()
+            elif reading.codes is None:
                 texts = for_picture(reading.features, features, searcher.encoder)
             else:
                 texts = for_garment(reading.codes, _codes(reading.attributes, features[None])[0])
@@ -143,6 +147,7 @@ class Suggestions:
                 size = len(searcher.gallery)
                 rows = np.unique(np.linspace(0, max(0, size - 1), min(size, MOST_READ)).astype(np.intp))
                 features = np.asarray(searcher.gallery.features[rows], dtype=np.float32)
+                features = features[~unlike_garments(features, searcher.encoder)]
                 attributes = attributes_of(searcher.encoder)
                 garments = searcher.domain not in ("scene", "circo") and _shows_garments(features, searcher.encoder)
                 reading = _Reading(features, attributes, _codes(attributes, features) if garments else None)

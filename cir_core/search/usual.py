@@ -1,4 +1,4 @@
-"""The method that searches of a gallery begin with.
+"""The method that searches of a gallery begin with, and what stands in for a method that a picture is no use for.
 
 ``guided`` reads a caption of the reference. Where nothing can make one, only the words would be searched for: then a
 method that takes the picture itself is better.
@@ -6,6 +6,7 @@ method that takes the picture itself is better.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,14 +14,19 @@ import numpy as np
 from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import LanguageModelError
 from cir_core.gallery.gallery import Gallery
+from cir_core.garments.known import unlike_garments
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, Domain, Picture
 from cir_core.language.wrappers.routed import answering
-from cir_core.methods.declared import builtin_methods, usual_method
+from cir_core.methods.declared import Method, builtin_methods, usual_method
+from cir_core.methods.steps import steps_of
 from cir_core.types.records import MethodSettings
 
+UNREAD = ("this picture is none of the drawn garments that the gallery's encoder knows, so it is not described, and "
+          "what was asked is not taken apart: searched by ")
 _LOOKED_AT = 32  # images
+_SHARE_OF = 500
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,47 @@ def usual_for(gallery: Gallery, encoder: Encoder, language: LanguageModel, domai
     model = answering(language, "caption")
     if not isinstance(model, BuiltinLanguageModel) or not len(gallery) or _described(gallery, model, domain):
         return Usual(usual_method())
-    method = builtin_methods()["joint" if composes(encoder) else "slerp"]
+    method = _by_picture(encoder)
+    if foreign_share(gallery, encoder) > 0.5:
+        return Usual(method.settings, (
+            f"searches of this gallery begin with the method {method.title}, which uses the picture itself: the "
+            "gallery's encoder knows drawn garments only and can describe nothing else"
+        ))
     return Usual(method.settings, (
         f"searches of this gallery begin with the method {method.title}, which uses the picture itself: its images "
         "have no captions, and the built-in language model cannot describe them"
     ))
+
+
+def foreign_share(gallery: Gallery, encoder: Encoder) -> float:
+    """The share of pictures, of some spread over ``gallery``, that show something its encoder does not know
+    (:mod:`cir_core.garments.known`); 0 for encoders of which that cannot be told."""
+    if not len(gallery):
+        return 0.0
+    rows = np.unique(np.linspace(0, len(gallery) - 1, _SHARE_OF).astype(int))
+    return float(unlike_garments(gallery.features[rows], encoder).mean())
+
+
+def instead_of(
+    method: MethodSettings, pictures: Sequence[Picture], encoder: Encoder, language: LanguageModel, domain: Domain
+) -> tuple[MethodSettings, tuple[str, ...]]:
+    """``method``, which needs a caption of the reference; or, where one of its ``pictures`` shows something that the
+    encoder does not know and only the built-in model could describe it, the picture itself in place of the caption and
+    no step that asks a language model, with a note."""
+    rows = [one.features for one in pictures if one.features is not None and not (one.caption or "").strip()]
+    if not rows or not isinstance(answering(language, "caption"), BuiltinLanguageModel):
+        return method, ()
+    if not unlike_garments(np.stack(rows), encoder).any():
+        return method, ()
+    other = _by_picture(encoder)
+    base = other.settings.base if method.base == "cirevl" else method.base
+    asking = {step.name: None for step, settings in steps_of(method) if step.tasks(settings, domain)}
+    return (replace(method, base=base).with_parts(asking),
+            (f"{UNREAD}{other.title}, which uses the picture itself",))
+
+
+def _by_picture(encoder: Encoder) -> Method:
+    return builtin_methods()["joint" if composes(encoder) else "slerp"]
 
 
 def _described(gallery: Gallery, model: BuiltinLanguageModel, domain: Domain) -> bool:

@@ -35,7 +35,9 @@ def index_bar(label: str) -> Iterator[Callable[[IndexProgress], None]]:
 def index(
     folder: Annotated[Path, typer.Argument(help="Folder of images (including subfolders).")],
     name: Annotated[str, typer.Option("--name", "-n", help="Name of the gallery.")],
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
+    encoder: Annotated[str | None, typer.Option(
+        "--encoder", "-e", help="E.g. atelier, ViT-B-32/openai. Default: the gallery's own, else the one chosen last, "
+        "at first atelier.")] = None,
     manifest: Annotated[Path | None, typer.Option(help="CSV or JSONL with id, path, caption.")] = None,
     split: Annotated[str, typer.Option(help="Name of the split, for protocol cards.")] = "all",
     batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
@@ -44,18 +46,43 @@ def index(
         "--exclude", metavar="PATTERN", help="Leave these files or folders out, as in .gitignore. Repeatable.")] = None,
     include: Annotated[list[str] | None, typer.Option(
         "--include", metavar="PATTERN", help="Take these although they would be left out. Repeatable.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Fetch an encoder's weights without asking.")] = False,
 ) -> None:
     """Index a folder of images as a gallery, or update it."""
+    from cir_core.encoders.remembered import remember, usual_encoder
     from cir_core.gallery.indexing import index_folder
+    from cir_core.gallery.paths import gallery_folder
+    from cir_core.search.own_pictures import look_at
+    from cli.galleries.choosing import named_encoder, photo_encoder_instead, print_usual
 
     settings = get_settings()
-    model = open_encoder(encoder)
+    gallery_folder(name, settings.home)   # a name that cannot be is said first
+    own = encoder is None and _encoder_of(name)
+    spec = encoder or own or usual_encoder(settings.home)
+    if encoder is None and not own:
+        print_usual(spec)
+    model = named_encoder(spec, yes=yes)
+    look = look_at(folder, model, manifest=manifest, max_megapixels=settings.max_image_megapixels,
+                   exclude=exclude or (), include=include or ())
+    other = photo_encoder_instead(look, folder, name, manifest, yes=yes, ask=encoder is None)
+    chosen = settings.photo_encoder if other else encoder
+    model = other or model
     with index_bar(f"Indexing {name}") as progress:
         result = index_folder(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
             exclude=exclude or (), include=include or ())
     print_index_report(result, report)
+    if chosen is not None and remember(settings.home, chosen):
+        out.print(f"Further galleries are indexed with {chosen}, too, unless another encoder is named "
+                  "(cirque encoders default NAME).", soft_wrap=True)
+
+
+def _encoder_of(name: str) -> str:
+    """The encoder of the gallery ``name``; "" if there is none yet."""
+    from cir_core.gallery.gallery import list_galleries
+
+    return next((one.encoder.spec for one in list_galleries(get_settings().home) if one.name == name), "")
 
 
 def print_index_report(result: IndexReport, report: Path | None) -> None:

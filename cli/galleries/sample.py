@@ -50,3 +50,17 @@ def train_encoder(
     train_sample_encoder(
         folder, cache=get_settings().home / "training", epochs=epochs, seed=seed, threads=threads, start=start,
         progress=out.print)
+
+
+@app.command("measure-encoder")
+def measure_encoder(
+    folder: Annotated[Path, typer.Argument(help="Where the garments are drawn.")],
+    file: Annotated[Path, typer.Option("--out", help="Output file.")],
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="The encoder that was trained.")] = "atelier",
+) -> None:
+    """Measure how an encoder of the sample sees garments, so that other pictures are recognised (minutes)."""
+    from cir_core.sample.training.known_garments import measure_known
+    from cli.console import open_encoder
+
+    measure_known(open_encoder(encoder), folder, progress=out.print).save(file)
+    out.print(f"Done: {file}. The bundled encoder's is cir_core/garments/known.safetensors.")

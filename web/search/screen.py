@@ -127,7 +127,7 @@ class Screen:
                 upload_mb=self._settings.max_upload_mb,
                 method=methods.method_line(view.method, self._services.methods),
                 language_model=searcher.language.name, base=view.method.base,
-                knows=results.knows(searcher.encoder.identity),
+                knows=results.knows(searcher.encoder.identity, searcher.foreign),
                 why=searcher.usual.reason if searcher.usual.is_for(view.method) else "")),
             "results": _Panel(shown_results, _key_of_results(view, session, version)),
             "how": _Panel(lambda: fill("search/how.html", how=results.how_found(session, turn, version)
@@ -159,9 +159,13 @@ class Screen:
             moves = ranking_moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
 
         def tiles(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-            read = ticks(turn.composition, (hit.parts for hit in hits))
-            return [results.tile(hit, gallery, version, caption_of(hit.image_id), seen)
-                    for hit, seen in zip(hits, read, strict=True)]
+            read = list(ticks(turn.composition, (hit.parts for hit in hits)))
+            unread = frozenset[str]()
+            if any(read):
+                searcher = self._service.searcher(gallery)
+                unread = searcher.unlike([hit.image_id for hit in hits if hit.image_id in searcher.gallery])
+            return [results.tile(hit, gallery, version, caption_of(hit.image_id),
+                                 () if hit.image_id in unread else seen) for hit, seen in zip(hits, read, strict=True)]
 
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,

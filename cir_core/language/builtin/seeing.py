@@ -10,6 +10,7 @@ import numpy as np
 
 from cir_core.errors import LanguageModelError
 from cir_core.garments.describe import describe
+from cir_core.garments.known import unlike_garments
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
@@ -74,7 +75,7 @@ class FeatureCaptioner:
         # The whole caption is compared, not "a dress": an encoder trained on garments alone
         # does not know dogs, and its short prompts are too similar to compare.
         likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
-        is_garment = likeness >= (features @ others.T).max(axis=1)
+        is_garment = (likeness >= (features @ others.T).max(axis=1)) & ~unlike_garments(features, encoder)
         if sample > 0:
             plain = [self._sampled(attributes, row, sample) for row in rows]
         return [

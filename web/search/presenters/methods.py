@@ -13,6 +13,7 @@ from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
 from cir_core.search.far_pictures import UNLIKE
 from cir_core.search.scarcity import Scarce
+from cir_core.search.usual import UNREAD
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, method_to_dict
 
@@ -130,7 +131,7 @@ def usage(used: Usage, language_model: str) -> Dict:
 
 
 _WARNINGS = (
-    UNLIKE, DAMAGE_NOTE, "the built-in language model answered instead", "stopped after",
+    UNLIKE, UNREAD, DAMAGE_NOTE, "the built-in language model answered instead", "stopped after",
     "there are no constraints to filter by", "the marks were not used", "this session began with",
     "the built-in language model reads English", "not understood: ", "reference: ",
 )

@@ -31,6 +31,9 @@ STAGES = {
     "encode constraints": "Encode them", "relevance": "Relevance", "search": "Search", "total": "Total",
 }
 _BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need another encoder."
+_FOREIGN = ("This gallery was indexed with the sample's encoder, which knows drawn garments only, and {share} of its "
+            "pictures show something else. They get no captions, attributes or ticks, and results may have little to "
+            "do with the words.")
 
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
@@ -81,8 +84,11 @@ def tile(
     }
 
 
-def knows(encoder: EncoderIdentity) -> str:
-    """What a person should know of the encoder before they upload a picture; "" if nothing."""
+def knows(encoder: EncoderIdentity, foreign: float = 0.0) -> str:
+    """What a person should know of the encoder before they upload a picture; "" if nothing. ``foreign``: the share of
+    the gallery that it does not know."""
+    if foreign >= 0.02:
+        return _FOREIGN.format(share="most" if foreign > 0.5 else f"about {foreign:.0%}")
     return _BUNDLED_KNOWS if encoder.spec == BUNDLED else ""
 
 

@@ -1,0 +1,43 @@
+"""The encoder that galleries are indexed with if none is named: the one chosen last, kept in the home folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+from cir_core.encoders.specs import BUNDLED, parse_spec
+from cir_core.errors import CirqueError, SettingsError
+from cir_core.support.files import write_durably
+
+_log = logging.getLogger("cirque.encoders")
+
+
+def kept_in(home: Path) -> Path:
+    return home / "encoders.json"
+
+
+def usual_encoder(home: Path) -> str:
+    """Its spec; ``atelier`` if none was chosen. A damaged file counts as none: the next choice replaces it."""
+    try:
+        spec = json.loads(kept_in(home).read_bytes())["default"]
+        return parse_spec(spec).text if isinstance(spec, str) else BUNDLED
+    except FileNotFoundError:
+        return BUNDLED
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, CirqueError) as error:
+        _log.warning("%s cannot be read, and is ignored: choose again with 'cirque encoders default NAME'. %s",
+                     kept_in(home), error)
+        return BUNDLED
+
+
+def remember(home: Path, spec: str) -> bool:
+    """Keep ``spec``; returns whether it is another than before. Raises ``SettingsError``."""
+    if usual_encoder(home) == spec:
+        return False
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        write_durably(kept_in(home), (json.dumps({"default": spec}, indent=1) + "\n").encode())
+    except OSError as error:
+        raise SettingsError(f"{kept_in(home)} cannot be written: {error.strerror or error}. Free some space or make "
+                            "the folder writable.") from error
+    return True
