@@ -40,7 +40,8 @@ from web.layout import build_demo
 from web.limits.connections import Connections, TimeoutProtocol, most_connections
 from web.limits.networks import Networks
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
-from web.middleware.auth import AuthMiddleware, check_open, greeting
+from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
+from web.middleware.cookies import Cookies
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_memory import GradioMemory
 from web.middleware.gradio_sessions import Sessions
@@ -90,8 +91,9 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     services.meter.unfinished(lambda: doors.unfinished)
     routers = (
         health_routes(settings, services.database, doors, services.meter, warming),
-        own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
-        export_routes(services), live_routes(services.runs), audit_routes(services), judge_routes(services),
+        own_routes(), sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))),
+        people_routes(services), media_routes(services), export_routes(services), live_routes(services.runs),
+        audit_routes(services), judge_routes(services),
         suggestion_routes(services), region_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
         analysis_routes(services), benchmark_routes(services, shelf, constructions), log_routes(services),
@@ -103,10 +105,10 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     # The one that is added last stands outermost.
     app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions,
                        images=images)
-    app.add_middleware(AuthMiddleware, people=services.people, hosts=(settings.host,))
+    app.add_middleware(AuthMiddleware, people=services.people, place=Place.of(settings))
     app.add_middleware(DrainMiddleware, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(SecurityHeaders, framing=settings.framing_sites)
     app.add_middleware(with_request_ids)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
@@ -115,6 +117,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
+        demo.root_path = ""   # not GRADIO_ROOT_PATH: where cirque is served, web.middleware.proxy_headers says
         images.kept = demo.upload_file_set   # whose old files Gradio removes
         if settings.mcp:
             from web.mcp.server import McpServer  # its library is an extra
@@ -170,7 +173,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
-    asked = Forwarded(asked, proxies)   # asks who connects: outside of the other
+    asked = Forwarded(asked, proxies, settings.root_path)   # asks who connects: outside of the other
     connections = Connections(most_connections(), proxies)
     return uvicorn.Config(asked, http=partial(TimeoutProtocol, connections),   # type: ignore[arg-type]
                           log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from starlette.types import Scope
+
 from annotation.accounts.roles import Capability
 from web.http.pages import SCREENS
 
@@ -27,14 +29,20 @@ _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
                            "startup-events", "theme.css", "app_id", "user", "token", "login_check", "mcp"})
 _GRADIO_FILES = frozenset({"upload", "upload_progress"})
+CHECKS = frozenset({"/healthz", "/readyz", "/metrics"})   # asked by machines, under whatever name they know
 # A browser asks for the manifest without cookies.
-_OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
-                   "/manifest.json"})
+_OPEN = CHECKS | frozenset({"/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
 
 
 def plain(path: str) -> str:
     """The path without a trailing slash or repeated leading ones."""
     return "/" + path.strip("/")
+
+
+def path_of(scope: Scope) -> str:
+    """Path relative to the app's root."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
 
 def is_open(path: str) -> bool:

@@ -21,13 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cir_core.errors import AccessError, CirqueError, QuotaExceeded, TryLater
 from cir_core.images.upload_quota import UploadQuota
 from web.http.json_api import reply
-from web.http.permissions import plain
+from web.http.permissions import path_of, plain
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.http.request_ids import request_id
 from web.http.visitor import Visitor
 from web.limits.url_downloads import ImageFetcher
-from web.middleware.auth import path_of
 from web.middleware.call_images import with_local_images
 from web.middleware.gradio_sessions import Sessions
 

@@ -17,7 +17,7 @@ from tests.fakes.people import PASSWORD, Clock, people_service
 from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.http.pages import pages_for
-from web.middleware.auth import AuthMiddleware
+from web.middleware.auth import AuthMiddleware, Place
 from web.server import server_config
 
 EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
@@ -49,7 +49,7 @@ def browser(people, address="http://testserver"):
     app = FastAPI(openapi_url=None)
     app.include_router(sign_in_routes(services))
     app.include_router(people_routes(services))
-    return TestClient(AuthMiddleware(app, people, ("testserver",)), base_url=address, follow_redirects=False)
+    return TestClient(AuthMiddleware(app, people, Place("testserver")), base_url=address, follow_redirects=False)
 
 
 def enter(client, name="Ada", password=PASSWORD, path="/sign-in", **headers):
