@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
@@ -16,7 +17,7 @@ from tests.fakes import drawn
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.forked import start
 from tests.fakes.people import PASSWORD
-from tests.integration.proxies import below_a_path
+from tests.integration.proxies import ACCESS_LOG, below_a_path
 from tests.web.browsing import at_rest, new_context, until
 from tests.web.conftest import AT_A_RELOAD, IMAGES, wait_for_address
 from web.http.pages import SCREENS
@@ -27,7 +28,7 @@ HARMLESS = (*AT_A_RELOAD, "Blocked autofocusing")   # which browsers do not do i
 # Names of this machine that are sites of their own to a browser. The portal may frame cirque, the other may not.
 FRAMES = """
   server {{
-    listen 127.0.0.1:{port} ssl; server_name portal.localhost other.localhost;
+    listen 127.0.0.1:{port} ssl; access_log off; server_name portal.localhost other.localhost;
     ssl_certificate {folder}/certificate; ssl_certificate_key {folder}/key;
     default_type text/html;
     location / {{ return 200 '<h1>Portal</h1><iframe width="1200" height="700" src="{at}/people"></iframe>'; }}
@@ -38,6 +39,7 @@ FRAMES = """
 @dataclass(frozen=True)
 class Site:
     port: int
+    log: Path
 
     @property
     def at(self) -> str:
@@ -50,7 +52,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("below")
-    home, log, site = drawn.home(folder / "home", IMAGES), folder / "app.log", Site(lasting_port())
+    home, log, site = drawn.home(folder / "home", IMAGES), folder / "app.log", Site(lasting_port(), folder / ACCESS_LOG)
     stores = open_stores(settings_of(home))
     PeopleService(stores.people).add("Ada", PASSWORD, "admin")
     stores.close()
@@ -124,6 +126,7 @@ def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[s
     page.evaluate("document.querySelector('.cq-menu button').click()")   # Sign out
     page.wait_for_url(f"{site.at}/sign-in")
     assert page.context.cookies() == []
+    assert [line for line in site.log.read_text().splitlines() if PATH not in line] == []   # also browsers' own wishes
     assert [url for url in asked if url != site.at and not url.startswith(f"{site.at}/")] == []
     assert complaints == []
 

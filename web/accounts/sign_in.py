@@ -147,6 +147,12 @@ def sign_in_routes(services: Services, cookies: Cookies = Cookies()) -> APIRoute
         return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role],
                                  name=name[:MAX_NAME], problem=problem), status, headers=OWN_PAGE)
 
+    return routes
+
+
+def me_routes() -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
     @routes.get("/me")
     async def me(request: Request) -> Response:
         """The signed-in user of a page. AuthMiddleware answers 401 without one."""

@@ -33,6 +33,18 @@ CHECKS = frozenset({"/healthz", "/readyz", "/metrics"})   # asked by machines, u
 # A browser asks for the manifest without cookies.
 _OPEN = CHECKS | frozenset({"/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
 
+# All that a visitor of a public demo reaches: what the search screen asks for. Of paths that end with a slash, also
+# what is below; a call of it is one of those two that the screen makes (web.middleware.gradio_calls).
+_DEMO: Mapping[str, frozenset[str]] = {
+    "GET": frozenset({
+        "/", "/me", "/healthz", "/readyz", "/favicon.ico", "/manifest.json", "/robots.txt", "/config", "/theme.css",
+        "/own/", "/assets/", "/static/", "/svelte/", "/media/thumb", "/media/full", "/media/find",
+        "/media/suggestions", "/export/", "/gradio_api/heartbeat/", "/gradio_api/queue/data",
+        "/gradio_api/startup-events", "/gradio_api/theme.css",
+    }),
+    "POST": frozenset({"/media/upload", "/media/region", "/runs/", "/gradio_api/queue/join"}),
+}
+
 
 def plain(path: str) -> str:
     """The path without a trailing slash or repeated leading ones."""
@@ -94,3 +106,11 @@ def after_sign_in(wanted: str, may: frozenset[Capability]) -> str:
     path = urlsplit(wanted).path
     needs = needed(path)
     return wanted if not is_open(path) and (not needs or needs & may) else first_page(may)
+
+
+def in_demo(method: str, path: str) -> bool:
+    """Whether a visitor of a public demo reaches ``path``."""
+    allowed = _DEMO.get("GET" if method == "HEAD" else method, frozenset())
+    if not is_served(path):
+        return False
+    return path in allowed or any(one.endswith("/") and one != "/" and path.startswith(one) for one in allowed)

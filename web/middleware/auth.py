@@ -127,15 +127,18 @@ class AuthMiddleware:
 
 def check_open(settings: Settings, people: PeopleService) -> None:
     """Raises ``SettingsError`` for a server without accounts that is reachable from other machines."""
-    if people.is_open() and not is_loopback(settings.host):
+    if not settings.public_demo and people.is_open() and not is_loopback(settings.host):
         raise SettingsError(
             "Nobody has an account yet, so cirque only opens on this machine. Create one: cirque user add NAME "
             "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
         )
 
 
-def greeting(people: PeopleService) -> str:
+def greeting(people: PeopleService, *, demo: bool = False) -> str:
     """Start-up message of a server without sign-in; else empty."""
+    if demo:
+        return ("A public demo: anybody who reaches this address may search, without a sign-in. What visitors search "
+                "and upload is deleted after a day, and at each start.")
     return ("No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: "
             "cirque user add NAME --role admin") if people.is_open() else ""
 

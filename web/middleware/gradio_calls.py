@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import MappingProxyType
 from typing import Any
@@ -37,13 +37,17 @@ _GONE = "Unknown session or event: it may have ended or belong to another user. 
 
 
 class GradioCalls:
-    """ASGI middleware inside AuthMiddleware."""
+    """ASGI middleware inside AuthMiddleware. ``admit`` raises ``CirqueError`` for calls that are not begun. Besides
+    those with the numbers that ``only`` gives there are none."""
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
-                 sessions: Sessions | None = None, images: ImageFetcher | None = None) -> None:
+                 sessions: Sessions | None = None, images: ImageFetcher | None = None,
+                 admit: Callable[[Visitor, Mapping[str, Any]], None] | None = None,
+                 only: Callable[[], Collection[int]] | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
         self._sessions = sessions or Sessions()
         self._images = images or ImageFetcher(max_upload_mb, self._quota)
+        self._admit, self._only = admit, only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor = scope.get("state", {}).get("visitor")
@@ -70,6 +74,9 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(public_message(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
+        if self._only is not None and not (isinstance(sent, dict) and sent.get("fn_index") in list(self._only())):
+            await _refusal("There is no such call here.", 404)(scope, receive, send)
+            return
         begins, queued, own_session = path[0] in ("call", "queue"), False, False
 
         async def noting(message: Message) -> None:
@@ -84,6 +91,8 @@ class GradioCalls:
                         await _refusal(_GONE, 404)(scope, receive, send)
                         return
                     try:
+                        if self._admit is not None:
+                            self._admit(visitor, sent)
                         if begins:
                             self._sessions.check_room(person)
                         if path[0] in ("call", "run", "api", "queue"):

@@ -11,7 +11,7 @@ import json
 import gradio as gr
 
 from web.http.pages import SCREENS
-from web.ui.static_files import ASSETS, ICON, asset_url
+from web.ui.static_files import ASSETS, asset_url
 
 _STYLES = ("app", "methods", "columns", "audit", "layouts")
 
@@ -53,7 +53,7 @@ def head() -> str:
     early = (f"const scripts = {scripts}; const page = location.pathname.replace(/\\/$/, '').split('/').pop();"
              "import(new URL(scripts[page] ?? scripts[''], document.baseURI).href);")
     return (
-        f'<meta name="color-scheme" content="light dark"><link rel="icon" href="{ICON}">'
+        '<meta name="color-scheme" content="light dark">'
         '<meta name="description" content="Search with an image and a few words, turn by turn.">'
         f'<style>{styles}</style><script type="module">{early}</script>'
     )
