@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TypeVar
 
 from anyio import CapacityLimiter
@@ -156,8 +155,9 @@ def me_routes() -> APIRouter:
     @routes.get("/me")
     async def me(request: Request) -> Response:
         """The signed-in user of a page. AuthMiddleware answers 401 without one."""
-        known = asdict(visitor_of(request))
-        return JSONResponse({**known, "may": sorted(known["may"]), "pages": pages_for(known["may"])}, headers=FRESH)
+        known = visitor_of(request)
+        return JSONResponse({"name": known.name, "role": known.role, "open": known.open, "demo": known.demo,
+                             "may": sorted(known.may), "pages": pages_for(known.may)}, headers=FRESH)
 
     return routes
 

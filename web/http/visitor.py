@@ -24,6 +24,12 @@ class Visitor:
     may: frozenset[Capability]
     open: bool                   # nobody has an account: no sign-in
     demo: bool = False           # of a public demo: searches, and nothing of it is kept
+    address: str = ""            # of a public demo's visitor, hashed: a name is as new as a browser's cookies
+
+    @property
+    def counted(self) -> str:
+        """Whom limits are counted for."""
+        return self.address or self.name
 
 
 _browser: ContextVar[str] = ContextVar("browser", default="")   # of a public demo's visitor

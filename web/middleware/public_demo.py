@@ -34,8 +34,8 @@ _COSTLY = frozenset({"/media/find", "/media/suggestions"})   # the encoder reads
 class PublicDemo(AuthMiddleware):
     """ASGI middleware in place of the one that asks for a sign-in. Everybody may search and nothing else.
 
-    Visitors are counted by their address, or the network of it that one IPv6 customer has; their sessions belong to
-    their browser, by a cookie, or to their address where the browser keeps none.
+    Limits are counted by address, or by the network that one IPv6 customer has: cookies are thrown away easily.
+    Sessions belong to a browser, by its cookie, or to its address where it keeps none.
     """
 
     def __init__(self, app: ASGIApp, people: PeopleService, settings: Settings, limits: Limits) -> None:
@@ -79,8 +79,8 @@ class PublicDemo(AuthMiddleware):
             return refuse(asked, 429, public_message(error), "busy", retry_after=error.seconds)
         known = asked.cookies.get(cookie_of(asked.scope, BROWSER), "")
         browser = self._hashed(f"browser {known}" if _is_secret(known) else f"address {address}")
-        visitor = Visitor(f"visitor-{self._hashed(f'address {address}')[:12]}", "researcher", frozenset({"search"}),
-                          open=False, demo=True)
+        visitor = Visitor(f"visitor-{browser[:12]}", "researcher", frozenset({"search"}), open=False, demo=True,
+                          address=self._hashed(f"address {address}"))
         asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor, "browser": browser}
         works_for(browser)
         return None
@@ -109,7 +109,7 @@ class Limits:
         data = sent.get("event_data")
         if isinstance(data, dict) and data.get("do") in long:
             methods = data.get("methods")
-            self._searches.take(visitor.name, max(1, len(methods)) if isinstance(methods, list) else 1)
+            self._searches.take(visitor.counted, max(1, len(methods)) if isinstance(methods, list) else 1)
 
 
 def _is_secret(value: str) -> bool:
