@@ -118,6 +118,7 @@ def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[s
     page.press("#cq-text", "Enter")
     expect(page.locator(".cq-grid .cq-tile").first).to_be_visible()
     at_rest(page)
+    assert PATH + "/cirque.sessions" in page.evaluate("Object.keys(localStorage)")   # another cirque has its own
     shown = page.locator(".cq-grid .cq-tile img").first
     until(page, lambda: bool(shown.evaluate("image => image.complete && image.naturalWidth")))
     page.click("nav[aria-label=Screens] a:has-text('Studies')")
