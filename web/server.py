@@ -233,6 +233,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(f"cirque is at {self._address}   (Ctrl-C stops it)", flush=True)
+        if public := self._services.settings.public_url:
+            print(f"Others open it at {public}/", flush=True)
         if said := greeting(self._services.people, demo=self._services.settings.public_demo):
             print(said, flush=True)
         if self._open_page:
