@@ -12,15 +12,19 @@ import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cir_core.errors import SettingsError
+from cir_core.support import addresses
 from cir_core.support.texts import quoted
 from cir_core.types.domains import Domain
 
+# Limits of each visitor of a public demo, unless others are set.
+_OF_A_DEMO: Mapping[str, int] = {"max_upload_mb": 10, "uploads_per_day": 50, "upload_mb_per_day": 100}
 _EMPTY_HOME = "it is set, but empty. Name a folder, or unset it for the default one"
 
 
@@ -60,6 +64,12 @@ class Settings(BaseSettings):
     seed: int = Field(20261121, description="Random seed.")
     sign_in_days: float = Field(14.0, gt=0, le=400, description="Days of inactivity after which a sign-in expires.")
     trusted_proxies: str = Field("", description="Addresses of trusted reverse proxies, comma-separated.")
+    public_url: str = Field("", description="Address at which visitors open the app, with the path, if it has one.")
+    allowed_hosts: str = Field("", description="Names under which the app answers; by default that of public_url.")
+    frame_ancestors: str = Field("", description="Origins of sites that may show the app in a frame.")
+    public_demo: bool = Field(False, description="Search for strangers: no accounts, nothing kept for more than a day.")
+    demo_searches_per_minute: int = Field(20, ge=1, description="Searches of one visitor of the public demo a minute.")
+    demo_language_model: bool = Field(False, description="Let visitors of the public demo use the language model.")
     log: Literal["text", "json"] = Field("text", description="Form of the log on standard error.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning", description="Minimum log level; info logs every request.")
@@ -111,6 +121,61 @@ class Settings(BaseSettings):
                 raise ValueError(f"{quoted(part)} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
         return ",".join(parts)
 
+    @field_validator("public_url")
+    @classmethod
+    def _url(cls, value: str) -> str:
+        return addresses.public_url(value) if value.strip() else ""
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts(cls, value: str) -> str:
+        return ",".join(addresses.allowed_hosts(value))
+
+    @field_validator("frame_ancestors")
+    @classmethod
+    def _ancestors(cls, value: str) -> str:
+        return ",".join(addresses.frame_ancestors(value))
+
+    @model_validator(mode="after")
+    def _demo(self) -> Self:
+        """A public demo gives strangers as little as it can, and keeps its sessions apart from those of the home."""
+        if not self.public_demo:
+            return self
+        for name, why in (
+            ("database_url", "a public demo has a database of its own in the home folder, which it empties at each "
+                             "start; unset CIRQUE_DATABASE_URL"),
+            ("mcp", "a public demo answers no calls of programs; unset CIRQUE_MCP"),
+            ("metrics", "a public demo serves no metrics; unset CIRQUE_METRICS"),
+            ("allow_downloads", "visitors of a public demo must not start downloads; unset CIRQUE_ALLOW_DOWNLOADS"),
+        ):
+            if getattr(self, name):
+                raise ValueError(why)
+        if self.log_level == "debug":
+            raise ValueError("CIRQUE_LOG_LEVEL=debug may quote what visitors write; use info")
+        if self.llm_base_url.strip() and not self.demo_language_model:
+            raise ValueError("visitors would use the language model of CIRQUE_LLM_BASE_URL at your cost; unset it, or "
+                             "allow it with CIRQUE_DEMO_LANGUAGE_MODEL=true")
+        for name, smaller in _OF_A_DEMO.items():
+            if name not in self.model_fields_set:
+                object.__setattr__(self, name, smaller)
+        return self
+
+    @property
+    def root_path(self) -> str:
+        """Path of ``public_url``, without a slash at its end; "" for the root, or if it is not known."""
+        return urlsplit(self.public_url).path
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names under which the app answers; none: under any."""
+        known = urlsplit(self.public_url).hostname or ""
+        return addresses.allowed_hosts(self.allowed_hosts or known)
+
+    @property
+    def framing_sites(self) -> tuple[str, ...]:
+        """Sources of the ``frame-ancestors`` policy; none: nobody may frame the app."""
+        return addresses.frame_ancestors(self.frame_ancestors)
+
     @property
     def has_display(self) -> bool:
         """Whether a browser window can be opened on this machine."""
@@ -119,16 +184,21 @@ class Settings(BaseSettings):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
     @property
+    def data(self) -> Path:
+        """The folder of what people leave: the home folder; of a public demo one inside it."""
+        return self.home / "public-demo" if self.public_demo else self.home
+
+    @property
     def uploads(self) -> Path:
-        return self.home / "uploads"
+        return self.data / "uploads"
 
     @property
     def upload_counts(self) -> Path:
-        return self.home / "upload-counts"
+        return self.data / "upload-counts"
 
     @property
     def resolved_database_url(self) -> str:
-        return self.database_url or f"sqlite:///{self.home / 'cirque.db'}"
+        return self.database_url or f"sqlite:///{self.data / 'cirque.db'}"
 
 
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
@@ -143,7 +213,8 @@ def get_settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         first = error.errors()[0]
-        name = "CIRQUE_" + str(first["loc"][0]).upper().removeprefix("CIRQUE_")
+        # What the settings together do not allow has no name; there is one such check.
+        name = "CIRQUE_" + str(next(iter(first["loc"]), "PUBLIC_DEMO")).upper().removeprefix("CIRQUE_")
         said = first["msg"].removeprefix("Value error, ")
         raise SettingsError(f"{name}: {said}. See docs/settings.md.") from error
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

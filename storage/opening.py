@@ -29,9 +29,9 @@ def open_home_database(settings: Settings, *, without_accounts: bool = False) ->
     Raises ``StorageError``, also if the home folder shows that there was a database and it is missing, or that there
     were accounts and there are none now. ``without_accounts`` allows the latter, for the commands that add one.
     """
-    record, url = HomeRecord(settings.home), parse(settings.resolved_database_url)
+    record, url = HomeRecord(settings.data), parse(settings.resolved_database_url)
     # First of all: another process that starts at the same time creates the database before database.json.
-    traces = _traces(settings.home, record, database_name(url, settings.home))
+    traces = _traces(settings.data, record, database_name(url, settings.data))
     path = sqlite_path(url)
     if path is not None and is_missing(path) and not leftovers_of(path):   # open_database reports leftovers
         traces.refuse_new(f"There is no database at {path}")

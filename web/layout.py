@@ -19,6 +19,8 @@ def build_demo(services: Services) -> Screens:
     """The app's pages over ``services``. No model is loaded here."""
     with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
         build_search_tab(demo, services)
+        if services.settings.public_demo:
+            return demo
         wire_study_calls(services)
         for page in SCREENS:
             if page.path != SEARCH.path:

@@ -18,7 +18,8 @@ from typing import Any
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from gradio.routes import templates as gradio_templates
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -29,7 +30,7 @@ from cir_core.support.collector import collector_paused
 from cir_core.version import __version__
 from web.accounts.audit_log_routes import log_routes
 from web.accounts.people_routes import people_routes
-from web.accounts.sign_in import sign_in_routes
+from web.accounts.sign_in import me_routes, sign_in_routes
 from web.analysis.routes import analysis_routes
 from web.benchmarks.jobs import ConstructionJobs
 from web.benchmarks.routes import benchmark_routes
@@ -40,19 +41,23 @@ from web.layout import build_demo
 from web.limits.connections import Connections, TimeoutProtocol, most_connections
 from web.limits.networks import Networks
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
-from web.middleware.auth import AuthMiddleware, check_open, greeting
+from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
+from web.middleware.cookies import Cookies
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_memory import GradioMemory
 from web.middleware.gradio_sessions import Sessions
 from web.middleware.malformed_requests import say_what_cannot_be_read
 from web.middleware.proxy_headers import Forwarded
+from web.middleware.public_demo import Limits, PublicDemo
 from web.middleware.request_log import RequestLog, templates_of
 from web.middleware.security_headers import SecurityHeaders
 from web.middleware.shutdown import DrainMiddleware, ShutdownState
+from web.ops.demo_data import DemoSweep, own_folder
 from web.ops.health import health_routes
 from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
 from web.ops.weights import weights_routes
+from web.search.actions.base import LONG
 from web.search.api import check_search
 from web.search.audit_routes import audit_routes
 from web.search.export import export_routes
@@ -67,6 +72,7 @@ from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
+from web.ui.gradio_page import use_own_page
 from web.ui.static_files import own_routes
 from web.ui.theme import head, make_theme
 
@@ -88,25 +94,34 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.state.constructions = constructions = ConstructionJobs(services, shelf.root)
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: doors.unfinished)
-    routers = (
-        health_routes(settings, services.database, doors, services.meter, warming),
-        own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
-        export_routes(services), live_routes(services.runs), audit_routes(services), judge_routes(services),
-        suggestion_routes(services), region_routes(services), study_routes(services),
-        adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
-        analysis_routes(services), benchmark_routes(services, shelf, constructions), log_routes(services),
-        weights_routes(services),
+    routers: tuple[APIRouter, ...] = (
+        health_routes(settings, services.database, doors, services.meter, warming), own_routes(), me_routes(),
+        media_routes(services), export_routes(services), live_routes(services.runs), suggestion_routes(services),
+        region_routes(services),
     )
+    if not settings.public_demo:
+        routers += (
+            sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
+            audit_routes(services), judge_routes(services), study_routes(services), adjudicate_routes(services),
+            studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
+            benchmark_routes(services, shelf, constructions), log_routes(services), weights_routes(services),
+        )
     for routes in routers:
         app.include_router(routes)
     sessions, images = Sessions(), ImageFetcher(settings.max_upload_mb, services.quota)
     # The one that is added last stands outermost.
+    limits = Limits(settings.demo_searches_per_minute)
+    calls: set[int] = set()
+    admit = partial(limits.admit, long=tuple(LONG)) if settings.public_demo else None
     app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions,
-                       images=images)
-    app.add_middleware(AuthMiddleware, people=services.people, hosts=(settings.host,))
+                       images=images, admit=admit, only=(lambda: calls) if settings.public_demo else None)
+    if settings.public_demo:
+        app.add_middleware(PublicDemo, people=services.people, settings=settings, limits=limits)
+    else:
+        app.add_middleware(AuthMiddleware, people=services.people, place=Place.of(settings))
     app.add_middleware(DrainMiddleware, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(SecurityHeaders, framing=settings.framing_sites)
     app.add_middleware(with_request_ids)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
@@ -114,7 +129,9 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         demo = build_demo(services)
         doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
+        calls.update(index for index, call in demo.fns.items() if call.fn is not None)
         demo.has_launched = True
+        demo.root_path = ""   # not GRADIO_ROOT_PATH: where cirque is served, web.middleware.proxy_headers says
         images.kept = demo.upload_file_set   # whose old files Gradio removes
         if settings.mcp:
             from web.mcp.server import McpServer  # its library is an extra
@@ -129,6 +146,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         )
     sessions.memory = GradioMemory.of(app)
     turn_off_gradios_downloads()
+    use_own_page(gradio_templates)
     say_what_cannot_be_read(app)
     return app
 
@@ -141,8 +159,9 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     begin_logging(settings)
     return_large_blocks()
     listener = _listen(settings.host, settings.port)
-    with contextlib.closing(listener):
+    with contextlib.closing(listener), contextlib.ExitStack() as opened:
         with collector_paused():
+            opened.enter_context(own_folder(settings))
             services = open_services(settings)
             check_open(settings, services.people)
             app = create_app(settings, services)
@@ -171,7 +190,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
-    asked = Forwarded(asked, proxies)   # asks who connects: outside of the other
+    asked = Forwarded(asked, proxies, settings.root_path)   # asks who connects: outside of the other
     connections = Connections(most_connections(), proxies)
     return uvicorn.Config(asked, http=partial(TimeoutProtocol, connections),   # type: ignore[arg-type]
                           log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,
@@ -210,19 +229,24 @@ class _Server(uvicorn.Server):
         self._doors = doors
         self._address, self._open_page = address, open_page
         self._services, self._warming, self._constructions = services, warming, constructions
+        self._sweep = DemoSweep(services)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(f"cirque is at {self._address}   (Ctrl-C stops it)", flush=True)
-        if said := greeting(self._services.people):
+        if public := self._services.settings.public_url:
+            print(f"Others open it at {public}/", flush=True)
+        if said := greeting(self._services.people, demo=self._services.settings.public_demo):
             print(said, flush=True)
         if self._open_page:
             threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
         self._warming.start()
+        self._sweep.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # The server still listens: who comes now is told to come again.
         self._warming.stop()
+        self._sweep.stop()
         self._constructions.leave()
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property, partial
 
 from annotation.accounts.audit_log import AuditLog
@@ -20,14 +21,17 @@ from cir_core.images.upload_quota import UploadQuota
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method, all_methods
 from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.comparisons import ComparisonStore
 from cir_core.sessions.judges import ComparisonJudges
 from cir_core.sessions.service import SearchService
+from cir_core.sessions.store import SessionStore
 from cir_core.settings import Settings
 from storage.engine.processes import ServingProcesses
 from storage.engine.readiness import Readiness
 from web.http.long_actions import Runs
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
+from web.http.visitor import browser_at_work
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Services:
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
     quota: UploadQuota = field(default_factory=UploadQuota.unlimited)
+    forget_before: Callable[[datetime], object] = lambda before: None   # what visitors of a public demo left
 
     @cached_property
     def processes(self) -> ServingProcesses:
@@ -67,6 +72,8 @@ def open_services(settings: Settings) -> Services:
     from cir_core.language.connect import language_models
     from cir_core.relevance.configured import scorers_of
     from cir_core.sessions.pool import SearcherPool
+    from cir_core.sessions.private import Owners, PrivateComparisons, PrivateSessions
+    from storage.sessions.sweep import remove_before
     from storage.stores import open_stores
 
     methods = all_methods(settings.methods)
@@ -81,12 +88,18 @@ def open_services(settings: Settings) -> Services:
     pool = SearcherPool(
         settings.home, language_models(settings, stores.answers, heard=meter.asked_model), loader,
         domain=settings.domain, relevance=scorers_of(settings),
+        only=(settings.gallery,) if settings.public_demo else None,
     )
+    sessions: SessionStore = stores.sessions
+    comparisons: ComparisonStore = stores.comparisons
+    owners = Owners(browser_at_work)
+    if settings.public_demo:
+        sessions, comparisons = PrivateSessions(sessions, owners), PrivateComparisons(comparisons, owners)
     search = SearchService(
-        pool, stores.sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
+        pool, sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
     )
     return Services(
-        settings, search, ComparisonService(search, stores.comparisons),
+        settings, search, ComparisonService(search, comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions(),
                                       "targets": Targets()}),
@@ -95,6 +108,7 @@ def open_services(settings: Settings) -> Services:
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,
         quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,
                           megabytes=settings.upload_mb_per_day),
+        forget_before=lambda before: owners.forget(remove_before(stores.sessions.engine, before)),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,7 +51,10 @@ class UploadFolder:
         digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)
-        if not path.exists():
+        if path.exists():
+            with suppress(OSError):   # in a folder that cannot be written nothing is removed either
+                path.touch()   # of a public demo, it is removed a day after it came last
+        else:
             content = io.BytesIO()
             # PNG is lossless: encoding the stored file again after a restart gives the same vector.
             image.save(content, "PNG")

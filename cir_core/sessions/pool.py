@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from cir_core.language.tasks import Domain
 from cir_core.methods.relevance import RelevanceScores
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.searcher import Searcher
+from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
 REST = 10.0  # seconds
@@ -38,20 +39,22 @@ class SearcherPool:
 
     Galleries that were indexed with the same weights share their encoder, which is released with the last of them.
     Thread-safe: loading an encoder blocks neither galleries with other encoders nor work that needs none. If an
-    encoder's weights no longer match the gallery's, they are checked again every ``rest`` seconds at most.
+    encoder's weights no longer match the gallery's, they are checked again every ``rest`` seconds at most. Besides the
+    galleries that ``only`` names, there are none.
     """
 
     def __init__(
         self, home: Path, language_for: Callable[[Encoder], LanguageModel],
         encoder_loader: Callable[[str], Encoder] = load_encoder, *, domain: Domain = "garment",
         rest: float = REST, clock: Callable[[], float] = time.monotonic,
-        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer,
+        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer, only: Collection[str] | None = None,
     ) -> None:
         self._home = home
         self._language_for = language_for
         self._load_encoder = encoder_loader
         self._domain = domain
         self._relevance = relevance
+        self._only = only
         self._rest, self._clock = rest, clock
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}  # by encoder spec
@@ -60,10 +63,12 @@ class SearcherPool:
         self._refused: dict[str, _Refused] = {}
 
     def infos(self) -> list[GalleryInfo]:
-        return list(list_galleries(self._home))
+        return [info for info in list_galleries(self._home) if self._only is None or info.name in self._only]
 
     def gallery(self, name: str) -> Gallery:
         """Gallery ``name`` without an encoder. Raises ``GalleryError``."""
+        if self._only is not None and name not in self._only:
+            raise GalleryError(f"There is no gallery {quoted(name)} here.")
         try:
             gallery = open_gallery(name, home=self._home)
         except GalleryError:

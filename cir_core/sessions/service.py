@@ -7,7 +7,7 @@ database before :meth:`SearchService.run_turn` returns.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,8 +132,10 @@ class SearchService:
     def session(self, session_id: str) -> SearchSession:
         return self._store.session(session_id)
 
-    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
-        return self._store.sessions(limit, gallery)
+    def sessions(
+        self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
+    ) -> Sequence[SessionSummary]:
+        return self._store.sessions(limit, gallery, among)
 
     def rename(self, session_id: str, title: str) -> SearchSession:
         return self._store.rename_session(session_id, title)

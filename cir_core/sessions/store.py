@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -44,8 +44,10 @@ class SessionStore(Protocol):
 
     def session(self, session_id: str) -> SearchSession: ...
 
-    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
-        """Newest first."""
+    def sessions(
+        self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
+    ) -> Sequence[SessionSummary]:
+        """Newest first; ``among``: of those with these ids."""
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         """Those of ``session_ids`` that have a revealed target and at least one turn."""

@@ -107,7 +107,7 @@ def invite(
     out.print(f"/{path}", soft_wrap=True)
     out.print("Append this to the address of your cirque. It is shown only once.")
     settings = get_settings()
-    if settings.port:
+    if settings.port or settings.public_url:
         out.print(f"With the settings of this terminal: {_address(settings)}/{path}", soft_wrap=True)
 
 
@@ -167,6 +167,8 @@ def _at_a_terminal() -> bool:
 
 
 def _address(settings: Settings) -> str:
+    if settings.public_url:
+        return settings.public_url
     host = settings.host
     if host in ("0.0.0.0", "::", ""):
         host = socket.gethostname()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
@@ -37,8 +37,8 @@ def load_sessions(
     return found
 
 
-def select_summaries(limit: int, gallery: str | None) -> Select[Any]:
-    """Session summaries, by latest turn first."""
+def select_summaries(limit: int, gallery: str | None, among: Collection[str] | None = None) -> Select[Any]:
+    """Session summaries, by latest turn first; ``among``: of those with these ids."""
     s, b, t = tables.sessions.c, tables.branches.c, tables.turns.c
     of_session = t.session_id == s.session_id
     query = select(
@@ -49,6 +49,8 @@ def select_summaries(limit: int, gallery: str | None) -> Select[Any]:
         select(t.modification_text).where(of_session).order_by(t.seq.desc()).limit(1)
         .scalar_subquery().label("last_text"),
     ).order_by(s.updated_at.desc(), s.session_id).limit(limit)
+    if among is not None:
+        query = query.where(s.session_id.in_(among))
     return query if gallery is None else query.where(s.gallery == gallery)
 
 

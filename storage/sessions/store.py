@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -65,9 +65,11 @@ class SqlSessionStore:
         with reading(self.engine) as connection:
             return _load(connection, session_id)
 
-    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
+    def sessions(
+        self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
+    ) -> Sequence[SessionSummary]:
         with reading(self.engine) as connection:
-            return tuple(summary_from(row) for row in connection.execute(select_summaries(limit, gallery)))
+            return tuple(map(summary_from, connection.execute(select_summaries(limit, gallery, among))))
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         """In the order of ``session_ids``; ids that are unknown or not finished are left out."""

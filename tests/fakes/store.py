@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -55,8 +55,11 @@ class InMemorySessionStore:
             raise UnknownSession(f"No search session {session_id!r} here.")
         return self._sessions[session_id]
 
-    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
-        shown = [s for s in self._sessions.values() if gallery in (None, s.gallery)]
+    def sessions(
+        self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
+    ) -> Sequence[SessionSummary]:
+        shown = [s for s in self._sessions.values()
+                 if gallery in (None, s.gallery) and (among is None or s.session_id in among)]
         shown.sort(key=lambda s: s.session_id)
         shown.sort(key=lambda s: self._updated[s.session_id], reverse=True)
         return tuple(self._summary(s) for s in shown[:limit])

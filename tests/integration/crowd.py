@@ -22,7 +22,7 @@ from tests.fakes.forked import Running, start
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
-from web.ui.plain_pages import COOKIE
+from web.middleware.cookies import SIGN_IN as COOKIE
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"

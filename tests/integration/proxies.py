@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,21 +59,40 @@ def in_turn(folder: Path, addresses: Sequence[str]) -> Iterator[str]:
 def as_documented(folder: Path, first: str, second: str) -> Iterator[str]:
     """The address of nginx with the files of the docs, in which only ports and places are others. Whoever asks says
     that ``HOST`` is the host."""
-    key, certificate, port, plain = folder / "key", folder / "certificate", lasting_port(), lasting_port()
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={HOST}",
-                    "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
-    proxy, conf = ((ROOT / "docs" / name).read_text("utf-8") for name in ("nginx-proxy.conf", "nginx.conf"))
-    (folder / "proxy").write_text(proxy + "add_header X-Landed-On $upstream_addr always;")
-    for documented, here in (
-        ("/etc/nginx/cirque-proxy.conf", folder / "proxy"), ("/etc/ssl/certs/cirque.pem", certificate),
-        ("/etc/ssl/private/cirque.key", key), ("127.0.0.1:7860", first), ("127.0.0.1:7861", second),
-        ("listen 80;", f"listen 127.0.0.1:{plain};"), ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("/var/log/nginx/cirque.log", folder / ACCESS_LOG),
-    ):
-        assert documented in conf, documented
-        conf = conf.replace(documented, str(here))
+    port, plain = lasting_port(), lasting_port()
+    conf = _documented(folder, "nginx.conf", HOST, {
+        "/etc/ssl/certs/cirque.pem": folder / "certificate", "/etc/ssl/private/cirque.key": folder / "key",
+        "127.0.0.1:7860": first, "127.0.0.1:7861": second, "listen 80;": f"listen 127.0.0.1:{plain};",
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl"})
     with _running(folder, conf, f"http://127.0.0.1:{plain}/"):
         yield f"https://127.0.0.1:{port}"
+
+
+@contextmanager
+def below_a_path(folder: Path, address: str, port: int, elsewhere: str = "") -> Iterator[None]:
+    """nginx at this port of localhost with the file of the docs for a path, in front of ``address``. ``elsewhere``:
+    more servers, which may use the certificate."""
+    conf = _documented(folder, "nginx-path.conf", "localhost", {
+        "/etc/ssl/certs/lab.pem": folder / "certificate", "/etc/ssl/private/lab.key": folder / "key",
+        "127.0.0.1:7860": address, "listen 443 ssl": f"listen 127.0.0.1:{port} ssl", "lab.example.org;": "localhost;"})
+    plain = lasting_port()
+    answers = f"server {{ listen 127.0.0.1:{plain}; return 204; }}"
+    with _running(folder, conf + answers + elsewhere, f"http://127.0.0.1:{plain}/"):
+        yield
+
+
+def _documented(folder: Path, name: str, host: str, here: Mapping[str, object]) -> str:
+    """That file of the docs, with these places and a certificate for ``host``."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}",
+                    "-keyout", str(folder / "key"), "-out", str(folder / "certificate")],
+                   check=True, capture_output=True)
+    proxy, conf = ((ROOT / "docs" / one).read_text("utf-8") for one in ("nginx-proxy.conf", name))
+    (folder / "proxy").write_text(proxy + "add_header X-Landed-On $upstream_addr always;")
+    for documented, place in {**here, "/etc/nginx/cirque-proxy.conf": folder / "proxy",
+                              "/var/log/nginx/cirque.log": folder / ACCESS_LOG}.items():
+        assert documented in conf, documented
+        conf = conf.replace(documented, str(place))
+    return conf
 
 
 def sent_again() -> list[str]:

@@ -7,9 +7,9 @@ const turn = async () => { for (let round = 0; round < 20; round += 1) await Pro
 
 test("a picture is asked for again once the server is back, three times at most", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  openPage();
-  window.setTimeout = setTimeout;
-  Object.assign(document, { baseURI: "http://localhost/" });
+  const page = openPage();
+  page.window.setTimeout = setTimeout;
+  Object.assign(page.document, { baseURI: "http://localhost/" });
   let there = false, looks = 0;
   globalThis.fetch = async () => {
     looks += 1;

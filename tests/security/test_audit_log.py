@@ -43,7 +43,7 @@ from web.accounts.audit_log_routes import log_routes
 from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.http.study_members import StudyMembers
-from web.middleware.auth import AuthMiddleware
+from web.middleware.auth import AuthMiddleware, Place
 from web.studies.manage import studies_routes
 
 SECRET_NOTE = "marker-note that somebody wrote"
@@ -75,7 +75,7 @@ def open_as(log: SqlAuditLog, store: SqlStudyStore, people: PeopleService, tmp_p
         app = FastAPI(openapi_url=None)
         for routes in (sign_in_routes, people_routes, studies_routes, log_routes):
             app.include_router(routes(services))
-        client = TestClient(AuthMiddleware(app, people, ("testserver",)), follow_redirects=False)
+        client = TestClient(AuthMiddleware(app, people, Place("testserver")), follow_redirects=False)
         if name:
             assert client.post("/sign-in", json={"name": name, "password": PASSWORD}).status_code == 200
         return client

@@ -26,8 +26,8 @@ def places(pattern: str, folder: str, *endings: str) -> set[tuple[str, str]]:
 
 
 def test_templates_escape_whatever_they_are_filled_with() -> None:
-    shown = fill("pages/notice_page.html", style="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None, root="",
-                 first="/")
+    shown = fill("pages/notice_page.html", style="", icon="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None,
+                 root="", first="/")
     assert "<img" not in shown and "&lt;img src=x" in shown and "{{ 7*7 }}" in shown
 
 

@@ -30,7 +30,7 @@ from tests.web.conftest import ROOT, wait_for_address
 from tests.web.constructing import construct, construct_targets, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
 from tests.web.surveying import a_survey, the_sum
-from web.ui.plain_pages import COOKIE
+from web.middleware.cookies import SIGN_IN as COOKIE
 
 AXE = ROOT / "tests/js/node_modules/axe-core/axe.min.js"
 pytestmark = pytest.mark.sqlite   # screens look the same on any database

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TypeVar
 
 from anyio import CapacityLimiter
@@ -20,8 +19,9 @@ from web.http.permissions import after_sign_in
 from web.http.public_errors import public_message
 from web.http.request_fields import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
+from web.middleware.cookies import Cookies, cookie_of
 from web.services import Services
-from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice, page
+from web.ui.plain_pages import FRESH, OWN_PAGE, notice, page
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides
@@ -29,7 +29,7 @@ _LEFT_HERE = ("This browser has deleted your sign-in, but the server could not e
               "here. If somebody may have copied it, ask an admin to set a new password for you, which ends it.")
 
 
-def sign_in_routes(services: Services) -> APIRouter:
+def sign_in_routes(services: Services, cookies: Cookies = Cookies()) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     people = services.people
     hashing = CapacityLimiter(2)   # strangers who guess must not take the threads of those who work
@@ -41,6 +41,10 @@ def sign_in_routes(services: Services) -> APIRouter:
         secret = await in_thread(lambda: people.sign_in(name, password, _address(request)), hashing)
         await leave(request)   # the sign-in that this browser had, if any
         return secret
+
+    def with_cookie(answer: Response, secret: str, request: Request) -> Response:
+        cookies.set(answer, request.scope, secret, _COOKIE_SECONDS)
+        return answer
 
     async def leave(request: Request) -> None:
         if before := request.cookies.get(cookie_of(request.scope)):
@@ -76,7 +80,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             secret = await enter(request, name, fields.get("password", ""))
         except CirqueError as error:
             return _sign_in_page(name=name, problem=public_message(error), status=_status(error), headers=_wait(error))
-        return _with_cookie(await onward(secret, next, _root(request)), secret, request)
+        return with_cookie(await onward(secret, next, _root(request)), secret, request)
 
     async def sign_in_here(request: Request) -> Response:
         try:
@@ -86,7 +90,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             return _problem(error)
         name = person.name if person is not None else ""
-        return _with_cookie(JSONResponse({"name": name}, headers=FRESH), secret, request)
+        return with_cookie(JSONResponse({"name": name}, headers=FRESH), secret, request)
 
     @routes.post("/login")
     async def login(request: Request) -> Response:
@@ -96,7 +100,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             secret = await enter(request, fields.get("username"), fields.get("password"))
         except CirqueError as error:
             return _problem(error)
-        return _with_cookie(JSONResponse({"success": True}, headers=FRESH), secret, request)
+        return with_cookie(JSONResponse({"success": True}, headers=FRESH), secret, request)
 
     @routes.post("/sign-out")
     async def sign_out(request: Request) -> Response:
@@ -112,7 +116,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
                       else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
                                         headers=OWN_PAGE))
-        answer.delete_cookie(cookie_of(request.scope), path="/", httponly=True, samesite="lax", secure=_secure(request))
+        cookies.set(answer, request.scope, "", 0)
         return answer
 
     @routes.api_route("/join/{secret}", methods=["GET", "HEAD"])
@@ -131,7 +135,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             return await joining(secret, name, public_message(error), 422 if isinstance(error, AccessError) else
                                                                                         _status(error))
-        return _with_cookie(await onward(entered, "", _root(request)), entered, request)
+        return with_cookie(await onward(entered, "", _root(request)), entered, request)
 
     async def joining(secret: str, name: str = "", problem: str = "", status: int = 200) -> Response:
         try:
@@ -142,11 +146,18 @@ def sign_in_routes(services: Services) -> APIRouter:
         return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role],
                                  name=name[:MAX_NAME], problem=problem), status, headers=OWN_PAGE)
 
+    return routes
+
+
+def me_routes() -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
     @routes.get("/me")
     async def me(request: Request) -> Response:
         """The signed-in user of a page. AuthMiddleware answers 401 without one."""
-        known = asdict(visitor_of(request))
-        return JSONResponse({**known, "may": sorted(known["may"]), "pages": pages_for(known["may"])}, headers=FRESH)
+        known = visitor_of(request)
+        return JSONResponse({"name": known.name, "role": known.role, "open": known.open, "demo": known.demo,
+                             "may": sorted(known.may), "pages": pages_for(known.may)}, headers=FRESH)
 
     return routes
 
@@ -176,18 +187,8 @@ def _wait(error: CirqueError) -> dict[str, str]:
     return {"Retry-After": str(error.seconds)} if isinstance(error, TooManyTries) else {}
 
 
-def _with_cookie(answer: Response, secret: str, request: Request) -> Response:
-    answer.set_cookie(cookie_of(request.scope), secret, max_age=_COOKIE_SECONDS, path="/", httponly=True,
-                      samesite="lax", secure=_secure(request))
-    return answer
-
-
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def _secure(request: Request) -> bool:
-    return request.url.scheme == "https"
 
 
 def _root(request: Request) -> str:

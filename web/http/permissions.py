@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from starlette.types import Scope
+
 from annotation.accounts.roles import Capability
 from web.http.pages import SCREENS
 
@@ -27,14 +29,32 @@ _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
                            "startup-events", "theme.css", "app_id", "user", "token", "login_check", "mcp"})
 _GRADIO_FILES = frozenset({"upload", "upload_progress"})
+CHECKS = frozenset({"/healthz", "/readyz", "/metrics"})   # asked by machines, under whatever name they know
 # A browser asks for the manifest without cookies.
-_OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
-                   "/manifest.json"})
+_OPEN = CHECKS | frozenset({"/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
+
+# All that a visitor of a public demo reaches: what the search screen asks for. Of paths that end with a slash, also
+# what is below; a call of it is one of those two that the screen makes (web.middleware.gradio_calls).
+_DEMO: Mapping[str, frozenset[str]] = {
+    "GET": frozenset({
+        "/", "/me", "/healthz", "/readyz", "/favicon.ico", "/manifest.json", "/robots.txt", "/config", "/theme.css",
+        "/own/", "/assets/", "/static/", "/svelte/", "/media/thumb", "/media/full", "/media/find",
+        "/media/suggestions", "/export/", "/gradio_api/heartbeat/", "/gradio_api/queue/data",
+        "/gradio_api/startup-events", "/gradio_api/theme.css",
+    }),
+    "POST": frozenset({"/media/upload", "/media/region", "/runs/", "/gradio_api/queue/join"}),
+}
 
 
 def plain(path: str) -> str:
     """The path without a trailing slash or repeated leading ones."""
     return "/" + path.strip("/")
+
+
+def path_of(scope: Scope) -> str:
+    """Path relative to the app's root."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
 
 def is_open(path: str) -> bool:
@@ -86,3 +106,11 @@ def after_sign_in(wanted: str, may: frozenset[Capability]) -> str:
     path = urlsplit(wanted).path
     needs = needed(path)
     return wanted if not is_open(path) and (not needs or needs & may) else first_page(may)
+
+
+def in_demo(method: str, path: str) -> bool:
+    """Whether a visitor of a public demo reaches ``path``."""
+    allowed = _DEMO.get("GET" if method == "HEAD" else method, frozenset())
+    if not is_served(path):
+        return False
+    return path in allowed or any(one.endswith("/") and one != "/" and path.startswith(one) for one in allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,32 @@ class Visitor:
     role: Role
     may: frozenset[Capability]
     open: bool                   # nobody has an account: no sign-in
+    demo: bool = False           # of a public demo: searches, and nothing of it is kept
+    address: str = ""            # of a public demo's visitor, hashed: a name is as new as a browser's cookies
+
+    @property
+    def counted(self) -> str:
+        """Whom limits are counted for."""
+        return self.address or self.name
+
+
+_browser: ContextVar[str] = ContextVar("browser", default="")   # of a public demo's visitor
+
+
+def works_for(browser: str) -> None:
+    """What follows is done for this browser, as ``web.http.request_ids`` has it of requests."""
+    _browser.set(browser)
+
+
+def browser_at_work() -> str:
+    """The browser that is worked for here; "" outside of a public demo."""
+    return _browser.get()
+
+
+def browser_of(request: Any) -> str:
+    """The browser of a Starlette request, or of one of Gradio's."""
+    inner = getattr(request, "request", None) or request
+    return str(getattr(getattr(inner, "state", None), "browser", ""))
 
 
 LOCAL_VISITOR = Visitor(LOCAL, "admin", EVERYTHING, open=True)

@@ -6,8 +6,8 @@ Plain ASGI, as every image request passes through it. The ``Visitor`` is stored 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection
-from urllib.parse import quote, urlsplit
+from dataclasses import dataclass
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -17,27 +17,54 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotation.accounts.service import PeopleService
 from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings
-from web.http.permissions import PAGES, first_page, is_open, is_served, needed, plain
+from cir_core.support.addresses import host_of, names
+from web.http.permissions import CHECKS, PAGES, first_page, is_open, is_served, needed, path_of, plain
 from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
+from web.middleware.cookies import cookie_of
 from web.middleware.cross_site import from_elsewhere
-from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice
+from web.ui.plain_pages import FRESH, OWN_PAGE, notice
 
 MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
 _TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send long values in the body of a "
              "call, or choose less.")
+_UNKNOWN_NAME = ("cirque does not answer under this name. Use the address that you were given; whoever runs this "
+                 "cirque can add names: CIRQUE_PUBLIC_URL or CIRQUE_ALLOWED_HOSTS, see docs/settings.md.")
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
                "http://localhost, with its port. To use another name, create an account: cirque user add NAME "
                "--role admin.")
 
 
-class AuthMiddleware:
-    """ASGI middleware. Without any account every request is the local user's, with all permissions, if its Host is a
-    loopback name or one of ``hosts``."""
+@dataclass(frozen=True)
+class Place:
+    """Where this cirque is. ``listens``: the name or address it listens at. ``hosts``: the only names under which it
+    answers besides this machine's own; none: any. ``framed``: some sites may show pages in a frame."""
 
-    def __init__(self, app: ASGIApp, people: PeopleService, hosts: Collection[str] = ()) -> None:
-        self._app, self._people = app, people
-        self._hosts = frozenset(host.casefold() for host in hosts if host)
+    listens: str = ""
+    hosts: tuple[str, ...] = ()
+    framed: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Place:
+        return cls(settings.host, settings.hosts, bool(settings.framing_sites))
+
+    def is_ours(self, host: str) -> bool:
+        """Whether a ``Host`` header names this machine. Protects against DNS rebinding, where another site points its
+        own name to this address."""
+        name = host_of(host)
+        return is_loopback(name) or name == self.listens.casefold() != ""
+
+    def answers(self, host: str) -> bool:
+        """Whether cirque answers under the name in a ``Host`` header."""
+        return not self.hosts or names(host_of(host), self.hosts) or self.is_ours(host)
+
+
+class AuthMiddleware:
+    """ASGI middleware. Without any account every request is the local user's, with all permissions, if its Host names
+    this machine."""
+
+    def __init__(self, app: ASGIApp, people: PeopleService, place: Place = Place()) -> None:
+        self._app, self._people, self._place = app, people, place
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -59,16 +86,15 @@ class AuthMiddleware:
     async def _let_in(self, asked: HTTPConnection) -> Response | None:
         """None to continue, or the refusal."""
         path = path_of(asked.scope)
-        if from_elsewhere(asked):
-            return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
-                          "forbidden")
+        if refused := self.refuse_place(asked, path):
+            return refused
         served = is_served(path)
         if served and is_open(path):
             return None
         visitor = await self._visitor(asked.cookies.get(cookie_of(asked.scope)))
         if visitor is None:
             return _ask_to_sign_in(asked, path)
-        if visitor.open and not self._is_ours(asked.headers.get("host", "")):
+        if visitor.open and not self._place.is_ours(asked.headers.get("host", "")):
             return refuse(asked, 403, _OTHER_NAME, "forbidden")
         if not served:   # said after the sign-in, so that strangers learn nothing of what there is
             return refuse(asked, 404, "There is nothing at this address. Check it, or open the start page.",
@@ -81,14 +107,14 @@ class AuthMiddleware:
             return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
         return refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
 
-    def _is_ours(self, host: str) -> bool:
-        """Whether a ``Host`` header names this machine. Protects against DNS rebinding, where another site points its
-        own name to this address."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        return is_loopback(name) or name in self._hosts
+    def refuse_place(self, asked: HTTPConnection, path: str) -> Response | None:
+        """The refusal of a request for another name, or from another site."""
+        if not self._place.answers(asked.headers.get("host", "")) and path not in CHECKS:
+            return refuse(asked, 400, _UNKNOWN_NAME, "forbidden")
+        if from_elsewhere(asked, framed=self._place.framed):
+            return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
+                          "forbidden")
+        return None
 
     async def _visitor(self, secret: str | None) -> Visitor | None:
         standing = self._people.glance(secret)
@@ -101,15 +127,18 @@ class AuthMiddleware:
 
 def check_open(settings: Settings, people: PeopleService) -> None:
     """Raises ``SettingsError`` for a server without accounts that is reachable from other machines."""
-    if people.is_open() and not is_loopback(settings.host):
+    if not settings.public_demo and people.is_open() and not is_loopback(settings.host):
         raise SettingsError(
             "Nobody has an account yet, so cirque only opens on this machine. Create one: cirque user add NAME "
             "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
         )
 
 
-def greeting(people: PeopleService) -> str:
+def greeting(people: PeopleService, *, demo: bool = False) -> str:
     """Start-up message of a server without sign-in; else empty."""
+    if demo:
+        return ("A public demo: anybody who reaches this address may search, without a sign-in. What visitors search "
+                "and upload is deleted after a day, and at each start.")
     return ("No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: "
             "cirque user add NAME --role admin") if people.is_open() else ""
 
@@ -120,12 +149,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.casefold() == "localhost"
-
-
-def path_of(scope: Scope) -> str:
-    """Path relative to the app's root."""
-    path, root = str(scope["path"]), str(scope.get("root_path", ""))
-    return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
 
 def _is_too_long(scope: Scope) -> bool:

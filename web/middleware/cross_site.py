@@ -14,8 +14,9 @@ _READING = ("GET", "HEAD", "OPTIONS")
 _OURS = ("same-origin", "none")   # "none": typed into the address bar, a bookmark
 
 
-def from_elsewhere(asked: HTTPConnection) -> bool:
-    """Whether another site's page requests a change, or content to read or embed.
+def from_elsewhere(asked: HTTPConnection, *, framed: bool = False) -> bool:
+    """Whether another site's page requests a change, or content to read or embed. ``framed``: some may show pages in a
+    frame; which, every answer's policy says, and the visitor's browser sees to it.
 
     Another port or a sibling domain is also another site, as cookies do not distinguish them. Links from elsewhere may
     open pages.
@@ -23,7 +24,7 @@ def from_elsewhere(asked: HTTPConnection) -> bool:
     site = asked.headers.get("sec-fetch-site", "")
     method = asked.scope.get("method", "")   # a websocket has none, and is no reading
     if method in ("GET", "HEAD"):
-        return site not in ("", *_OURS) and not _opens_a_page(asked)
+        return site not in ("", *_OURS) and not _opens_a_page(asked, framed)
     if method in _READING and "access-control-request-method" not in asked.headers:
         return False
     # A preflight asks for a page of another origin, whatever it says of itself.
@@ -33,9 +34,10 @@ def from_elsewhere(asked: HTTPConnection) -> bool:
     return came_from is not None and not _is_ours(asked, came_from)
 
 
-def _opens_a_page(asked: HTTPConnection) -> bool:
+def _opens_a_page(asked: HTTPConnection, framed: bool) -> bool:
+    places = ("document", "iframe") if framed else ("document",)
     return (asked.headers.get("sec-fetch-mode", "navigate") == "navigate"
-            and asked.headers.get("sec-fetch-dest", "document") == "document")
+            and asked.headers.get("sec-fetch-dest", "document") in places)
 
 
 def _is_ours(asked: HTTPConnection, address: str) -> bool:

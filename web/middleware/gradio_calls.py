@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import MappingProxyType
 from typing import Any
@@ -21,13 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cir_core.errors import AccessError, CirqueError, QuotaExceeded, TryLater
 from cir_core.images.upload_quota import UploadQuota
 from web.http.json_api import reply
-from web.http.permissions import plain
+from web.http.permissions import path_of, plain
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.http.request_ids import request_id
 from web.http.visitor import Visitor
 from web.limits.url_downloads import ImageFetcher
-from web.middleware.auth import path_of
 from web.middleware.call_images import with_local_images
 from web.middleware.gradio_sessions import Sessions
 
@@ -38,13 +37,17 @@ _GONE = "Unknown session or event: it may have ended or belong to another user. 
 
 
 class GradioCalls:
-    """ASGI middleware inside AuthMiddleware."""
+    """ASGI middleware inside AuthMiddleware. ``admit`` raises ``CirqueError`` for calls that are not begun. Besides
+    those with the numbers that ``only`` gives there are none."""
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
-                 sessions: Sessions | None = None, images: ImageFetcher | None = None) -> None:
+                 sessions: Sessions | None = None, images: ImageFetcher | None = None,
+                 admit: Callable[[Visitor, Mapping[str, Any]], None] | None = None,
+                 only: Callable[[], Collection[int]] | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
         self._sessions = sessions or Sessions()
         self._images = images or ImageFetcher(max_upload_mb, self._quota)
+        self._admit, self._only = admit, only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor = scope.get("state", {}).get("visitor")
@@ -71,6 +74,9 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(public_message(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
+        if self._only is not None and not (isinstance(sent, dict) and sent.get("fn_index") in list(self._only())):
+            await _refusal("There is no such call here.", 404)(scope, receive, send)
+            return
         begins, queued, own_session = path[0] in ("call", "queue"), False, False
 
         async def noting(message: Message) -> None:
@@ -85,6 +91,8 @@ class GradioCalls:
                         await _refusal(_GONE, 404)(scope, receive, send)
                         return
                     try:
+                        if self._admit is not None:
+                            self._admit(visitor, sent)
                         if begins:
                             self._sessions.check_room(person)
                         if path[0] in ("call", "run", "api", "queue"):

@@ -10,6 +10,7 @@ import gradio as gr
 
 from web.http.call_answers import ADDED_LATER
 from web.http.request_ids import go_on_with, id_of, request_id, unexpected
+from web.http.visitor import browser_of, works_for
 
 _log = logging.getLogger("cirque.events")
 _CHECK = "Check it against docs/api.md, or reload the page."
@@ -37,6 +38,7 @@ class Screens(gr.Blocks):
     async def process_api(self, *given: Any, **named: Any) -> dict[str, Any]:
         """Run an event with the id of its request, which has ended by then."""
         go_on_with(id_of(named.get("request")) or request_id())
+        works_for(browser_of(named.get("request")))
         try:
             return await super().process_api(*given, **named)
         except gr.Error as error:

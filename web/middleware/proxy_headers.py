@@ -1,31 +1,100 @@
-"""Strip proxy headers from untrusted clients. Gradio and ``cross_site`` trust these headers."""
+"""What proxies say of a request: whose it is, for which host and scheme, and below which path cirque is served.
+
+Headers of untrusted clients are stripped: Gradio and ``cross_site`` trust them. What is left is put where the rest of
+the app looks for it: ``root_path`` in the scope, the path with it, as ASGI has it, and the public name in ``Host``.
+"""
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+import logging
+from urllib.parse import quote
 
+from starlette.datastructures import MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cir_core.support.addresses import root_path
 from web.http.request_ids import HEADER
 from web.limits.networks import Networks
 
-_PROTO = b"x-forwarded-proto"
+_log = logging.getLogger("cirque.requests")
+_PROTO, _HOST, _PREFIX = b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-prefix"
 # Whose request it is, for which host, by which scheme, and its id. Proxies pass on what else a visitor writes.
-_OF_PROXIES = frozenset({b"x-forwarded-for", b"x-forwarded-host", _PROTO, HEADER.lower().encode()})
+_OF_PROXIES = frozenset({b"x-forwarded-for", _HOST, _PROTO, HEADER.lower().encode()})
 # Gradio looks into it for "https" alone; behind a proxy that nobody trusts its pages would look for http and not load.
 _OF_ANYBODY = frozenset({_PROTO})
 _GRADIOS = b"x-gradio-server"   # it takes the addresses in its pages from this one too
 
 
 class Forwarded:
-    """ASGI middleware in front of all readers of such headers."""
+    """ASGI middleware in front of all readers of such headers. ``root``: the path by the settings, which counts more
+    than what proxies say."""
 
-    def __init__(self, app: ASGIApp, proxies: Networks) -> None:
-        self._app, self._proxies = app, proxies
+    def __init__(self, app: ASGIApp, proxies: Networks, root: str = "") -> None:
+        self._app, self._proxies, self._root = app, proxies, root
+        self._said = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket"):
-            client = scope.get("client")
-            kept = _OF_PROXIES if client is not None and client[0] in self._proxies else _OF_ANYBODY
-            scope["headers"] = [
-                (name, value) for name, value in scope["headers"] if name in kept or not (
-                    name.startswith(b"x-forwarded-") or name in _OF_PROXIES or name in (b"forwarded", _GRADIOS))]
-        await self._app(scope, receive, send)
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        client = scope.get("client")
+        trusted = client is not None and client[0] in self._proxies
+        root = self._root or (self._prefix(scope) if trusted else "")
+        kept = _OF_PROXIES if trusted else _OF_ANYBODY
+        scope["headers"] = _by_its_public_name([
+            (name, value) for name, value in scope["headers"] if name in kept or not (
+                name.startswith(b"x-forwarded-") or name in _OF_PROXIES or name in (b"forwarded", _GRADIOS))])
+        if not root:
+            await self._app(scope, receive, send)
+        elif scope["path"] == root and scope["type"] == "http":
+            # Pages name what belongs to them relative to their own address, so it ends with a slash.
+            query = scope.get("query_string", b"").decode("latin-1")
+            there = RedirectResponse(f"{root}/{'?' if query else ''}{query}", 308)
+            await there(scope, receive, send)
+        else:
+            await self._app(_below(root, scope), receive, _within(root, send))
+
+    def _prefix(self, scope: Scope) -> str:
+        """What the proxy says, or "" if that is nothing, or no path."""
+        said = [value.decode("latin-1") for name, value in scope["headers"] if name == _PREFIX]
+        try:
+            return root_path(said[0].strip()) if len(said) == 1 else ""
+        except ValueError as error:
+            if not self._said:
+                self._said = True
+                _log.warning("A trusted proxy's X-Forwarded-Prefix is ignored: %s. Set CIRQUE_PUBLIC_URL, or mend it.",
+                             error)
+            return ""
+
+
+def _below(root: str, scope: Scope) -> Scope:
+    """``scope`` of a request below ``root``, whether or not the proxy has taken it off the path."""
+    if scope["path"].startswith(f"{root}/"):
+        return {**scope, "root_path": root}
+    path = root + scope["path"]
+    raw = root.encode() + (scope.get("raw_path") or quote(scope["path"]).encode())
+    return {**scope, "root_path": root, "path": path, "raw_path": raw}
+
+
+def _within(root: str, send: Send) -> Send:
+    """Gradio's own redirects lead to the root of the host."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            there = headers.get("location", "")
+            if there.startswith("/") and not there.startswith(("//", f"{root}/")):
+                headers["location"] = root + there
+        await send(message)
+
+    return sending
+
+
+def _by_its_public_name(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """``headers`` with the host that the visitor asked for, of which the first of several proxies knows, as ``Host``:
+    what is built from it, by whichever library, is then the same."""
+    names = [value.split(b",")[0].strip() for name, value in headers if name == _HOST]
+    if not names or not names[0]:
+        return headers
+    return [(b"host", names[0]), *((name, value) for name, value in headers if name not in (b"host", _HOST))]

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.http.meter import Meter
-from web.http.permissions import PAGES, plain
+from web.http.permissions import PAGES, path_of, plain
 from web.http.request_ids import request_id, unexpected
 from web.ui.plain_pages import FRESH, OWN_PAGE, notice
 
@@ -78,7 +78,7 @@ def problem(scope: Scope, identity: str) -> Response:
     said = unexpected(identity)
     asked = HTTPConnection(scope)
     looks = scope["method"] in ("GET", "HEAD") and (
-        plain(scope["path"]) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+        plain(path_of(scope)) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
     if looks:
         return HTMLResponse(notice(said, None, scope.get("root_path", "")), 500, headers=OWN_PAGE)
     return JSONResponse({"problem": said, "kind": "unexpected"}, 500, headers=FRESH)

@@ -5,21 +5,24 @@ Own code: secure writes such headers; which answer gets which of them, and keeps
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Gradio's pages hold inline scripts and styles, and make functions of the templates of gr.HTML: without both words
-# nothing is drawn. What is left: nothing comes from elsewhere, nothing is sent elsewhere, nobody frames the page.
+# nothing is drawn. What is left: nothing comes from elsewhere, and nothing is sent elsewhere. Who may
+# frame it is added to every policy.
 PAGE_POLICY = "; ".join((
     "default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval'", "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:", "font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "form-action 'self'",
-    "base-uri 'self'", "frame-ancestors 'none'",
+    "base-uri 'self'",
 ))
-FILE_POLICY = "default-src 'none'; frame-ancestors 'none'"
+FILE_POLICY = "default-src 'none'"
+_NOBODY = "'none'"
+_FRAMES, _POLICY = "X-Frame-Options", "Content-Security-Policy"
 ALWAYS: Mapping[str, str] = {
-    "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff", _FRAMES: "DENY",
     "Referrer-Policy": "same-origin",   # addresses name studies, sessions and invitations
     "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -27,10 +30,11 @@ ALWAYS: Mapping[str, str] = {
 
 
 class SecurityHeaders:
-    """ASGI middleware. Headers already set are kept."""
+    """ASGI middleware. Headers already set are kept. ``framing``: sources of sites that may show pages, and only
+    pages, in a frame; none: nobody may."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, framing: Sequence[str] = ()) -> None:
+        self._app, self._framing = app, " ".join(framing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -41,11 +45,14 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 is_page = headers.get("content-type", "").startswith("text/html")
-                headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else FILE_POLICY)
+                framing = self._framing if is_page else ""
+                policy = headers.get(_POLICY, PAGE_POLICY if is_page else FILE_POLICY)
+                headers[_POLICY] = f"{policy}; frame-ancestors {framing or _NOBODY}"
                 if "etag" not in headers:   # which files have: those of Gradio's pages, the same for everybody
                     headers.setdefault("Cache-Control", "no-store")
                 for name, value in ALWAYS.items():
-                    headers.setdefault(name, value)
+                    if name != _FRAMES or not framing:   # it cannot name a site, and old browsers obey it first
+                        headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, with_headers)

@@ -67,7 +67,7 @@ def media_routes(services: Services) -> APIRouter:
 
     @routes.post("/upload")
     async def upload(request: Request) -> JSONResponse:
-        person, limit = visitor_of(request).name, settings.max_upload_mb * 2**20
+        person, limit = visitor_of(request).counted, settings.max_upload_mb * 2**20
         name = Path(unquote(request.headers.get("x-file-name", ""))).name[:200]
         with SpooledTemporaryFile(_IN_MEMORY) as content:
             try:

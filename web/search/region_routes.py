@@ -25,7 +25,7 @@ def region_routes(services: Services) -> APIRouter:
         """``{"gallery", "image", "region"}`` to ``{"reference_id"}`` of the upload that the region became, or
         ``{"problem"}``. ``region``: left, top, width and height, as fractions of the picture."""
         try:
-            person = visitor_of(request).name
+            person = visitor_of(request).counted
             asked = checked_fields(await json_object(request), ("gallery", "image", "region"))
             gallery, image_id = asked["gallery"], asked["image"]
             if not isinstance(gallery, str) or not isinstance(image_id, str):

@@ -79,12 +79,12 @@ class Screen:
 
     def empty(self) -> dict[str, str]:
         """Placeholders until the page has connected."""
-        view = UiState(gallery=self._settings.gallery)
+        view = UiState.first(self._settings)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
             "state": fill("search/state.html", view=view), "top": fill("search/top.html", view=view, size=None),
             "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
-            "sessions": fill("search/sessions.html", sessions=None, scores=None),
+            "sessions": fill("search/sessions.html", view=view, sessions=None, scores=None),
         }
 
     def _bare(self, view: UiState) -> dict[str, _Panel]:
@@ -130,7 +130,7 @@ class Screen:
                 knows=results.knows(searcher.encoder.identity, searcher.foreign),
                 why=searcher.usual.reason if searcher.usual.is_for(view.method) else "")),
             "results": _Panel(shown_results, _key_of_results(view, session, version)),
-            "how": _Panel(lambda: fill("search/how.html", how=results.how_found(session, turn, version)
+            "how": _Panel(lambda: fill("search/how.html", view=view, how=results.how_found(session, turn, version)
                                        if session and turn and not side_by_side else None,
                                        changed=bool(view.adjustment))),
             "drawers": _Panel(lambda: self._drawers(view), self._key_of_drawers(view)),
@@ -231,11 +231,11 @@ class Screen:
         return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, galleries
 
     def _sessions(self, view: UiState) -> str:
-        known = set(view.mine)
-        summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
+        known = view.mine
+        summaries = self._service.sessions(len(known), among=known) if known else ()
         rows = [results.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         scores = present_target.scores(self._service.scores(view.mine)) if known else None
-        return fill("search/sessions.html", sessions=rows, scores=scores)
+        return fill("search/sessions.html", view=view, sessions=rows, scores=scores)
 
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""

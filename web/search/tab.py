@@ -26,9 +26,10 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
         with gr.Column(elem_id="aside", scale=0, min_width=0):
             panels["how"] = _panel("how", first)
     panels |= {name: _panel(name, first) for name in ("drawers", "sessions")}
-    view, tab = gr.State(UiState(gallery=services.settings.gallery)), gr.JSON(value={}, visible=False)
+    view, tab = gr.State(UiState.first(services.settings)), gr.JSON(value={}, visible=False)
     wire_screen(demo, services, screen, view, tab, panels["state"], [view, *(panels[name] for name in PANELS)])
-    wire_api(services)
+    if not services.settings.public_demo:
+        wire_api(services)
 
 
 def _panel(name: str, first: dict[str, str]) -> gr.HTML:

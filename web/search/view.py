@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from cir_core.index.near_duplicates import FOLD_AT
 from cir_core.methods.declared import usual_method
+from cir_core.settings import Settings
 from cir_core.types.composition import Adjustment, Cut
 from cir_core.types.records import MethodSettings
 
@@ -51,8 +52,13 @@ class UiState:
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost
     notice: str = ""
     loaded: bool = False
+    demo: bool = False                       # a public demo: for searching alone
     beat: int = 0                            # counts renderings, so that the page sees each one
     drawn: Mapping[str, Any] = field(default_factory=dict)   # what each panel in the page was drawn from
+
+    @classmethod
+    def first(cls, settings: Settings) -> UiState:
+        return cls(settings.gallery, demo=settings.public_demo)
 
     def remember(self, session_id: str) -> tuple[str, ...]:
         """Move ``session_id`` to the front of ``mine``."""

@@ -5,27 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from starlette.types import Scope
-
 from web.http.permissions import first_page
 from web.http.visitor import Visitor
-from web.ui.static_files import ASSETS
+from web.ui.static_files import ASSETS, ICON
 from web.ui.templating import fill
 
-COOKIE = "cirque"
-_HTTPS_COOKIE = f"__Host-{COOKIE}"   # browsers take it from this host alone, over https, for all of its paths
 FRESH = {"Cache-Control": "no-store"}
 # "same-origin": an invitation's secret is in the address of its page, and stays here.
 OWN_PAGE = {
     **FRESH, "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
-                               "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+                               "form-action 'self'; base-uri 'none'",
 }
 
 
 def page(template: str, **context: Any) -> str:
     """A standalone page with inline style."""
-    return fill(template, style=_style(), **context)
+    return fill(template, style=_style(), icon=ICON, **context)
 
 
 def notice(
@@ -36,12 +32,6 @@ def notice(
     ``by_itself``."""
     return page("pages/notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
                 by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
-
-
-def cookie_of(scope: Scope) -> str:
-    """Name of the sign-in cookie for the request's scheme. Over https the plain name is ignored: a sibling domain could
-    set it and sign the user in as somebody else."""
-    return _HTTPS_COOKIE if scope.get("scheme") in ("https", "wss") else COOKIE
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -23,6 +24,10 @@ from web.http.json_api import in_thread
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _PLOTLY = "plotly.js"
+# The page's icon, as its address: browsers look for /favicon.ico at the root of the host where a page names none.
+ICON = "data:image/svg+xml," + quote(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28"><circle cx="14" cy="14" r="10.5" fill="none" '
+    'stroke="#8a8274" stroke-width="3"/><circle cx="21.4" cy="6.6" r="4.2" fill="#cf4a20"/></svg>', safe="/:=")
 
 
 @lru_cache(maxsize=1)

@@ -101,11 +101,14 @@ export function toast(text, offer = null) {
 
 // --- keeping something in this browser -------------------------------------------------------
 
+// Another cirque may be served below another path of this host, and storage is the host's.
+const PLACE = /^https?:/.test(ROOT.protocol) && ROOT.pathname !== "/" ? ROOT.pathname : "";
+
 const keeper = (/** @type {() => Storage} */ storage) => ({
   /** @template T @param {string} key @param {T} otherwise @returns {T} */
   read(key, otherwise) {
     try {
-      return JSON.parse(storage().getItem(key) ?? "null") ?? otherwise;
+      return JSON.parse(storage().getItem(PLACE + key) ?? "null") ?? otherwise;
     } catch {
       return otherwise;
     }
@@ -113,8 +116,8 @@ const keeper = (/** @type {() => Storage} */ storage) => ({
   /** Says whether it is kept: private windows and full disks may refuse. @param {string} key @param {unknown} value null: nothing */
   write(key, value) {
     try {
-      if (value === null) storage().removeItem(key);
-      else storage().setItem(key, JSON.stringify(value));
+      if (value === null) storage().removeItem(PLACE + key);
+      else storage().setItem(PLACE + key, JSON.stringify(value));
       return true;
     } catch {
       return false;

@@ -25,7 +25,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
     methods = [find_method(name, services.methods) for name in _names(data)]
-    text, blind = text_of(data, "text"), data.get("blind") in (True, "on")
+    text, blind = text_of(data, "text"), data.get("blind") in (True, "on") and not view.demo
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     watch = LiveWatch(text, total=len(methods), secret=blind)
     reference_id = view.reference_id
@@ -50,6 +50,8 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
 
 def vote(services: Services, view: UiState, data: Data) -> UiState:
     """Store the choice of one column, or of none; voting again revises it."""
+    if view.demo:
+        raise SearchError("This demo takes no votes.")
     if view.comparison_id is None:
         raise SearchError("There is no comparison to vote on. Compare methods first.")
     if not view.annotator:

@@ -292,3 +292,17 @@ def test_damaged_captions_do_not_end_a_search(disk):
     mended = pool.searcher(NAME)
     assert (mended.captions, mended.captions_problem) == (None, "")
     assert mended.encoder is searcher.encoder and disk.weights.loads == ["fake"]
+
+
+def test_only_the_demo_s_gallery_is_open(tmp_path):
+    """Of a public demo: the home folder may have others, which are nobody's business."""
+    colour_gallery(tmp_path, edge=8)
+    home = tmp_path / "home"
+    names = [info.name for info in SearcherPool(home, lambda _: ScriptedLanguageModel({})).infos()]
+    assert names == [NAME]
+    closed = SearcherPool(home, lambda _: ScriptedLanguageModel({}), lambda _: FakeEncoder(), only=("another",))
+    assert closed.infos() == []
+    for asked in (closed.gallery, closed.searcher):
+        with pytest.raises(GalleryError, match="no gallery"):
+            asked(NAME)
+    assert SearcherPool(home, lambda _: ScriptedLanguageModel({}), only=(NAME,)).gallery(NAME).name == NAME

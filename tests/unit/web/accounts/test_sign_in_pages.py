@@ -15,10 +15,11 @@ from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.accounts.people_routes import people_routes
-from web.accounts.sign_in import sign_in_routes
+from web.accounts.sign_in import me_routes, sign_in_routes
 from web.http.pages import pages_for
-from web.middleware.auth import AuthMiddleware
+from web.middleware.auth import AuthMiddleware, Place
 from web.server import server_config
+from web.ui.static_files import ICON
 
 EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
     ("search", "Search", ""), ("annotate", "Annotate", "annotate"), ("adjudicate", "Adjudicate", "adjudicate"),
@@ -48,8 +49,9 @@ def browser(people, address="http://testserver"):
     services = SimpleNamespace(people=people)
     app = FastAPI(openapi_url=None)
     app.include_router(sign_in_routes(services))
+    app.include_router(me_routes())
     app.include_router(people_routes(services))
-    return TestClient(AuthMiddleware(app, people, ("testserver",)), base_url=address, follow_redirects=False)
+    return TestClient(AuthMiddleware(app, people, Place("testserver")), base_url=address, follow_redirects=False)
 
 
 def enter(client, name="Ada", password=PASSWORD, path="/sign-in", **headers):
@@ -64,7 +66,7 @@ def test_the_page_is_one_file_without_scripts(browse):
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert "<script" not in answer.text and "http" not in answer.text
+    assert "<script" not in answer.text and "http" not in answer.text.replace(ICON, "")
     assert re.search(r'<input name="name"[^>]* autofocus', answer.text)
     assert browse().head("/sign-in").status_code == 200
 
@@ -147,7 +149,7 @@ def test_without_accounts_there_is_nothing_to_sign_in_to():
     client = browser(people_service())
     assert client.get("/sign-in").headers["location"] == "/"
     assert client.get("/me").json() == {
-        "name": "local", "role": "admin", "open": True,
+        "name": "local", "role": "admin", "open": True, "demo": False,
         "may": ["adjudicate", "annotate", "manage", "people", "results", "search"], "pages": EVERY_PAGE}
 
 
@@ -221,7 +223,7 @@ def test_the_dialog_signs_in_by_json(browse):
     answer = client.post("/sign-in", json={"name": "ada", "password": PASSWORD})
     assert (answer.status_code, answer.json()) == (200, {"name": "Ada"})
     assert client.get("/me").json() == {
-        "name": "Ada", "role": "admin", "open": False,
+        "name": "Ada", "role": "admin", "open": False, "demo": False,
         "may": ["adjudicate", "annotate", "manage", "people", "results", "search"], "pages": EVERY_PAGE}
 
 

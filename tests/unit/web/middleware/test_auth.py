@@ -19,7 +19,7 @@ from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
 from web.http.permissions import after_sign_in, first_page, is_open, needed
 from web.http.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
-from web.middleware.auth import MOST_ADDRESS, AuthMiddleware, check_open, greeting, is_loopback
+from web.middleware.auth import MOST_ADDRESS, AuthMiddleware, Place, check_open, greeting, is_loopback
 
 ROLES = ("admin", "researcher", "analyst", "annotator")
 
@@ -37,7 +37,7 @@ def people(store):
     return service
 
 
-def application(people, seen=None, hosts=()):
+def application(people, seen=None, place=Place()):
     async def tell(request: Request) -> JSONResponse:
         if seen is not None:
             seen.append(request.scope["path"])
@@ -54,7 +54,7 @@ def application(people, seen=None, hosts=()):
 
     methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
     app = Starlette(routes=[WebSocketRoute("/me", socket), Route("/{path:path}", tell, methods=methods)])
-    return AuthMiddleware(app, people, hosts)
+    return AuthMiddleware(app, people, place)
 
 
 def browser(people, name=None, seen=None, **options):
@@ -95,7 +95,7 @@ OTHERS = ["evil.example", "evil.example:7860", "127.0.0.1.evil.example", "localh
 
 @pytest.mark.parametrize("host", OURS)
 def test_open_it_answers_under_this_machines_names(host):
-    client = TestClient(application(people_service(), hosts=("lab-pc", "")))
+    client = TestClient(application(people_service(), place=Place("lab-pc")))
     assert client.get("/study/mine", headers={"Host": host}).json()["visitor"] == "local"
 
 
@@ -103,7 +103,7 @@ def test_open_it_answers_under_this_machines_names(host):
 def test_open_it_does_not_answer_under_another_name(host):
     """A page of evil.example whose name leads to 127.0.0.1 is "same-origin" for the browser."""
     seen = []
-    client = TestClient(application(people_service(), seen, hosts=("lab-pc", "")))
+    client = TestClient(application(people_service(), seen, place=Place("lab-pc")))
     headers = {"Host": host, "Sec-Fetch-Site": "same-origin"}
     for method, path in (("GET", "/study/mine"), ("POST", "/people/add"), ("POST", "/gradio_api/queue/join"),
                          ("GET", "/config"), ("GET", "/media/thumb")):
@@ -486,3 +486,58 @@ def test_the_greeting_says_so():
     assert "reachable from this machine only" in greeting(people)
     people.add("Ada", PASSWORD, "admin")
     assert greeting(people) == ""
+
+
+# --- under which names it answers, and in whose frames -----------------------------------------
+
+@pytest.mark.parametrize(("host", "status"), [
+    ("lab.example.org", 200), ("lab.example.org:8443", 200), ("LAB.EXAMPLE.ORG", 200), ("localhost:7860", 200),
+    ("127.0.0.1", 200), ("evil.example", 400), ("lab.example.org.evil.example", 400), ("", 400),
+    ("lab.example.org@evil.example", 400), ("10.0.0.7", 400),
+])
+def test_where_its_names_are_known_it_answers_under_no_other(host, status):
+    people = people_service()
+    people.add("Ada", PASSWORD, "admin")
+    client = TestClient(application(people, place=Place(hosts=("lab.example.org",))))
+    client.cookies.set("cirque", people.sign_in("Ada", PASSWORD))
+    answer = client.get("/me", headers={"Host": host})
+    assert answer.status_code == status
+    assert "evil" not in answer.text
+    # Balancers and collectors know the machine under whatever name they like.
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+def test_without_accounts_a_public_name_lets_nobody_in():
+    client = TestClient(application(people_service(), place=Place(hosts=("lab.example.org",))))
+    assert client.get("/me", headers={"Host": "lab.example.org"}).status_code == 403
+
+
+FRAME = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+
+
+def signed_in_and_framed(framed):
+    people = people_service()
+    people.add("Ada", PASSWORD, "admin")
+    client = TestClient(application(people, place=Place(framed=framed)), base_url="https://lab.example")
+    client.cookies.set("__Host-cirque", people.sign_in("Ada", PASSWORD))
+    return client
+
+
+def test_a_page_is_given_to_a_frame_only_where_some_site_may_frame_it():
+    assert signed_in_and_framed(True).get("/studies", headers=FRAME).status_code == 200
+    assert signed_in_and_framed(False).get("/studies", headers=FRAME).status_code == 403
+
+
+@pytest.mark.parametrize(("method", "headers"), [
+    ("POST", {"Sec-Fetch-Site": "cross-site"}), ("POST", {"Sec-Fetch-Site": "same-site"}),
+    ("POST", FRAME), ("PUT", FRAME), ("DELETE", FRAME),
+    ("POST", {"Origin": "https://portal.example"}), ("POST", {"Origin": "null"}),
+    ("POST", {"Referer": "https://portal.example/page"}),
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}),
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}),
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "embed"}),
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "object"}),
+])
+def test_cookies_of_frames_let_other_sites_do_nothing(method, headers):
+    """SameSite=None has browsers send the cookie with requests of every site."""
+    assert signed_in_and_framed(True).request(method, "/studies", headers=headers).status_code == 403

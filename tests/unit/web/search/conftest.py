@@ -54,4 +54,4 @@ def services(
     return SimpleNamespace(
         search=search, language=language, methods=methods, quota=UploadQuota.unlimited(),
         compare=ComparisonService(search, InMemoryComparisonStore()), votes=InMemoryVoteStore(),
-        settings=SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off"))
+        settings=SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off", public_demo=False))

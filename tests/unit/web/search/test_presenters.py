@@ -16,6 +16,7 @@ from cir_core.sessions.target import TargetTrace
 from cir_core.types.records import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
 from web.search.events import as_error
 from web.search.presenters import results, target
+from web.search.view import UiState
 from web.ui.templating import fill
 
 NASTY = "\"><img src=x onerror=alert(1)> ${alert(2)} `{{7*7}}` & 'quoted'"
@@ -113,7 +114,7 @@ def test_templates_escape_what_people_and_files_say(session: SearchSession) -> N
     assert "<img src=x" not in html
     assert html.count("<img") == 1
     how = results.how_found(session, turn("t9", 1, "b1", None, ["i"], text=NASTY))
-    assert "<img src=x" not in fill("search/how.html", how=how, changed=False)
+    assert "<img src=x" not in fill("search/how.html", view=UiState("g"), how=how, changed=False)
 
 
 def test_a_toast_shows_a_text_as_a_text() -> None:

@@ -66,7 +66,7 @@ def test_every_method_has_rows_for_the_protocol_card():
 def test_rules_cost_nothing_and_this_is_said():
     how = results.how_found(a_session(turn := a_turn(made())), turn)
     assert how["usage"]["rules"]
-    assert "Built-in rules, no calls." in fill("search/how.html", how=how, changed=False)
+    assert "Built-in rules, no calls." in fill("search/how.html", view=UiState("g"), how=how, changed=False)
 
 
 def test_what_a_server_was_asked_is_counted():
@@ -78,19 +78,20 @@ def test_what_a_server_was_asked_is_counted():
     assert shown["models"] == ["built-in/2"]
     assert methods.usage(replace(used, cost=None), "m@host")["cost"] == ""
     assert methods.usage(replace(used, cost=0.0), "m@host")["cost"] == "0"
-    html = fill("search/how.html", how=results.how_found(a_session(turn, "m@host"), turn), changed=False)
+    how = results.how_found(a_session(turn, "m@host"), turn)
+    html = fill("search/how.html", view=UiState("g"), how=how, changed=False)
     assert "12,000 in, 345 out" in html and "Built-in rules" not in html
 
 
 def test_turns_of_an_earlier_version_have_no_cost_and_no_marks():
     how = results.how_found(a_session(turn := a_turn(None)), turn)
     assert how["usage"] is None and how["marks"] is None
-    assert "Language model</h3>" not in fill("search/how.html", how=how, changed=False)
+    assert "Language model</h3>" not in fill("search/how.html", view=UiState("g"), how=how, changed=False)
 
 
 def test_marked_images_are_shown_with_the_turn():
     turn = a_turn(made(marks=Marks(("a", "b"), ("c",))))
-    html = fill("search/how.html", how=results.how_found(a_session(turn), turn, "v"), changed=False)
+    html = fill("search/how.html", view=UiState("g"), how=results.how_found(a_session(turn), turn, "v"), changed=False)
     assert html.count("Marked: more like this") == 2 and html.count("Marked: less like this") == 1
 
 

@@ -1,0 +1,52 @@
+"""How often somebody may do something.
+
+Own code, of forty lines: the library ``limits`` counts for many servers in a store of its own; here one process counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+
+from web.limits.session_limits import TooManyRequests
+
+_WINDOW = 60.0   # seconds
+
+
+class RateLimit:
+    """At most ``most`` of something per key and minute. For one event loop. What is remembered of a key is forgotten
+    with its minute."""
+
+    def __init__(self, most: int, what: str, clock: Callable[[], float] = monotonic) -> None:
+        self._most, self._what, self._clock = most, what, clock
+        self._taken: dict[str, deque[float]] = {}
+        self._tidied = clock()
+
+    def take(self, key: str, count: int = 1) -> None:
+        """Raises ``TooManyRequests``; then nothing is counted."""
+        now = self._clock()
+        self._tidy(now)
+        taken = self._taken.setdefault(key, deque())
+        _drop_old(taken, now)
+        count = min(count, self._most)   # else it could never be done
+        if len(taken) + count > self._most:
+            wait = max(1, math.ceil(taken[len(taken) + count - self._most - 1] + _WINDOW - now))
+            raise TooManyRequests(f"This demo takes {self._most} {self._what} a minute from one visitor. Wait {wait} "
+                                  "s, then try again.", wait)
+        taken.extend([now] * count)
+
+    def _tidy(self, now: float) -> None:
+        if now - self._tidied < _WINDOW:
+            return
+        self._tidied = now
+        for key, taken in list(self._taken.items()):
+            _drop_old(taken, now)
+            if not taken:
+                del self._taken[key]
+
+
+def _drop_old(taken: deque[float], now: float) -> None:
+    while taken and now - taken[0] >= _WINDOW:
+        taken.popleft()
