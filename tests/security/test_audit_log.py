@@ -34,6 +34,7 @@ from storage.accounts import audit_log as storage_log
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import writing
+from storage.engine.processes import ServingProcesses
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
@@ -68,7 +69,8 @@ def people(log: SqlAuditLog) -> PeopleService:
 
 @pytest.fixture
 def open_as(log: SqlAuditLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path) -> Callable[..., TestClient]:
-    services: Any = SimpleNamespace(people=people, study_store=store, log=log, study_members=StudyMembers(store),
+    services: Any = SimpleNamespace(people=people, processes=ServingProcesses(tmp_path, sqlite=True),
+                                    study_store=store, log=log, study_members=StudyMembers(store),
                                     settings=SimpleNamespace(home=tmp_path))
 
     def browse(name: str = "") -> TestClient:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 from annotation.accounts.roles import may
 from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
+from storage.engine.processes import ServingProcesses
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import me_routes, sign_in_routes
@@ -46,7 +48,7 @@ def browse(people):
 
 
 def browser(people, address="http://testserver"):
-    services = SimpleNamespace(people=people)
+    services = SimpleNamespace(people=people, processes=ServingProcesses(Path("nowhere"), sqlite=True))
     app = FastAPI(openapi_url=None)
     app.include_router(sign_in_routes(services))
     app.include_router(me_routes())
