@@ -23,8 +23,8 @@ from cir_core.methods.declared import Method, builtin_methods, usual_method
 from cir_core.methods.steps import steps_of
 from cir_core.types.records import MethodSettings
 
-UNREAD = ("this picture shows none of the drawn garments that the gallery's encoder knows, so there is no description to "
-          "search with: searched by ")
+UNREAD = ("this picture shows none of the drawn garments that the gallery's encoder knows, so there is no description "
+          "to search with: searched by ")
 _LOOKED_AT = 32  # images
 _SHARE_OF = 500
 
