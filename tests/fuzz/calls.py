@@ -57,7 +57,7 @@ def targets(served: Served, found: Sequence[Route]) -> list[Target]:
     made = [_own(served, route, good) for route in found if route.own]
     made += [_foreign(served, [route for route in found if not route.own])]
     made += [_named(served, name, names, good) for name, names in named_calls(served).items()]
-    made += [_actions(served, good), _pictures(served)]
+    made += [_actions(served, good), _tabs(served), _pictures(served)]
     return [replace(target, of_app=True) for target in made]
 
 
@@ -159,6 +159,29 @@ def _actions(served: Served, good: Mapping[str, st.SearchStrategy[Any]]) -> Targ
     """What a browser sends from the search screen."""
     send, _, words = screen(served)
     return Target("actions of the search screen", inputs=spoilt_fields(["do"], words, good), attempt=send, weight=6.0,
+                  deadline=60.0)
+
+
+def _tabs(served: Served) -> Target:
+    """What a tab says that it showed, when it is loaded again."""
+    config = served.ask("GET", "/config", own=False).json()
+    loading = [one["id"] for one in config["dependencies"] if any(target[1] == "load" for target in one["targets"])]
+    known = served.known
+    tab = {"sessions": known["session_id"][:1], "left": {
+        "session": known["session_id"][0], "shown_turn": "x", "shown_reference": known["image"][0],
+        "shown_further": json.dumps(known["image"][1:2]), "asked": {"text": "in red", "more": known["image"][:1]}}}
+
+    def attempt(sent: Any) -> str:
+        session = secrets.token_hex(6)
+        body = {"data": [None, sent], "fn_index": loading[0], "session_hash": session}
+        where = {"session": known["session_id"][0]}
+        served.ask("POST", "/gradio_api/queue/join", own=False, content=as_json(body), params=where,
+                   headers={"Content-Type": "application/json"})
+        told = served.ask("GET", "/gradio_api/queue/data", own=False, params={"session_hash": session}).text
+        done = told.rpartition("process_completed")[2].replace(" ", "")
+        return "done" if '"success":true' in done else "refused" if '"success":false' in done else "cut off"
+
+    return Target("a tab that is loaded again", weighted((9, spoilt_json(tab)), (1, values)), attempt, weight=2.0,
                   deadline=60.0)
 
 

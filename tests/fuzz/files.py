@@ -27,11 +27,24 @@ from cir_core.audit.circus.circus_files import read_run as read_audit_run
 from cir_core.audit.circus.circus_files import write_run as write_audit_run
 from cir_core.audit.circus.rank_files import read_ranks
 from cir_core.audit.circus.traces import write_queries
+from cir_core.construct.browse.folders import list_constructions
+from cir_core.construct.browse.progress import JournalFollower
+from cir_core.construct.browse.query import SessionQuery, find_sessions
+from cir_core.construct.browse.scores import judged_files
+from cir_core.construct.browse.scores import read_scores as read_scores_of_sessions
+from cir_core.construct.browse.sessions import SessionReader
+from cir_core.construct.browse.target_query import TargetQuery, find_queries
+from cir_core.construct.browse.targets import TargetReader
+from cir_core.construct.sessions.run import construct_sessions
+from cir_core.construct.targets.multi_target import find_targets
+from cir_core.construct.targets.settings import TargetSettings
 from cir_core.datasets.readers.soft_constraints import write_constraints
+from cir_core.encoders.remembered import usual_encoder
 from cir_core.errors import CirqueError
 from cir_core.evaluation.runs.files import read_run
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.manifest import read_manifest
+from cir_core.gallery.scan import scan_folder
 from cir_core.methods.declared import read_methods
 from cir_core.registry.checking import check
 from cir_core.registry.kinds import KINDS
@@ -41,7 +54,10 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes import benchmark_files
 from tests.fakes.audit_ranks import benchmark, image
 from tests.fakes.audit_ranks import run as audit_run
+from tests.fakes.colour_person import ColourPerson
+from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.construction import colour_construction
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import an_item
 from tests.fuzz.inputs import spoilt_file
@@ -60,6 +76,7 @@ _QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
 _SCORES = "item,set,clip,red\nq0,1,0.25,TRUE\nq0,2,-1.5,false\nq1,1,3,1\nq1,2,1e-3,\n"
 _METHODS = '[methods.mine]\ntitle = "Mine"\nsource = "me"\nbase = "slerp"\nsoft_filter = { mode = "reward" }\n'
 _CONSTRAINTS = [Constraints(("sleeves",), ("red",), ("blue",), ("a red dress",), ("a blue dress",)), Constraints()]
+_PATTERNS = "# not these\n*.tmp\n!keep.tmp\n/drafts/\n**/raw/*.[jp]pg\n"
 _MANIFEST = "id,path,caption\none,images/a.jpg,a red dress\ntwo,images/b.jpg,\n"
 Read = Callable[[Path], object]
 
@@ -102,6 +119,10 @@ def readers(folder: Path) -> list[tuple[str, Path, Read]]:
         ("a survey", one("hs.toml", (ROOT / "assets/surveys/hs-fashioniq-1.toml").read_text("utf-8")),
          lambda path: parse_survey((path / "hs.toml").read_text("utf-8", "replace"), "hs.toml")),
         ("a gallery's own files", seeds.gallery(), _open_gallery),
+        ("constructed sessions", seeds.sessions(), _browse_sessions),
+        ("queries with targets", seeds.targets(), _browse_targets),
+        ("patterns of what to leave out", one(".cirqueignore", _PATTERNS), scan_folder),
+        ("the encoder that was chosen last", one("encoders.json", {"default": "ViT-B-32/openai"}), usual_encoder),
     ]
 
 
@@ -185,6 +206,21 @@ class Seeds:
         colour_gallery(path, steps=2)
         return path
 
+    def sessions(self) -> Path:
+        gallery = open_gallery(NAME, home=self.gallery() / "home")
+        path = self.new()
+        construct_sessions(colour_construction(gallery, ColourPerson(), 6), path / "built")
+        shutil.copytree(path / "built", path / "stopped", ignore=shutil.ignore_patterns("raw"))
+        return path
+
+    def targets(self) -> Path:
+        gallery = open_gallery(NAME, home=self.gallery() / "home")
+        path = self.new()
+        find_targets(colour_targets(gallery, ColourAssessor(), 4, settings=TargetSettings(keep=6, scored=4)),
+                     path / "built")
+        shutil.copytree(path / "built", path / "stopped", ignore=shutil.ignore_patterns("provenance"))
+        return path
+
 
 def _audited() -> Any:
     return audit_run(benchmark(3), "a", [(2, 40, 50), (30, 40, 50), (1, 9, 800)],
@@ -206,6 +242,21 @@ def _open_gallery(path: Path) -> None:
         gallery.caption_of(image_id)
         gallery.path_of(image_id)
     gallery.features[:3].sum()
+
+
+def _browse_sessions(path: Path) -> None:
+    for one in list_constructions(path):
+        if one.kind == "sessions" and not one.problem:
+            found = SessionReader().read(one)
+            find_sessions(found, SessionQuery(), read_scores_of_sessions(judged_files(one.path), found))
+            JournalFollower().look(one.journal)
+
+
+def _browse_targets(path: Path) -> None:
+    for one in list_constructions(path):
+        if one.kind == "targets" and not one.problem:
+            for query in find_queries(TargetReader().read(one).queries, TargetQuery()).shown:
+                query.read()
 
 
 def _target(name: str, good: Path, read: Read, work: Path) -> Target:
