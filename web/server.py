@@ -114,7 +114,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     calls: set[int] = set()
     admit = partial(limits.admit, long=tuple(LONG)) if settings.public_demo else None
     app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions,
-                       images=images, admit=admit, only=(lambda: calls) if settings.public_demo else None)
+                       images=images, admit=admit, only=calls if settings.public_demo else None)
     if settings.public_demo:
         app.add_middleware(PublicDemo, people=services.people, settings=settings, limits=limits)
     else:
@@ -128,8 +128,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         demo = build_demo(services)
         doors.left_behind = lambda: demo.unfinished
-        # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         calls.update(index for index, call in demo.fns.items() if call.fn is not None)
+        # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
         demo.root_path = ""   # not GRADIO_ROOT_PATH: where cirque is served, web.middleware.proxy_headers says
         images.kept = demo.upload_file_set   # whose old files Gradio removes

@@ -67,12 +67,15 @@ def optimise_captions(
 
     Raises:
         EncoderMismatch: the gallery was indexed with another encoder.
-        GalleryError: earlier captions have another plan or cannot be read (and no ``restart``), another
-        process builds captions, no image got one, the gallery changed meanwhile, the disk.
+        GalleryError: the gallery is damaged, earlier captions have another plan or cannot be read (and no ``restart``),
+        another process builds captions, no image got one, the gallery changed meanwhile, the disk.
+        DatasetError: the answers were damaged while they were in use.
         LanguageModelUnavailable, UnsupportedTask: nothing is published, answers are saved.
     """
     started = time.perf_counter()
     gallery.check_encoder(encoder)
+    if gallery.lost:    # they would be ranked among other images than those of the whole gallery
+        raise GalleryError(f"Captions are made for a whole gallery. {gallery.damage}")
     folder = captions_folder(gallery)
     texts, ranks = folder / "texts.jsonl", folder / "ranks.jsonl"
     revision = "" if language.sees else encoder.identity.revision

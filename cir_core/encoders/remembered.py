@@ -6,7 +6,7 @@ import json
 import logging
 from pathlib import Path
 
-from cir_core.encoders.specs import BUNDLED, parse_spec
+from cir_core.encoders.specs import BUNDLED, COMPOSING, UNIVERSAL, EncoderSpec, looks_like_path, parse_spec
 from cir_core.errors import CirqueError, SettingsError
 from cir_core.support.files import write_durably
 
@@ -31,7 +31,9 @@ def usual_encoder(home: Path) -> str:
 
 
 def remember(home: Path, spec: str) -> bool:
-    """Keep ``spec``; returns whether it is another than before. Raises ``SettingsError``."""
+    """Keep ``spec``, with absolute paths; returns whether it is another than before. Raises ``EncoderUnavailable`` for
+    what is none, ``SettingsError``."""
+    spec = _from_anywhere(parse_spec(spec))
     if usual_encoder(home) == spec:
         return False
     try:
@@ -41,3 +43,19 @@ def remember(home: Path, spec: str) -> bool:
         raise SettingsError(f"{kept_in(home)} cannot be written: {error.strerror or error}. Free some space or make "
                             "the folder writable.") from error
     return True
+
+
+def _from_anywhere(spec: EncoderSpec) -> str:
+    """The name of an encoder, whatever folder a command runs in."""
+    def absolute(path: str) -> str:
+        return str(Path(path).expanduser().absolute())
+
+    prefix = spec.text.partition(":")[0]
+    if spec.kind in COMPOSING:
+        return f"{prefix}:{_from_anywhere(spec.backbone)}:{absolute(spec.weights)}"
+    if spec.kind == "pair":
+        config = absolute(spec.source) if spec.source.endswith(".json") else spec.source
+        return f"{prefix}:{config}+{absolute(spec.weights)}"
+    if spec.kind in ("folder", *UNIVERSAL) or (spec.kind == "transformers" and looks_like_path(spec.source)):
+        return f"{prefix}:{absolute(spec.source)}"
+    return spec.text

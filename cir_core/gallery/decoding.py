@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +16,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import thumbnail_path
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, process_image, reason_of, save_thumbnail
+from cir_core.support.cores import cores
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
@@ -96,8 +96,7 @@ def ahead(work: Callable[[_In], _Out], inputs: Iterable[_In], *, threads: int, d
 
 def default_threads() -> int:
     """Decoding releases the interpreter's lock; more threads than cores only take memory."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return min(8, max(2, cores))
+    return min(8, max(2, cores()))
 
 
 def _sized(record: Record, width: int, height: int) -> Record:

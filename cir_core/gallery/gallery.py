@@ -22,14 +22,13 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, GalleryError, UnknownImage
 from cir_core.gallery import journal
 from cir_core.gallery.integrity import (
-    NO_ROWS,
     damage_in_words,
     damaged_rows,
     digest_without,
     little_is_left,
     mapped_rows,
     read_columns,
-    remedy_for_all,
+    unreadable,
     without,
 )
 from cir_core.gallery.paths import (
@@ -44,7 +43,7 @@ from cir_core.gallery.paths import (
     thumbnail_path,
 )
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
-from cir_core.support.checksums import Rows
+from cir_core.support.checksums import NO_ROWS, Rows
 from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity, Matrix
 
@@ -197,43 +196,48 @@ class _Images(Sequence[GalleryImage]):
         return (self._gallery.image(row) for row in range(len(self)))
 
 
+_guard = threading.Lock()   # of these three
 _open: weakref.WeakValueDictionary[tuple[Any, ...], Gallery] = weakref.WeakValueDictionary()
 _refused: LRUCache[tuple[Any, ...], str] = LRUCache(16)    # reading a large one again and again takes long
-_opening = threading.Lock()
+_opening: weakref.WeakValueDictionary[Path, threading.Lock] = weakref.WeakValueDictionary()     # by the folder
 
 
 def open_gallery(name: str, *, home: Path) -> Gallery:
     """The published generation of gallery ``name``; cheap while another reference to it exists. Raises ``GalleryError``
     if there is none (the message lists the galleries) or it is damaged."""
     folder = gallery_folder(name, home)
-    with _opening:
+    with _guard:
+        opening = _opening.setdefault(folder, threading.Lock())
+    with opening:
         for last_try in (False, True):
-            header = read_header(folder)
-            if header is None:
-                raise GalleryError(_missing(name, folder, home))
             try:
+                header = read_header(folder)
+                if header is None:
+                    raise GalleryError(_missing(name, folder, home))
                 # Files that were written to are verified again; others are as they were when they were opened.
                 key = (folder, header, _state_of(folder, header.generation))
-                known = _open.get(key)
+                with _guard:
+                    known, refusal = _open.get(key), _refused.get(key, "")
                 if known is not None:
                     return known
-                if key in _refused:
-                    raise GalleryError(_refused[key])
+                if refusal:
+                    raise GalleryError(refusal)
                 content, sums, problem = read_columns(folder, header)
                 columns = json.loads(content)
                 damaged = damaged_rows(folder, header, sums)
                 if refusal := little_is_left(header, damaged, name):
-                    _refused[key] = refusal
+                    with _guard:
+                        _refused[key] = refusal
                     raise GalleryError(refusal)
                 gallery = Gallery(name, folder, header, columns, damaged=damaged)
             except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 if last_try:
-                    raise GalleryError(f"Gallery {quoted(name)} is damaged ({error}). {remedy_for_all(name)}"
-                                       ) from error
+                    raise GalleryError(unreadable(name, error)) from error
                 continue  # a new generation was published between the two reads
             if gallery.damage or problem:
                 _log.warning("%s", gallery.damage or f"{problem}. To write it anew: cirque galleries repair {name}")
-            _open[key] = gallery
+            with _guard:
+                _open[key] = gallery
             return gallery
     raise AssertionError("unreachable")
 

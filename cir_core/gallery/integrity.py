@@ -7,8 +7,9 @@ finite or not of unit length; ``cirque index`` adds the checksums.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,15 @@ import numpy.typing as npt
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.paths import (
+    HEADER,
     Header,
     features_path,
     gallery_folder,
-    header_bytes,
     images_path,
     read_header,
     sums_path,
 )
-from cir_core.support.checksums import Rows, RowSums, parts_of, signed, sum_of, unsigned
+from cir_core.support.checksums import Rows, RowSums, means_damage, parts_of, signed, sum_of, unsigned
 from cir_core.support.files import write_durably
 from cir_core.support.texts import counted, quoted
 
@@ -33,7 +34,6 @@ UNIT = 0.02     # how far the squared length of a vector may be from 1, half pre
 DAMAGE_NOTE = "damaged vectors"
 _MOST = 0.5     # of the images, beyond which the gallery is refused
 Vectors = npt.NDArray[np.float32]
-NO_ROWS: Rows = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class GallerySums:
     features: RowSums
 
 
-def write_sums(folder: Path, header: Header, columns: bytes, features: RowSums) -> None:
-    """``columns``: the content of the images' file."""
-    write_durably(sums_path(folder, header.generation), signed({
+def write_sums(folder: Path, generation: str, header: bytes, columns: bytes, features: RowSums) -> None:
+    """``header`` and ``columns``: the content of gallery.json and of the images' file."""
+    write_durably(sums_path(folder, generation), signed({
         "header": _header_sum(header), "images": sum_of(columns), "features": features.as_json()}))
 
 
@@ -60,11 +60,11 @@ def read_sums(folder: Path, generation: str) -> GallerySums | None:
         raise ValueError(str(error)) from error
 
 
-def check_texts(header: Header, columns: bytes, sums: GallerySums | None) -> None:
+def check_texts(folder: Path, header: Header, columns: bytes, sums: GallerySums | None) -> None:
     """Raises ``ValueError`` if the header or the columns are not what was written."""
     if sums is None:
         return
-    if sums.header != _header_sum(header):
+    if sums.header != _header_sum((folder / HEADER).read_bytes()):
         raise ValueError("gallery.json is not what was written")
     if sums.images != sum_of(columns) or len(sums.features) != header.size:
         raise ValueError(f"{images_path(Path(), header.generation).name} is not what was written")
@@ -118,7 +118,7 @@ def damage_in_words(header: Header, damaged: Rows, name: str) -> str:
 def damage_note(lost: int) -> str:
     """For people who search, and cannot repair it."""
     return (f"{DAMAGE_NOTE}: {counted(lost, 'image')} of this gallery {'is' if lost == 1 else 'are'} left out until "
-            "whoever runs this cirque repairs it (cirque galleries check)")
+            "an administrator repairs it (cirque galleries check)")
 
 
 def remedy(name: str) -> str:
@@ -130,15 +130,25 @@ def remedy_for_all(name: str) -> str:
     return f"Run the 'cirque index' command that made gallery {quoted(name)} again; its images are encoded anew."
 
 
+def unreadable(name: str, error: Exception) -> str:
+    """Why the gallery is refused after an error of reading it."""
+    if isinstance(error, OSError) and not means_damage(error):
+        return (f"Gallery {quoted(name)} cannot be read: {error.strerror or error}. What is stored of it may be in "
+                "order: make its folder readable, or try again when fewer files are open.")
+    return f"Gallery {quoted(name)} is damaged ({error}). {remedy_for_all(name)}"
+
+
 def digest_without(header: Header, ids: Iterable[str]) -> str:
     """The digest of the gallery without the images ``ids``: what is searched is not what was indexed."""
     left_out = "\n".join(ids).encode("utf-8", "surrogatepass")
     return f"{sum_of(header.digest.encode() + left_out)}{sum_of(left_out + header.digest.encode())}"
 
 
-def _header_sum(header: Header) -> str:
-    """Without the folder of the images, which people move."""
-    return sum_of(header_bytes(replace(header, source="")))
+def _header_sum(content: bytes) -> str:
+    """Of what gallery.json says, in any layout and order, without the folder of the images, which people move."""
+    fields = json.loads(content)
+    fields.pop("source", None)
+    return sum_of(json.dumps(fields, sort_keys=True).encode())
 
 
 def _which(header: Header, damaged: Rows) -> str:
@@ -150,9 +160,9 @@ def _ranges(rows: Rows) -> str:
     """``rows 3-7, 12 and 90 more``"""
     ends = np.flatnonzero(np.diff(rows) != 1)
     first, last = [0, *(ends + 1)], [*ends, len(rows) - 1]
-    said = [f"{rows[a]}" if a == b else f"{rows[a]}-{rows[b]}" for a, b in zip(first, last, strict=True)]
-    more = f" and {len(said) - 5:,} more" if len(said) > 5 else ""
-    return f"row{'s' if len(rows) > 1 else ''} {', '.join(said[:5])}{more}"
+    ranges = [f"{rows[a]}" if a == b else f"{rows[a]}-{rows[b]}" for a, b in zip(first, last, strict=True)]
+    more = f" and {len(ranges) - 5:,} more" if len(ranges) > 5 else ""
+    return f"row{'s' if len(rows) > 1 else ''} {', '.join(ranges[:5])}{more}"
 
 
 def _parts(path: Path, header: Header) -> Iterable[tuple[int, Vectors]]:
@@ -185,7 +195,7 @@ def check_gallery(name: str, *, home: Path) -> GalleryCheck | None:
         _, sums, problem = read_columns(folder, header)
         damaged = damaged_rows(folder, header, sums)
     except (ValueError, OSError) as error:
-        return GalleryCheck(name, header.size, f"Gallery {quoted(name)} is damaged: {error}. {remedy_for_all(name)}")
+        return GalleryCheck(name, header.size, unreadable(name, error))
     if refusal := little_is_left(header, damaged, name):
         return GalleryCheck(name, header.size, refusal, sums is not None)
     if len(damaged):
@@ -203,7 +213,7 @@ def read_columns(folder: Path, header: Header) -> tuple[bytes, GallerySums | Non
     except ValueError as error:
         sums, problem = None, f"{sums_path(folder, header.generation).name} is damaged ({error})"
     columns = images_path(folder, header.generation).read_bytes()
-    check_texts(header, columns, sums)
+    check_texts(folder, header, columns, sums)
     return columns, sums, problem
 
 

@@ -106,8 +106,8 @@ class Journal:
     def _damaged(self, sums: Sequence[str]) -> frozenset[int]:
         """Rows whose vectors are not what was written, or which no encoder gives."""
         vectors = self.vectors()
-        return frozenset(row for row, (vector, said) in enumerate(zip(vectors, sums, strict=True))
-                         if (said and sum_of(vector.tobytes()) != said) or not np.isfinite(vector).all())
+        return frozenset(row for row, (vector, checksum) in enumerate(zip(vectors, sums, strict=True))
+                         if (checksum and sum_of(vector.tobytes()) != checksum) or not np.isfinite(vector).all())
 
     def _recover(self) -> tuple[list[Record], list[str]]:
         stored = (self._work / "vectors.f32").stat().st_size // self._row_bytes

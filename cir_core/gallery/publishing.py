@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import GalleryError
-from cir_core.gallery.integrity import damaged_rows, read_columns, read_sums, write_sums
+from cir_core.gallery.integrity import damaged_rows, read_columns, write_sums
 from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import (
+    HEADER,
     Header,
     features_path,
+    header_bytes,
     images_path,
     read_header,
     sums_path,
@@ -27,7 +29,7 @@ from cir_core.gallery.paths import (
     write_header,
 )
 from cir_core.gallery.scan import Entry
-from cir_core.support.checksums import RowSums, SumsOfRows, sum_of
+from cir_core.support.checksums import RowSums, SumsOfRows, means_damage
 from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.ids import new_id
 from cir_core.types.records import EncoderIdentity
@@ -53,7 +55,7 @@ class Published:
     columns: bytes
     features: npt.NDArray[np.float32]
     damaged: frozenset[int] = frozenset()   # rows whose vectors cannot be used
-    sums: RowSums | None = None             # None: there are none, or other files are not what was written
+    sums: RowSums | None = None             # None: there are none, or they are damaged themselves
 
     def fits(self, encoder: EncoderIdentity) -> bool:
         """Whether this generation's vectors are comparable with those of ``encoder``."""
@@ -62,19 +64,13 @@ class Published:
 
 
 def load_published(folder: Path) -> Published | None:
-    """None if there is none that can be used: the run then starts from scratch."""
+    """None if there is none that can be used, or it is not known whose its vectors are: the run then starts from
+    scratch. Raises ``OSError`` if it cannot be read though nothing says that it is damaged."""
     try:
         header = read_header(folder)
         if header is None:
             return None
-        try:
-            content, sums, _ = read_columns(folder, header)
-            trusted = sums is not None
-        except ValueError:
-            content = images_path(folder, header.generation).read_bytes()
-            sums, trusted = read_sums(folder, header.generation), False
-            if sums is None or sums.images != sum_of(content):
-                return None     # whose vectors they are is not known
+        content, sums, _ = read_columns(folder, header)
         columns = json.loads(content)
         damaged = damaged_rows(folder, header, sums)
         features = _whole_rows(features_path(folder, header.generation), header.encoder.dim)
@@ -85,12 +81,16 @@ def load_published(folder: Path) -> Published | None:
                 *(columns[key] for key in ("path", "size", "mtime_ns", "width", "height")), strict=True
             ))
         )
-    except (GalleryError, OSError, ValueError, KeyError, TypeError):
+    except OSError as error:
+        if not means_damage(error):
+            raise
+        return None
+    except (GalleryError, ValueError, KeyError, TypeError, RecursionError):
         return None
     if len(records) != header.size:
         return None
     return Published(header, records, content, features, frozenset(damaged.tolist()),
-                     sums.features if sums is not None and trusted else None)
+                     sums.features if sums else None)
 
 
 def _whole_rows(path: Path, dim: int) -> npt.NDArray[np.float32]:
@@ -124,11 +124,12 @@ def publish(
         header, generation=published.header.generation, updated_at=published.header.updated_at
     ):
         if published.sums is None:
-            write_sums(folder, published.header, columns, RowSums.of(published.features))
+            write_sums(folder, published.header.generation, (folder / HEADER).read_bytes(), columns,
+                       RowSums.of(published.features))
         return published.header
     old = published.features if published is not None else fresh[:0]
     sums = _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
-    write_sums(folder, header, columns, sums)
+    write_sums(folder, header.generation, header_bytes(header), columns, sums)
     write_durably(images_path(folder, header.generation), columns)  # syncs the folder, hence the features' name too
     write_header(folder, header)
     _clean(folder, header.generation)

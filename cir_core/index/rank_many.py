@@ -8,7 +8,6 @@ tiles, the threads and the BLAS, and no queries × images matrix is stored.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from cir_core.index.scoring import Products, Rows
 from cir_core.index.top_rows import TopRows, just_below
+from cir_core.support.cores import cores
 from cir_core.types.records import Matrix, Vector
 
 Progress = Callable[[int, int], None]
@@ -65,8 +65,8 @@ def rank_many(
     block = max(1, min(block, _TOP // max(1, k)))
     width = _width(min(tile, len(products.features)))
     found: dict[int, RankedQuery] = {}
-    with ThreadPoolExecutor(threads or _cores()) as pool:
-        workers = _Workers(pool, threads or _cores(), width)
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        workers = _Workers(pool, threads or cores(), width)
         for start in range(0, len(order), block):
             members = order[start:start + block]
             ranked = _rank_block(products, queries[members], [questions[i] for i in members], k, workers)
@@ -199,7 +199,3 @@ def _count(flags: _Flags) -> npt.NDArray[np.int64]:
     words = words.reshape(len(flags), -1, min(words.shape[1], _COUNTED // 8)).sum(axis=2)
     counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(len(flags), -1).sum(axis=1, dtype=np.int64)
     return counts
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

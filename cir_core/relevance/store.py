@@ -83,10 +83,15 @@ class StoredFeatures:
     @property
     def tokens(self) -> Tokens:
         """``[images, tokens, dim]``, verified; those of ``missing`` and ``damaged`` rows mean nothing."""
+        self.verify()
+        return self._tokens
+
+    def verify(self) -> frozenset[int]:
+        """Reads all rows that were not read yet; those that are damaged."""
         new = np.flatnonzero(~self._sound)
         for start in range(0, len(new), _BATCH):
             self._verify(new[start:start + _BATCH])
-        return self._tokens
+        return self.damaged
 
     def _verify(self, rows: npt.NDArray[np.int64]) -> None:
         if not len(rows):
@@ -147,7 +152,7 @@ def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progres
 def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None) -> IndexOutcome:
     size, shape = len(gallery), (len(gallery), model.tokens, model.dim)
     known = open_features(gallery, model)
-    if known is not None and len(known.tokens) and not known.damaged:
+    if known is not None and not known.verify():
         still = [failed for row in sorted(known.missing) for failed in _read(gallery, [row])[1]]
         if len(still) == len(known.missing):   # all there, or what is missing is as unreadable as before
             return IndexOutcome(size, 0, size - len(still), tuple(still), path)
@@ -160,8 +165,8 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
         reserve(partial, math.prod(shape) * 2)
         out = np.memmap(partial, dtype="<f2", mode="r+", shape=shape)
     else:
-        said = _journalled(journal, size)
-        done = {row for row in said if out[row].any() and _is(out[row], said[row])}
+        checksums = _journalled(journal, size)
+        done = {row for row in checksums if out[row].any() and _is(out[row], checksums[row])}
     resumed = len(done)
     reused = _reuse(gallery, path, out, done)
     out.flush()
@@ -278,9 +283,9 @@ def _sum(row: Tokens) -> str:
     return sum_of(row.tobytes())
 
 
-def _is(row: Tokens, said: str) -> bool:
-    """Whether ``row`` has the checksum ``said``, which is "" of earlier versions."""
-    return bool(np.isfinite(row).all()) if not said else _sum(row) == said
+def _is(row: Tokens, checksum: str) -> bool:
+    """Whether ``row`` has this checksum, which is "" of earlier versions."""
+    return bool(np.isfinite(row).all()) if not checksum else _sum(row) == checksum
 
 
 def _journalled(journal: Path, size: int) -> dict[int, str]:
@@ -291,9 +296,9 @@ def _journalled(journal: Path, size: int) -> dict[int, str]:
         return {}
     found = {}
     for line in lines:
-        row, _, said = line.strip().partition(" ")
+        row, _, checksum = line.strip().partition(" ")
         if line.endswith("\n") and row.isdigit() and int(row) < size:
-            found[int(row)] = said
+            found[int(row)] = checksum
     return found
 
 

@@ -51,5 +51,5 @@ def look_at(
             continue   # indexing says so
     if not images:
         return Look()
-    told = unlike_garments(encoder.encode_images(images), encoder)
-    return Look(len(told), int(told.sum()))
+    unlike = unlike_garments(encoder.encode_images(images), encoder)
+    return Look(len(unlike), int(unlike.sum()))

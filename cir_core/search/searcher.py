@@ -108,8 +108,8 @@ class Searcher:
 
     def unlike(self, image_ids: Sequence[str]) -> frozenset[str]:
         """Those of the gallery's ``image_ids`` that show something its encoder does not know."""
-        told = unlike_garments(self.features_of(image_ids), self.encoder) if image_ids else ()
-        return frozenset(image_id for image_id, is_unlike in zip(image_ids, told, strict=True) if is_unlike)
+        unlike = unlike_garments(self.features_of(image_ids), self.encoder) if image_ids else ()
+        return frozenset(image_id for image_id, is_unlike in zip(image_ids, unlike, strict=True) if is_unlike)
 
     def able(self, reference: Reference, method: MethodSettings) -> tuple[MethodSettings, tuple[str, ...]]:
         """``method``, or what stands in for it with this reference, with a note

@@ -63,7 +63,7 @@ def allowed_hosts(text: str) -> tuple[str, ...]:
     found = []
     for part in filter(None, (one.strip() for one in text.split(","))):
         name = part.casefold().removesuffix(".").removeprefix("[").removesuffix("]")
-        if not is_host(name.removeprefix("*.")) or name == "*.":
+        if not is_host(name.removeprefix("*.")):
             raise ValueError(f"{quoted(part)} is not the name of a host, such as lab.example.org or *.example.org: no "
                              "scheme, no port, no path")
         found.append(name)
@@ -80,8 +80,16 @@ def host_of(header: str) -> str:
     return name.removesuffix(".") if parts.netloc == header and "@" not in header else ""
 
 
-def names(host: str, allowed: tuple[str, ...]) -> bool:
-    """Whether ``host`` is one of the ``allowed``."""
+def is_loopback(host: str) -> bool:
+    """Whether a server on ``host`` is reachable from this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
+    """Whether ``host`` is one of the ``allowed``, of which "*.example.org" is every name below example.org."""
     return any(host == one or (one.startswith("*.") and host.endswith(one[1:])) for one in allowed)
 
 

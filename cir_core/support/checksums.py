@@ -6,21 +6,25 @@ protection against people who may write the files. On one core it reads 2.2 GB a
 
 from __future__ import annotations
 
+import errno
 import json
-import os
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cir_core.support.cores import cores
+
 Sums = npt.NDArray[np.uint32]
 Rows = npt.NDArray[np.int64]
 Content = bytes | memoryview
+NO_ROWS: Rows = np.empty(0, dtype=np.int64)
 
 _BLOCK_BYTES = 2**16    # zlib lets other threads run, and a call costs nothing beside the reading
 _READ_BYTES = 2**22
@@ -51,13 +55,18 @@ class RowSums:
 
     def damaged(self, path: Path) -> Rows:
         """The rows of the file at ``path`` that are not what they were, in ascending order: changed, cut off, or on a
-        part of the disk that cannot be read. Raises ``OSError`` for a file that cannot be opened."""
-        size = path.stat().st_size
+        part of the disk that cannot be read. Raises ``OSError`` for a file that cannot be opened, or read for another
+        reason."""
+        path.stat()
         step = max(1, _READ_BYTES // (self.block * self.row_bytes))
-        with ThreadPoolExecutor(_threads()) as pool:
-            found = list(pool.map(lambda first: self._damaged_in(path, size, first, first + step),
-                                  range(0, len(self.blocks), step)))
-        return np.concatenate(found) if found else _none()
+
+        def damaged_from(first: int) -> Rows:
+            with path.open("rb", buffering=0) as file:
+                return self._damaged_in(file, first, min(first + step, len(self.blocks)))
+
+        with ThreadPoolExecutor(min(8, cores())) as pool:
+            found = list(pool.map(damaged_from, range(0, len(self.blocks), step)))
+        return np.concatenate(found) if found else NO_ROWS
 
     def differ(self, rows: Rows, content: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """``[n]``: which of ``rows``, whose content is ``content`` ``[n, ...]``, are not what they were."""
@@ -76,20 +85,16 @@ class RowSums:
             raise ValueError("the checksums do not belong together")
         return sums
 
-    def _damaged_in(self, path: Path, size: int, first: int, end: int) -> Rows:
+    def _damaged_in(self, file: FileIO, first: int, end: int) -> Rows:
         """Of blocks ``first`` to ``end``. Reads rather than maps: a page that the disk cannot read ends the process."""
         start, stop = first * self.block, min(end * self.block, len(self.rows))
-        try:
-            with path.open("rb", buffering=0) as file:
-                file.seek(start * self.row_bytes)
-                content = memoryview(read_fully(file, (stop - start) * self.row_bytes))
-        except OSError:
+        read = _read_at(file, start * self.row_bytes, (stop - start) * self.row_bytes)
+        if read is None:
             if end - first == 1:
                 return np.arange(start, stop, dtype=np.int64)
-            return np.concatenate([self._damaged_in(path, size, one, one + 1)
-                                   for one in range(first, min(end, len(self.blocks)))])
-        damaged: list[int] = []
-        for block in range(first, min(end, len(self.blocks))):
+            return np.concatenate([self._damaged_in(file, one, one + 1) for one in range(first, end)])
+        content, damaged = memoryview(read), list[int]()
+        for block in range(first, end):
             at = (block - first) * self.block
             rows = range(at, min(at + self.block, stop - start))
             if zlib.crc32(content[at * self.row_bytes:rows.stop * self.row_bytes]) != self.blocks[block]:
@@ -106,7 +111,7 @@ class SumsOfRows:
     """Adds up :class:`RowSums` of rows of ``row_bytes`` as they are written."""
 
     def __init__(self, row_bytes: int) -> None:
-        self._row_bytes, self._block = row_bytes, max(1, _BLOCK_BYTES // row_bytes)
+        self._row_bytes, self._block = row_bytes, _block_of(row_bytes)
         self._rows: list[int] = []
         self._blocks: list[int] = []
 
@@ -168,25 +173,46 @@ def unsigned(line: bytes, *, must: bool = True) -> Any:
 
 def parts_of(path: Path, row_bytes: int, rows: int) -> Iterator[tuple[int, bytes]]:
     """The first of some whole rows, and their content, for as many of the ``rows`` of the file at ``path`` as are
-    there and can be read."""
-    step = max(1, _READ_BYTES // row_bytes)
-    for start in range(0, rows, step):
-        try:
-            with path.open("rb", buffering=0) as file:
-                file.seek(start * row_bytes)
-                content = read_fully(file, min(step, rows - start) * row_bytes)
-        except OSError:
-            continue
-        yield start, content[:len(content) // row_bytes * row_bytes]
+    there and can be read; without the blocks that :meth:`RowSums.damaged` takes for unreadable. Raises ``OSError`` as
+    that does."""
+    block = _block_of(row_bytes)
+    step = max(1, _READ_BYTES // (block * row_bytes)) * block
+    with path.open("rb", buffering=0) as file:
+        for start in range(0, rows, step):
+            end = min(start + step, rows)
+            whole = _read_at(file, start * row_bytes, (end - start) * row_bytes)
+            parts = [(start, whole)] if whole is not None else (
+                (first, _read_at(file, first * row_bytes, min(block, end - first) * row_bytes))
+                for first in range(start, end, block))
+            for first, content in parts:
+                if content is not None:
+                    yield first, content[:len(content) // row_bytes * row_bytes]
 
 
-def read_fully(file: Any, size: int) -> bytes:
-    """``size`` bytes of an unbuffered file, fewer only at its end."""
+def means_damage(error: OSError) -> bool:
+    """Whether what was stored is gone: there is no such file, or the disk cannot read it. Other errors (too many open
+    files, no permission) tell nothing of it."""
+    return error.errno in (None, errno.EIO, errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
+
+
+def _read_at(file: FileIO, offset: int, size: int) -> bytes | None:
+    """``size`` bytes of an unbuffered file, fewer only at its end; None if the disk cannot read them. Raises
+    ``OSError`` for anything else."""
     parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
+    try:
+        file.seek(offset)
+        while size > 0 and (part := file.read(size)):
+            parts.append(part)
+            size -= len(part)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        return None
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _block_of(row_bytes: int) -> int:
+    return max(1, _BLOCK_BYTES // row_bytes)
 
 
 def _hex(sums: Sums) -> str:
@@ -195,12 +221,3 @@ def _hex(sums: Sums) -> str:
 
 def _unhex(text: str) -> Sums:
     return np.frombuffer(bytes.fromhex(text), dtype=">u4").astype(np.uint32)
-
-
-def _none() -> Rows:
-    return np.empty(0, dtype=np.int64)
-
-
-def _threads() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return min(8, cores)

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cir_core.errors import DatasetError, GalleryError
+from cir_core.errors import DatasetError
 from cir_core.support.checksums import signed, unsigned
 from cir_core.support.files import bounded_lines, open_regular, write_durably
 from cir_core.support.texts import counted
@@ -34,8 +34,12 @@ class Lines:
     which ``read`` takes."""
 
     def __init__(self, path: Path, heading: Mapping[str, Any]) -> None:
-        """Continue the file at ``path``, or start a new one if its heading differs."""
-        if read_heading(path) != heading:
+        """Continue the file at ``path``, or start a new one if its heading differs. A file whose heading is damaged is
+        kept beside it: its lines may have cost money."""
+        found = read_heading(path)
+        if found != heading:
+            if found is None and path.is_file() and path.stat().st_size:
+                _keep_damaged(path)
             write_durably(path, _encoded(heading))
         self._path = path
         self._end = damaged = 0
@@ -71,7 +75,7 @@ class Lines:
         try:
             line: dict[str, Any] = unsigned(content, must=False)
         except (ValueError, RecursionError) as error:
-            raise GalleryError(f"{self._path} was damaged while it was in use. Run the same command again: what is "
+            raise DatasetError(f"{self._path} was damaged while it was in use. Run the same command again: what is "
                                "damaged is left out and made again.") from error
         return line
 
@@ -95,6 +99,16 @@ class Lines:
 def read_heading(path: Path, most: int | None = None) -> dict[str, Any] | None:
     """The heading of the file at ``path``; None if there is none. ``most``: as in :func:`whole_lines`."""
     return next((line for start, _, line in whole_lines(path, most=most) if start == 0), None)
+
+
+def _keep_damaged(path: Path) -> None:
+    kept, number = path.with_name(f"{path.name}.damaged"), 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{path.name}.damaged-{number}")
+    os.replace(path, kept)
+    _log.warning("The first line of %s is damaged, so what is in it is not known. The file was renamed %s, and a new "
+                 "one is begun.", path, kept.name)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cir_core.encoders import composes
 from cir_core.encoders.base import Encoder
-from cir_core.encoders.specs import BUNDLED, FORMS, parse_spec
+from cir_core.encoders.specs import BUNDLED, FORMS
 from cir_core.settings import get_settings
 from cli.console import open_encoder, out
 
@@ -60,14 +60,16 @@ def default(spec: Annotated[str | None, typer.Argument(help="Name of an encoder;
 
     home = get_settings().home
     if spec is not None:
-        remember(home, parse_spec(spec).text)
+        remember(home, spec)
     out.print(f"Galleries are indexed with {usual_encoder(home)} if no encoder is named.", soft_wrap=True)
 
 
 @app.command()
 def show(spec: Spec) -> None:
     """Load an encoder and print what identifies it. Never downloads."""
-    _describe(spec, allow_downloads=False)
+    from cir_core.encoders.weights import fetched
+
+    _print_identity(spec, lambda: open_encoder(fetched(spec, get_settings().home) or spec))
 
 
 @app.command()
@@ -75,16 +77,10 @@ def fetch(spec: Spec) -> None:
     """Download an encoder's weights, for use offline."""
     from cli.galleries.choosing import named_encoder
 
-    _say(spec, lambda: named_encoder(spec, yes=True))
+    _print_identity(spec, lambda: named_encoder(spec, yes=True))
 
 
-def _describe(spec: str, *, allow_downloads: bool) -> None:
-    from cir_core.encoders.weights import fetched
-
-    _say(spec, lambda: open_encoder(fetched(spec, get_settings().home) or spec, allow_downloads=allow_downloads))
-
-
-def _say(spec: str, load: Callable[[], Encoder]) -> None:
+def _print_identity(spec: str, load: Callable[[], Encoder]) -> None:
     started = time.perf_counter()
     encoder = load()
     identity = encoder.identity

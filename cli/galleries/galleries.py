@@ -64,7 +64,7 @@ def index(
     model = named_encoder(spec, yes=yes)
     look = look_at(folder, model, manifest=manifest, max_megapixels=settings.max_image_megapixels,
                    exclude=exclude or (), include=include or ())
-    other = photo_encoder_instead(look, folder, name, manifest, yes=yes, ask=encoder is None)
+    other = photo_encoder_instead(look, folder, name, manifest, yes=yes, ask=encoder is None and not own)
     chosen = settings.photo_encoder if other else encoder
     model = other or model
     with index_bar(f"Indexing {name}") as progress:

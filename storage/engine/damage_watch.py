@@ -49,16 +49,22 @@ class DamageWatch:
                 return self._found
             if not (seen or is_new or self._found):
                 return ""
+            self._seen = False      # what is noted from here on is looked for the next time
         is_file = connection.dialect.name == "sqlite"
         found = "" if is_file or not seen else "its server reported damaged data"
         if is_file:
-            found = _quick_check(connection, None if seen or not is_new else self._clock() + _FIRST, self._clock)
+            try:
+                found = _quick_check(connection, None if seen or not is_new else self._clock() + _FIRST, self._clock)
+            except BaseException:
+                with self._lock:
+                    self._seen |= seen
+                raise
         with self._lock:
             if found and found != self._found:
                 _log.error("The database is damaged (%s). Stop cirque, keep a copy of it, and restore a backup or "
                            "recover what is left (docs/storage.md, A damaged database).", found)
             self._found, self._at, self._is_new = found, self._clock(), False
-            self._seen = bool(found) and not is_file
+            self._seen |= bool(found) and not is_file
         return found
 
     def _on_error(self, context: ExceptionContext) -> None:

@@ -31,11 +31,13 @@ class ServingProcesses:
             try:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 path = self._folder / self._own
+                part = path.with_suffix(".part")    # others remove what nobody has locked
                 stack.callback(path.unlink, missing_ok=True)
-                file = stack.enter_context(path.open("a+", encoding="utf-8"))
-                if try_lock(file):
-                    file.write(f"process {os.getpid()} at {address}")
-                    file.flush()
+                file = stack.enter_context(part.open("w", encoding="utf-8"))
+                try_lock(file)
+                file.write(f"process {os.getpid()} at {address}")
+                file.flush()
+                part.replace(path)
             except OSError as error:
                 _log.warning("Other servers on this home folder cannot tell that this one runs: %s.", error.strerror)
             if others := self.others():

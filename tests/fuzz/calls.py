@@ -169,7 +169,7 @@ def _tabs(served: Served) -> Target:
     known = served.known
     tab = {"sessions": known["session_id"][:1], "left": {
         "session": known["session_id"][0], "shown_turn": "x", "shown_reference": known["image"][0],
-        "shown_further": json.dumps(known["image"][1:2]), "asked": {"text": "in red", "more": known["image"][:1]}}}
+        "shown_further": json.dumps(known["image"][1:2]), "search": {"text": "in red", "more": known["image"][:1]}}}
 
     def attempt(sent: Any) -> str:
         session = secrets.token_hex(6)

@@ -15,6 +15,7 @@ from cir_core.captions.stored import captions_folder, captions_path, read_captio
 from cir_core.errors import CirqueError, LanguageModelUnavailable
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
 from cir_core.settings import get_settings
 from cir_core.support.json_lines import read_heading
 from cli import console
@@ -82,7 +83,7 @@ def test_killed_in_the_middle_the_rerun_asks_only_for_what_is_missing(home, tmp_
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A home with a gallery of three colours, indexed with the bundled encoder, and its photos."""
+    """A home with a gallery of three garments, indexed with the bundled encoder, and their pictures."""
     from cir_core.encoders import load_encoder
 
     folder = tmp_path_factory.mktemp("prepared")
@@ -90,8 +91,9 @@ def prepared(tmp_path_factory):
     photos.mkdir()
     manifest.write_text("id,path,caption\nröd,red.jpg,a [/b] :cat: red dress\ngreen,green.jpg,\nblue,blue.jpg,\n",
                         encoding="utf-8")
-    for colour in ("red", "green", "blue"):
-        Image.new("RGB", (60, 80), colour).save(photos / f"{colour}.jpg")
+    garments = sorted(build_atelier(folder / "drawn", limit=3).images.iterdir())
+    for name, garment in zip(("red", "green", "blue"), garments, strict=True):
+        shutil.copy(garment, photos / f"{name}.jpg")
     index_folder(photos, name="mine", encoder=load_encoder("atelier"), home=folder / "home", manifest=manifest)
     return folder
 
@@ -155,7 +157,8 @@ def test_other_parameters_are_refused_and_captions_that_do_not_fit_are_explained
     from cir_core.encoders import load_encoder
 
     (tmp_path / "photos" / "green.jpg").unlink()
-    index_folder(tmp_path / "photos", name="mine", encoder=load_encoder("atelier"), home=tmp_path / "home")
+    index_folder(tmp_path / "photos", name="mine", encoder=load_encoder("atelier"), home=tmp_path / "home",
+                 manifest=tmp_path / "m.csv")
     shown = cirque("show", "mine")
     assert shown.exit_code == 0 and "chosen for other images" in shown.output
     again = cirque("build", "mine", "--samples", "3", "--model", "built-in")

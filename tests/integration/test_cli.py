@@ -157,7 +157,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cli.galleries.encoders._describe", interrupted)
+    monkeypatch.setattr("cli.galleries.encoders._print_identity", interrupted)
     monkeypatch.setattr("sys.argv", ["cirque", "encoders", "show", "atelier"])
     with pytest.raises(SystemExit) as end:
         main.run()

@@ -33,6 +33,7 @@ from cir_core.errors import (
 )
 from cir_core.support.texts import shortened
 from web.http.background import BENCHMARKS, REPORTS
+from web.http.permissions import path_of
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
@@ -208,7 +209,7 @@ async def _in_page_thread(work: Callable[[], Any], person: str, page: str) -> An
 async def _answer(
     request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False, searches: bool = False,
 ) -> Response:
-    page = request.url.path.removeprefix(request.scope.get("root_path", "")).strip("/").partition("/")[0]
+    page = path_of(request.scope).strip("/").partition("/")[0]
     try:
         visitor = visitor_of(request)
     except AccessError as error:

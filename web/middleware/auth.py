@@ -5,7 +5,6 @@ Plain ASGI, as every image request passes through it. The ``Visitor`` is stored 
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -17,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotation.accounts.service import PeopleService
 from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings
-from cir_core.support.addresses import host_of, names
+from cir_core.support.addresses import host_of, is_loopback, is_one_of
 from web.http.permissions import CHECKS, PAGES, first_page, is_open, is_served, needed, path_of, plain
 from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
@@ -56,7 +55,7 @@ class Place:
 
     def answers(self, host: str) -> bool:
         """Whether cirque answers under the name in a ``Host`` header."""
-        return not self.hosts or names(host_of(host), self.hosts) or self.is_ours(host)
+        return not self.hosts or is_one_of(host_of(host), self.hosts) or self.is_ours(host)
 
 
 class AuthMiddleware:
@@ -141,14 +140,6 @@ def greeting(people: PeopleService, *, demo: bool = False) -> str:
                 "and upload is deleted after a day, and at each start.")
     return ("No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: "
             "cirque user add NAME --role admin") if people.is_open() else ""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a server on ``host`` is reachable from this machine only."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"
 
 
 def _is_too_long(scope: Scope) -> bool:

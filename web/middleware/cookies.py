@@ -7,13 +7,16 @@ not mix theirs up.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.responses import Response
 from starlette.types import Scope
 
 SIGN_IN, BROWSER = "cirque", "cirque-visitor"
 _log = logging.getLogger("cirque.requests")
+
+_PLAIN_HTTP = ("A cookie was set over plain http, and browsers send none of those in a frame of another site "
+               "(CIRQUE_FRAME_ANCESTORS). Serve cirque over https, and list the proxy in CIRQUE_TRUSTED_PROXIES.")
 
 
 @dataclass(frozen=True)
@@ -22,15 +25,15 @@ class Cookies:
     which over https it says itself; each framing site gets one of its own (``Partitioned``)."""
 
     framed: bool = False
+    _warnings: list[str] = field(default_factory=list, repr=False, compare=False)   # what was logged once
 
     def set(self, answer: Response, scope: Scope, value: str, seconds: int, kind: str = SIGN_IN) -> None:
         """``seconds``: 0 deletes it."""
         secure = _is_secure(scope)
         framed = self.framed and secure
-        if self.framed and not secure:
-            _log.warning("A cookie was set over plain http, and browsers send none of those in a frame of another site "
-                         "(CIRQUE_FRAME_ANCESTORS). Serve cirque over https, and list the proxy in "
-                         "CIRQUE_TRUSTED_PROXIES.")
+        if self.framed and not secure and not self._warnings:
+            self._warnings.append(_PLAIN_HTTP)
+            _log.warning("%s", _PLAIN_HTTP)
         answer.set_cookie(cookie_of(scope, kind), value, max_age=seconds, path=f"{scope.get('root_path', '')}/",
                           httponly=True, secure=secure, samesite="none" if framed else "lax")
         if framed:   # Starlette has it from Python 3.14 on

@@ -43,7 +43,7 @@ class GradioCalls:
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
                  sessions: Sessions | None = None, images: ImageFetcher | None = None,
                  admit: Callable[[Visitor, Mapping[str, Any]], None] | None = None,
-                 only: Callable[[], Collection[int]] | None = None) -> None:
+                 only: Collection[int] | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
         self._sessions = sessions or Sessions()
         self._images = images or ImageFetcher(max_upload_mb, self._quota)
@@ -74,7 +74,7 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(public_message(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
-        if self._only is not None and not (isinstance(sent, dict) and sent.get("fn_index") in list(self._only())):
+        if self._only is not None and not (isinstance(sent, dict) and _number_in(sent, self._only)):
             await _refusal("There is no such call here.", 404)(scope, receive, send)
             return
         begins, queued, own_session = path[0] in ("call", "queue"), False, False
@@ -231,3 +231,8 @@ def _refusal(problem: str, status: int, headers: Mapping[str, str] = MappingProx
 
 def _try_later(error: TryLater) -> Response:
     return _refusal(public_message(error), status_of(error, 429), retry_after(error))
+
+
+def _number_in(sent: Mapping[str, Any], only: Collection[int]) -> bool:
+    number = sent.get("fn_index")
+    return isinstance(number, int) and number in only

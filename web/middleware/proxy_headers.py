@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cir_core.support.addresses import root_path
+from cir_core.support.addresses import host_of, is_loopback, root_path
 from web.http.request_ids import HEADER
 from web.limits.networks import Networks
 
@@ -32,7 +32,7 @@ class Forwarded:
 
     def __init__(self, app: ASGIApp, proxies: Networks, root: str = "") -> None:
         self._app, self._proxies, self._root = app, proxies, root
-        self._said = False
+        self._warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -57,14 +57,14 @@ class Forwarded:
 
     def _prefix(self, scope: Scope) -> str:
         """What the proxy says, or "" if that is nothing, or no path."""
-        said = [value.decode("latin-1") for name, value in scope["headers"] if name == _PREFIX]
+        values = [value.decode("latin-1") for name, value in scope["headers"] if name == _PREFIX]
         try:
-            return root_path(said[0].strip()) if len(said) == 1 else ""
+            return root_path(values[0].strip()) if len(values) == 1 else ""
         except ValueError as error:
-            if not self._said:
-                self._said = True
-                _log.warning("A trusted proxy's X-Forwarded-Prefix is ignored: %s. Set CIRQUE_PUBLIC_URL, or mend it.",
-                             error)
+            if not self._warned:
+                self._warned = True
+                _log.warning("A trusted proxy's X-Forwarded-Prefix is ignored: %s. Correct it there, or set "
+                             "CIRQUE_PUBLIC_URL.", error)
             return ""
 
 
@@ -93,8 +93,9 @@ def _within(root: str, send: Send) -> Send:
 
 def _by_its_public_name(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """``headers`` with the host that the visitor asked for, of which the first of several proxies knows, as ``Host``:
-    what is built from it, by whichever library, is then the same."""
+    what is built from it, by whichever library, is then the same. A name of this machine is none that a proxy
+    publishes; a visitor who sent one would pass for somebody on this machine."""
     names = [value.split(b",")[0].strip() for name, value in headers if name == _HOST]
-    if not names or not names[0]:
-        return headers
+    if not names or not names[0] or is_loopback(host_of(names[0].decode("latin-1"))):
+        return [(name, value) for name, value in headers if name != _HOST]
     return [(b"host", names[0]), *((name, value) for name, value in headers if name not in (b"host", _HOST))]

@@ -75,21 +75,22 @@ class Screen:
 
     def draw_state(self, view: UiState) -> str:
         """The state panel alone, e.g. with the session of a running search."""
-        return fill("search/state.html", view=view)
+        return fill("search/state.html", view=view, turns=0)
 
     def empty(self) -> dict[str, str]:
         """Placeholders until the page has connected."""
         view = UiState.first(self._settings)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "state": fill("search/state.html", view=view), "top": fill("search/top.html", view=view, size=None),
+            "state": fill("search/state.html", view=view, turns=0),
+            "top": fill("search/top.html", view=view, size=None),
             "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
             "sessions": fill("search/sessions.html", view=view, sessions=None, scores=None),
         }
 
     def _bare(self, view: UiState) -> dict[str, _Panel]:
         return {name: _Panel(str) for name in PANELS if name != "sessions"} | {
-            "state": _Panel(lambda: fill("search/state.html", view=view)),
+            "state": _Panel(lambda: fill("search/state.html", view=view, turns=0)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=None)),
             "results": _Panel(lambda: fill("search/problem.html", view=view)),
             "drawers": _Panel(lambda: fill("search/drawers.html", view=view, chooser=None,
@@ -118,7 +119,7 @@ class Screen:
             return self._results(session, seen, view, version, caption_of, target)
 
         return {
-            "state": _Panel(lambda: fill("search/state.html", view=view)),
+            "state": _Panel(lambda: fill("search/state.html", view=view, turns=len(session.turns) if session else 0)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(

@@ -1,6 +1,6 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
 import { say, stirs, toast } from "../shared/common.js";
-import { address, keepPlace } from "./address.js";
+import { address, keepPlace, offered } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
@@ -11,7 +11,7 @@ let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null)
 const waiting = /** @type {(() => void)[]} */ ([]);
 let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
-let asked = /** @type {object | null} */ (null); // the search under way, to be offered again where the connection drops
+let request = /** @type {object | null} */ (null); // the search under way, to be offered again where the connection drops
 let scheduled = false, loaded = false;
 const tellRest = () => stirs("act", !loaded || scheduled || Boolean(pending || queued));
 tellRest(); // before the first drawing there is nothing on the page
@@ -32,10 +32,10 @@ export function act(name, data = {}) {
     if ($(".cq-live")) toast("Still searching. Esc stops and keeps the results so far.");
     return false;
   }
-  const { turn, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
+  const { turn, turns, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
   const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
   pending = { name, turn, since: performance.now() };
-  if (name === "search") keepPlace(asked = data);
+  if (name === "search" || name === "again") keepPlace(request = { ...(name === "again" ? offered() : data), turns: Number(turns) });
   tellRest();
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
@@ -104,7 +104,7 @@ function drawn() {
       pending.since = performance.now();
       document.body.classList.remove("cq-loading");
       if (session) address(session);
-      keepPlace(asked);
+      keepPlace(request);
       for (const callback of afterLive) callback();
     }
     return restore();
@@ -116,7 +116,8 @@ function drawn() {
   done();
   restore();
   address(session);
-  keepPlace(asked = null);
+  request = null;
+  keepPlace(offered());
   const text = problem || notice || heard(action);
   if (text) say(text);
   for (const callback of afterDraw) callback({ action, failed });

@@ -1,6 +1,6 @@
 // The session in the address, those that began in this browser, and what this tab showed before it was loaded again.
 import { kept, keptInTab } from "../shared/common.js";
-import { shown } from "./page.js";
+import { $, shown } from "./page.js";
 
 const MINE = "cirque.sessions", LEFT = "cirque.left";
 const MINE_KEPT = 200;
@@ -29,9 +29,12 @@ function remember(/** @type {string} */ session) {
   kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
 }
 
-// ``asked``: the search that is under way. The server gets it when the tab is loaded (web/search/events.py).
-export function keepPlace(/** @type {object | null} */ asked) {
+// What the server gets when the tab is loaded again (web/search/events.py). ``search``: the one under way; one that is
+// offered on the page stays.
+const left = () => keptInTab.read(LEFT, /** @type {{ search?: object | null } | null} */ (null));
+export const offered = () => ($("[data-act=again]") ? left()?.search ?? null : null);
+export function keepPlace(/** @type {object | null} */ search) {
   const { session = "", turn, reference, further } = shown();
-  keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, asked });
+  keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search });
 }
-export const opened = () => ({ sessions: mySessions(), left: keptInTab.read(LEFT, null) });
+export const opened = () => ({ sessions: mySessions(), left: left() });

@@ -6,7 +6,7 @@ const tries = /** @type {WeakMap<HTMLImageElement, number>} */ (new WeakMap());
 const waiting = /** @type {Set<HTMLImageElement>} */ (new Set());
 let timer = 0;
 
-// Says whether it will be asked for again; a picture that is not there while the server is, is not.
+// False after three tries: the server answers, but has no such picture.
 export function fetchAgain(/** @type {HTMLImageElement} */ image) {
   if (!image.getAttribute("src") || (tries.get(image) ?? 0) >= TRIES) return false;
   waiting.add(image);

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cir_core.construct.sessions.journal import is_half_made, read_card
-from cir_core.construct.sessions.run_record import RunRecord, read_run
+from cir_core.construct.sessions.run_record import RUN_FILE, RunRecord, read_run
 from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
@@ -104,7 +104,8 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
                 raws_at, paths, kind = targets_at, found, "targets"
         ours = (raws_at, journal, *paths, *((card_at,) if kind == "targets" else ()))
         links = [path.name for path in ours if path.is_symlink()]
-        others = [path.name for path in (*paths, journal) if path.exists() and not path.is_file()]
+        others = [path.name for path in (*paths, journal, card_at, folder / RUN_FILE)
+                  if path.exists() and not path.is_file()]
         known = bool(paths) or (journal.is_file() and journal.stat().st_size > 0)
         size = sum(path.stat().st_size for path in (paths or [journal])) if known else 0
         changed = max((path.stat().st_mtime for path in (*paths, journal) if path.exists()), default=0.0)

@@ -25,9 +25,9 @@ OTHER_THINGS = (
     "a photo of a street", "a page of text", "a chart", "an empty picture",
 )
 NOT_A_GARMENT = ("The built-in model only describes garments, and this image does not look like one. Add captions to "
-                 "the gallery's manifest or connect a language model")
+                 "the gallery's manifest or connect a language model.")
 NO_FEATURES = ("The built-in model describes images by their features, and this one has none. Index the gallery, add "
-               "captions to its manifest or connect a language model")
+               "captions to its manifest or connect a language model.")
 # Softmax temperature of sampled captions, in units of cosine. With the bundled encoder
 # about one value in twelve then differs from the best.
 TEMPERATURE = 0.04

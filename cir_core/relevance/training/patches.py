@@ -78,10 +78,11 @@ def _left(path: Path, counter: Path, images: int, size: int) -> list[int]:
     left = []
     with path.open("rb") as file:
         for start in range(0, images, _BATCH):
-            said = sums.get(start)
+            checksum = sums.get(start)
             content = file.read(row_bytes * min(_BATCH, images - start))
-            sound = np.isfinite(np.frombuffer(content, "<f2")).all() if said == "" else sum_of(content) == said
-            if said is None or not sound:
+            sound = (np.isfinite(np.frombuffer(content, "<f2")).all() if checksum == ""
+                     else sum_of(content) == checksum)
+            if checksum is None or not sound:
                 left.append(start)
     return left
 
@@ -93,6 +94,6 @@ def _sums(counter: Path) -> dict[int, str]:
         if content.isdigit():
             return dict.fromkeys(range(0, int(content), _BATCH), "")
         found = unsigned(content)
-        return {int(start): said for start, said in found["sums"].items()} if found["batch"] == _BATCH else {}
+        return {int(start): checksum for start, checksum in found["sums"].items()} if found["batch"] == _BATCH else {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

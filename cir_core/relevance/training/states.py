@@ -82,6 +82,6 @@ def _check(state: Path) -> None:
         content = (state / _SUMS).read_bytes()
     except FileNotFoundError:
         return
-    for name, said in unsigned(content)["sums"].items():
-        if sum_of_file(state / name) != said:
+    for name, checksum in unsigned(content)["sums"].items():
+        if sum_of_file(state / name) != checksum:
             raise ValueError(f"{name} is not what was written")

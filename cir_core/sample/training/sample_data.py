@@ -71,8 +71,8 @@ def rendered(
     for attributes, seed in listing[:12]:
         digest.update(_draw_one((attributes, seed, size)).tobytes())
     path = cache / f"drawn-{digest.hexdigest()}.npy"
-    said = path.with_suffix(".sum")     # earlier versions wrote none
-    if not path.is_file() or (said.is_file() and said.read_text("ascii") != sum_of_file(path)):
+    sum_file = path.with_suffix(".sum")     # earlier versions wrote none
+    if not path.is_file() or (sum_file.is_file() and sum_file.read_text("ascii") != sum_of_file(path)):
         cache.mkdir(parents=True, exist_ok=True)
         jobs = [
             (attributes, take_seed(seed, take), size)
@@ -92,7 +92,7 @@ def rendered(
             for i, job in enumerate(jobs):
                 flat[i] = _draw_one(job)
         out.flush()
-        said.write_text(sum_of_file(partial), "ascii")
+        sum_file.write_text(sum_of_file(partial), "ascii")
         partial.rename(path)
     return np.load(path, mmap_mode="r")
 

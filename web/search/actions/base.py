@@ -32,7 +32,7 @@ def arrive(
     service: SearchService, view: UiState, session_id: str, mine: Sequence[object], left: object = None,
 ) -> UiState:
     """The first view of a tab: the session in the address, or a proposal to start from. ``left``: what the tab showed
-    before it was loaded again, with the search that it waited for, if any (``asked``)."""
+    before it was loaded again, with the search that it waited for, if any (``search``)."""
     known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
     view = _arrived(service, replace(view, mine=known[:200], loaded=True), session_id)
     return _went_on(service, view, left) if isinstance(left, dict) else view
@@ -53,17 +53,23 @@ def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
 def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
     if (view.session_id or "") != text_of(left, "session"):
         return view     # the tab was sent to another session
-    asked = left.get("asked")
-    text = clean_text(text_of(asked, "text"), required=False) if isinstance(asked, dict) else ""
-    latest = session_of(service, view).latest if view.session_id else None
-    if text and latest is not None and latest.modification_text == text and latest.parent_id == (
-            text_of(left, "shown_turn") or None):
-        return view     # it was over and stored before the connection was lost
+    request = left.get("search")
     try:
+        text = clean_text(text_of(request, "text"), required=False) if isinstance(request, dict) else ""
+        session = session_of(service, view) if view.session_id else None
+        if text and session is not None and session.latest is not None and (
+                session.latest.modification_text == text and len(session.turns) > _turns_before(request)):
+            return view     # it was over before the connection was lost
         before = _as_left(service, view, left)
     except CirqueError:     # what it showed is gone
         return view
-    return replace(before, interrupted={**asked, "text": text} if text and isinstance(asked, dict) else None)
+    return replace(before, interrupted={**request, "text": text} if text and isinstance(request, dict) else None)
+
+
+def _turns_before(request: Data) -> int:
+    """How many turns the session had when the page asked for one more."""
+    turns = request.get("turns")
+    return turns if isinstance(turns, int) else 0
 
 
 def resume(service: SearchService, view: UiState, session_id: str, data: Data) -> UiState:

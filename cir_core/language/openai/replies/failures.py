@@ -34,8 +34,8 @@ def explained(error: Fault, complaint: Complaint, server: Server, tries: int) ->
             return LanguageModelUnavailable(f"{host} is rate-limiting requests{_status(complaint)}{tried}: {said} "
                                             "Wait a little, or lower CIRQUE_LLM_CONCURRENCY.")
         case Kind.QUOTA:
-            return LanguageModelUnavailable(f"One request is more than the server's account may use at once: {said} "
-                                            "Lower CIRQUE_LLM_IMAGE_EDGE, or raise the account's limit.")
+            return LanguageModelUnavailable(f"One request is more than the account at the server may use: {said} Lower "
+                                            "CIRQUE_LLM_IMAGE_EDGE, or raise the account's limit.")
         case Kind.MODEL:
             return LanguageModelError(f"{host} has no model '{server.model}' at this address"
                                       f"{_status(complaint, short)}. Check CIRQUE_LLM_MODEL and {_ADDRESS[6:]}")

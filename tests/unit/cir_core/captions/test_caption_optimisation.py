@@ -26,6 +26,7 @@ from cir_core.errors import (
 )
 from cir_core.gallery.gallery import open_gallery, remove_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.paths import features_path
 from cir_core.index.flat import FlatIndex
 from cir_core.language.wrappers.conditions import Conditions
 from tests.fakes.captioner import ScriptedCaptioner, numbered
@@ -149,6 +150,20 @@ def name_of(gallery):
 
 def run(gallery, model, **options):
     return optimise_captions(gallery, FakeEncoder(), model, **{"samples": 3, **options})
+
+
+def test_a_damaged_gallery_gets_no_captions(gallery, tmp_path):
+    path = features_path(gallery.folder, gallery.generation)
+    whole, content = path.read_bytes(), bytearray(path.read_bytes())
+    content[9] ^= 1
+    path.write_bytes(content)
+    damaged, model = open_gallery("g", home=tmp_path / "home"), ScriptedCaptioner()
+    for options in ({}, {"limit": 1}, {"restart": True}):
+        with pytest.raises(GalleryError, match=r"whole gallery.*cirque galleries repair g"):
+            run(damaged, model, **options)
+    assert not (gallery.folder / "captions").exists()
+    path.write_bytes(whole)
+    assert run(open_gallery("g", home=tmp_path / "home"), ScriptedCaptioner()).published
 
 
 def test_a_whole_gallery(gallery):

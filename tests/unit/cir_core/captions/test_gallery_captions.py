@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+import logging
 import random
 import weakref
 from dataclasses import replace
@@ -22,7 +23,7 @@ from cir_core.captions.stored import (
     why_ignored,
     write_captions,
 )
-from cir_core.errors import GalleryError
+from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.support.json_lines import Lines, read_heading, whole_lines
@@ -192,6 +193,61 @@ def test_lines_are_kept_under_their_heading(tmp_path):
     lines.close()
     assert read_heading(path) == {"of": 1}
     assert kept(path, {"of": 2}) == [] and kept(path, {"of": 1}) == []
+
+
+@pytest.mark.parametrize("damage", ["flip", "first byte", "crc", "line break", "list", "cut", "not text", "zeros"])
+def test_a_file_whose_heading_is_damaged_is_kept(tmp_path, damage, caplog):
+    path = tmp_path / "lines.jsonl"
+
+    def write_damaged(count):
+        lines = Lines(path, {"of": "model", "n": 1})
+        for number in range(count):
+            lines.append({"n": number})
+        lines.close()
+        content = bytearray(path.read_bytes())
+        first = content.index(b"\n")
+        if damage == "cut":
+            del content[first:]
+        elif damage == "list":
+            content[:first] = b"[1]"
+        elif damage == "not text":
+            content[3] = 0xFF
+        elif damage == "zeros":
+            content[:first] = bytes(first)
+        else:
+            content[{"flip": 9, "first byte": 0, "crc": first - 4, "line break": first}[damage]] ^= 1
+        path.write_bytes(content)
+        return bytes(content)
+
+    with caplog.at_level(logging.WARNING):
+        damaged = [write_damaged(3)]
+        assert kept(path, {"of": "model", "n": 1}) == []
+        damaged.append(write_damaged(5))
+        assert kept(path, {"of": "other"}) == []
+    names = ["lines.jsonl.damaged", "lines.jsonl.damaged-2"]
+    assert [(tmp_path / name).read_bytes() for name in names] == damaged and len(list(tmp_path.iterdir())) == 3
+    assert all(name in caplog.text for name in names)
+    assert read_heading(path) == {"of": "other"}
+
+
+@pytest.mark.parametrize("before", [b"", b'{"of": 2}\n{"n": 1}\n', None])
+def test_a_file_with_another_heading_is_replaced(tmp_path, before, caplog):
+    path = tmp_path / "lines.jsonl"
+    if before is not None:
+        path.write_bytes(before)
+    assert kept(path, {"of": 1}) == [] and list(tmp_path.iterdir()) == [path] and not caplog.text
+
+
+def test_a_line_that_is_damaged_while_the_file_is_in_use(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    lines = Lines(path, {"of": 1})
+    offset = lines.append({"n": 1})
+    content = bytearray(path.read_bytes())
+    content[offset + 5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match="Run the same command again"):
+        lines.read(offset)
+    lines.close()
 
 
 @pytest.mark.parametrize("tail", [b'{"n": 2', b'{"n": 2}', b"\x00\x00\x00", b"[2]\n", b"\xff\n", b"\n"])

@@ -28,3 +28,19 @@ def test_a_home_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingsError, match=r"encoders\.json cannot be written"):
         remember(tmp_path / "file", "ViT-B-32/openai")
+
+
+@pytest.mark.parametrize(("named", "kept"), [
+    ("Atelier", "atelier"), ("open_clip:ViT-B-32/openai", "ViT-B-32/openai"),
+    ("local-dir:./enc", "local-dir:{here}/enc"),
+    ("transformers:./clip", "transformers:{here}/clip"), ("transformers:org/clip", "transformers:org/clip"),
+    ("embedding:gme", "embedding:{here}/gme"), ("open_clip:ViT-B-32+w.pt", "open_clip:ViT-B-32+{here}/w.pt"),
+    ("open_clip:./c.json+./w.pt", "open_clip:{here}/c.json+{here}/w.pt"),
+    ("pic2word:local-dir:enc:map.pt", "pic2word:local-dir:{here}/enc:{here}/map.pt"),
+])
+def test_a_name_means_the_same_in_every_folder(tmp_path, monkeypatch, named, kept):
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+    remember(home, named)
+    assert usual_encoder(home) == kept.format(here=tmp_path)
+    assert not remember(home, named)

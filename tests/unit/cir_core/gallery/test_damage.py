@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import logging
+import os
 import random
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from cir_core.errors import EncoderMismatch, GalleryError
+from cir_core.gallery import gallery as galleries
 from cir_core.gallery.gallery import gallery_names, list_galleries, open_gallery, unreadable_galleries
 from cir_core.gallery.indexing import index_folder, repair_gallery
-from cir_core.gallery.integrity import check_gallery
-from cir_core.gallery.paths import features_path, images_path, sums_path
+from cir_core.gallery.integrity import GalleryCheck, check_gallery
+from cir_core.gallery.paths import Header, features_path, images_path, sums_path
+from cir_core.gallery.publishing import load_published
 from cir_core.index.flat import FlatIndex
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.search.searcher import Searcher
@@ -73,6 +82,129 @@ class Whole:
 def repair(whole, encoder=None):
     encoder = encoder or FakeEncoder()
     return repair_gallery(NAME, home=whole.home, encoder=encoder), encoder
+
+
+class FailingDisk:
+    """Opening ``path`` fails with the error number ``opening``, or reading its bytes ``lost`` with ``reading``."""
+
+    def __init__(self, monkeypatch, path, *, opening=0, reading=errno.EIO, lost=range(0)):
+        def fail(number):
+            raise OSError(number, os.strerror(number), str(path))
+
+        class File(io.FileIO):
+            def read(self, size=-1):
+                end = len(lost) and (os.fstat(self.fileno()).st_size if size < 0 else self.tell() + size)
+                return fail(reading) if self.tell() < lost.stop and lost.start < end else super().read(size)
+
+        def opened(self, mode="r", *args, **kwargs):
+            if self != path:
+                return usual(self, mode, *args, **kwargs)
+            return fail(opening) if opening else File(self, "r")
+
+        usual = Path.open
+        monkeypatch.setattr(Path, "open", opened)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EACCES, errno.ENFILE, errno.ENOMEM, errno.ESTALE])
+@pytest.mark.parametrize("when", ["opening", "reading"])
+@pytest.mark.parametrize("with_sums", [True, False])
+def test_a_file_that_cannot_be_opened_is_not_taken_for_damaged(whole, monkeypatch, number, when, with_sums):
+    if not with_sums:
+        whole.files["sums"].unlink()
+    with monkeypatch.context() as patch:
+        FailingDisk(patch, whole.files["features"], **{when: number}, lost=range(ROW * SIZE))
+        with pytest.raises(GalleryError, match=f"cannot be read: {os.strerror(number)}") as refused:
+            whole.open()
+        assert "damaged" not in str(refused.value) and "encoded anew" not in str(refused.value)
+        assert "cannot be read" in check_gallery(NAME, home=whole.home).damage
+        with pytest.raises(OSError, match=os.strerror(number)):
+            load_published(whole.folder)
+        encoder = FakeEncoder()
+        with pytest.raises(GalleryError, match=os.strerror(number)):
+            index_folder(whole.photos, name=NAME, home=whole.home, encoder=encoder)
+        assert encoder.images == 0
+    gallery = whole.open()      # nothing about it was kept
+    assert gallery.damage == "" and gallery.digest == whole.digest
+    whole.check_searches(gallery)
+
+
+@pytest.mark.parametrize("kept", [0, 3, 7, 8])
+@pytest.mark.parametrize("with_sums", [True, False])
+def test_a_part_of_the_disk_that_cannot_be_read(whole, monkeypatch, kept, with_sums):
+    """Blocks of 8 rows here; one of them is lost."""
+    monkeypatch.setattr("cir_core.support.checksums._BLOCK_BYTES", 8 * ROW)
+    index_folder(whole.photos, name=NAME, home=whole.home, encoder=FakeEncoder(revision="2"))
+    files = {path.name.partition("-")[0]: path for path in whole.folder.iterdir()}
+    if not with_sums:
+        files["sums"].unlink()
+    block = 8 * (kept // 2)
+    FailingDisk(monkeypatch, files["features"], lost=range(ROW * block + 5, ROW * block + 6))
+    gallery = whole.open()
+    lost = whole.ids[block:block + 8]
+    assert gallery.lost == len(lost) == 8
+    assert gallery.ids == tuple(image_id for image_id in whole.ids if image_id not in lost)
+    whole.check_searches(gallery)
+
+
+def test_opening_a_gallery_does_not_wait_for_the_verification_of_another(whole, monkeypatch):
+    index_folder(whole.photos, name="other", home=whole.home, encoder=FakeEncoder())
+    begun, go_on, verified = threading.Event(), threading.Event(), []
+    usual = galleries.damaged_rows
+
+    def slow(folder, header, sums):
+        verified.append(folder.name)
+        if folder.name == NAME:
+            begun.set()
+            assert go_on.wait(60)
+        return usual(folder, header, sums)
+
+    galleries._open.clear()
+    monkeypatch.setattr(galleries, "damaged_rows", slow)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(whole.open) for _ in range(2)]
+        try:
+            assert begun.wait(60)
+            other = open_gallery("other", home=whole.home)
+            assert open_gallery("other", home=whole.home) is other and len(other) == SIZE
+            assert not any(one.done() for one in waiting)
+        finally:
+            go_on.set()
+        assert waiting[0].result(60) is waiting[1].result(60)
+    assert sorted(verified) == sorted([NAME, "other"])      # each was verified once
+
+
+def test_a_damaged_header_is_not_signed_anew(whole):
+    header = json.loads(whole.content["gallery"])
+    for changed in ({"split": "test"}, {"max_megapixels": 65.0}, {"digest": "0" * 16}):
+        whole.files["gallery"].write_text(json.dumps(header | changed))
+        assert load_published(whole.folder) is None
+        with pytest.raises(GalleryError, match=r"gallery\.json is not what was written.*cirque index"):
+            whole.open()
+        with pytest.raises(GalleryError, match="encoded anew"):
+            repair(whole)
+    encoder = FakeEncoder()
+    index_folder(whole.photos, name=NAME, home=whole.home, encoder=encoder)
+    assert encoder.images == SIZE and whole.open().digest == whole.digest
+
+
+def test_a_header_is_signed_by_what_its_file_says(whole, monkeypatch):
+    """In another order and layout, and read by a version whose headers have a field more."""
+    header = json.loads(whole.content["gallery"])
+    whole.files["gallery"].write_text(json.dumps(dict(reversed(header.items()))))
+    assert whole.open().damage == ""
+
+    @dataclass(frozen=True)
+    class LaterHeader(Header):
+        kind: str = "photos"
+
+    monkeypatch.setattr("cir_core.gallery.paths.Header", LaterHeader)
+    gallery = whole.open()
+    assert gallery.damage == "" and check_gallery(NAME, home=whole.home).damage == ""
+    published = load_published(whole.folder)
+    assert published is not None and published.header.kind == "photos"
+    whole.files["sums"].unlink()
+    repair(whole)       # adds the checksums of the file as it is
+    assert whole.open().damage == "" and check_gallery(NAME, home=whole.home) == GalleryCheck(NAME, SIZE)
 
 
 def test_an_undamaged_gallery_is_in_order(whole):

@@ -280,6 +280,16 @@ def test_damaged_features_are_named_made_on_demand_and_stored_again_alone(galler
         np.testing.assert_array_equal(np.delete(kept, 3, 0), np.delete(before, 3, 0))
 
 
+@pytest.mark.parametrize("rows", [[], [0], [6], [1, 2, 5]])
+def test_all_features_are_verified_at_once(gallery, model, rows):
+    path = index_features(gallery, model).path
+    row = path.stat().st_size // 7
+    for damaged in rows:
+        flip(path, damaged * row + 4)
+    found = open_features(gallery, model)
+    assert found.damaged == frozenset() and found.verify() == found.damaged == frozenset(rows)
+
+
 def test_damaged_checksums_are_made_again(gallery, model):
     path = index_features(gallery, model).path
     flip(path.with_suffix(".sums"), 40)

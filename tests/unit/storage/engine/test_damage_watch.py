@@ -141,6 +141,49 @@ def test_a_look_that_ends_well_is_not_made_again(engine):
         assert watch.look(connection) == watch.look(connection) == "" and len(looks) == 2
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_error_that_is_noted_during_a_look_is_looked_for_afterwards(engine, monkeypatch, fails):
+    watch, looks = DamageWatch(lambda: 0.0), []
+
+    def check(connection, until, clock):
+        looks.append(until)
+        if len(looks) == 1:
+            watch.note(_coded(sqlite3.SQLITE_CORRUPT))      # of a page that was read already
+            if fails:
+                raise sqlite3.OperationalError("interrupted")
+        return ""
+
+    monkeypatch.setattr("storage.engine.damage_watch._quick_check", check)
+    with engine.connect() as connection:
+        if fails:
+            with pytest.raises(sqlite3.OperationalError):
+                watch.look(connection)
+        else:
+            assert watch.look(connection) == ""
+        assert watch.look(connection) == watch.look(connection) == ""
+    assert len(looks) == 2 and looks[1] is None     # all of it, however long
+
+
+def test_a_look_that_could_not_be_made_is_made_again(engine, monkeypatch):
+    watch, looks = DamageWatch(lambda: 0.0), []
+    answers = iter(["", sqlite3.OperationalError("database is locked"), "page 7"])
+
+    def check(connection, until, clock):
+        looks.append(until)
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("storage.engine.damage_watch._quick_check", check)
+    with engine.connect() as connection:
+        assert watch.look(connection) == ""
+        watch.note(_coded(sqlite3.SQLITE_CORRUPT))
+        with pytest.raises(sqlite3.OperationalError):
+            watch.look(connection)
+        assert watch.look(connection) == "page 7" and len(looks) == 3
+
+
 def test_a_large_database_does_not_keep_a_start_waiting(path, engine):
     times = iter([0.0, *[1000.0] * 1000])
     with engine.connect() as connection, reading(engine) as other:

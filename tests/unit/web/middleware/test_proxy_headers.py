@@ -103,6 +103,9 @@ def test_the_path_alone_gets_its_slash() -> None:
 @pytest.mark.parametrize(("said", "host"), [
     ("lab.example:8443", "lab.example:8443"), ("lab.example, inner", "lab.example"), ("", "testserver"),
     (" , inner", "testserver"),
+    # A visitor wrote these, and a proxy passed them on: nobody outside is somebody on this machine.
+    ("localhost:7860", "testserver"), ("127.0.0.1, lab.example", "testserver"), ("[::1]", "testserver"),
+    ("LOCALHOST", "testserver"), ("127.8.8.8:1", "testserver"), ("localhost.", "testserver"),
 ])
 def test_the_host_is_that_of_the_first_proxy(said: str, host: str) -> None:
     client = TestClient(Forwarded(told, Networks("127.0.0.1")), client=("127.0.0.1", 5000))

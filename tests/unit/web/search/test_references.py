@@ -97,7 +97,7 @@ def test_an_open_page_tells_a_restarted_server(services, view):
 def left_behind(view, **more):
     """What a tab keeps of ``view``."""
     return {"session": view.session_id or "", "shown_turn": view.turn_id, "shown_reference": view.reference_id,
-            "shown_further": json.dumps(view.further), "asked": None, **more}
+            "shown_further": json.dumps(view.further), "search": None, **more}
 
 
 def test_a_tab_that_is_loaded_again_goes_on_where_it_was(services, view):
@@ -115,9 +115,9 @@ def test_a_tab_that_is_loaded_again_goes_on_where_it_was(services, view):
 
 
 @pytest.mark.parametrize("left", [
-    7, [], {}, {"session": 3}, {"session": "", "shown_reference": "nowhere"}, {"session": "", "asked": "red"},
-    {"session": "", "shown_reference": {"a": 1}, "shown_further": 4, "asked": {"text": ["red"]}},
-    {"session": "", "asked": {"text": "  "}},
+    7, [], {}, {"session": 3}, {"session": "", "shown_reference": "nowhere"}, {"session": "", "search": "red"},
+    {"session": "", "shown_reference": {"a": 1}, "shown_further": 4, "search": {"text": ["red"]}},
+    {"session": "", "search": {"text": "  "}}, {"session": "", "search": {"text": "red " * 5000}},
 ])
 def test_what_a_tab_kept_may_be_anything(services, left):
     view = arrive(services.search, UiState(gallery=NAME), "", [], left)
@@ -126,7 +126,7 @@ def test_what_a_tab_kept_may_be_anything(services, left):
 
 def test_a_search_that_lost_its_connection_is_offered_again(services, view):
     fresh, asked = UiState(gallery=NAME), {"text": "red", "reference": "r0g3b0"}
-    again = arrive(services.search, fresh, "", [], left_behind(view, asked=asked))
+    again = arrive(services.search, fresh, "", [], left_behind(view, search=asked))
     again = replace(again, method=view.method)
     assert "data-act=\"again\"" in Screen(services).draw(again)[1]["results"]
     _, job = begin(services, again, "again", {})
@@ -134,11 +134,16 @@ def test_a_search_that_lost_its_connection_is_offered_again(services, view):
     [turn] = services.search.session(found.session_id).turns
     assert (turn.reference_id, turn.modification_text, found.interrupted) == ("r0g3b0", "red", None)
     # It was over before the connection was lost: the turn is shown, and nothing is offered.
-    over = arrive(services.search, fresh, found.session_id, [], {**left_behind(view, asked=asked),
+    over = arrive(services.search, fresh, found.session_id, [], {**left_behind(view, search=asked),
                                                                  "session": found.session_id})
     assert over.turn_id == turn.turn_id and over.interrupted is None
-    # The same words once more from that turn are another search.
-    more = arrive(services.search, fresh, found.session_id, [], left_behind(found, asked=asked))
+    assert "data-turns=\"1\"" in Screen(services).draw(found)[1]["state"]
+    instead = searched(services, found, text="red", instead=True)    # a branch of its own, beside the shown turn
+    again = arrive(services.search, fresh, found.session_id, [],
+                   left_behind(found, search={**asked, "instead": True, "turns": 1}))
+    assert again.turn_id == instead.turn_id and again.interrupted is None
+    # The same words once more are another search.
+    more = arrive(services.search, fresh, found.session_id, [], left_behind(found, search={**asked, "turns": 2}))
     assert more.interrupted is not None
     assert perform(services, more, "surprise", {}).interrupted is None
     with pytest.raises(SearchError, match="no search to repeat"):
