@@ -47,7 +47,7 @@ from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_memory import GradioMemory
 from web.middleware.gradio_sessions import Sessions
 from web.middleware.malformed_requests import say_what_cannot_be_read
-from web.middleware.proxy_headers import Forwarded
+from web.middleware.proxy_headers import Forwarded, checked_root
 from web.middleware.public_demo import Limits, PublicDemo
 from web.middleware.request_log import RequestLog, templates_of
 from web.middleware.security_headers import SecurityHeaders
@@ -170,7 +170,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         warming: Warming = app.state.warming
         server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors, warming,
                          app.state.constructions, open_page=open_page)
-        with services.processes.serving(f"http://{host}:{port}"):
+        with services.processes.serving(f"{host}:{port}"):
             server.run(sockets=[listener])
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
     # hold up the end for minutes.
@@ -190,7 +190,11 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
-    asked = Forwarded(asked, proxies, settings.root_path)   # asks who connects: outside of the other
+    try:
+        root = checked_root(settings.root_path)
+    except ValueError as error:
+        raise SettingsError(f"CIRQUE_PUBLIC_URL cannot be used: {error}.") from None
+    asked = Forwarded(asked, proxies, root)   # asks who connects: outside of the other
     connections = Connections(most_connections(), proxies)
     return uvicorn.Config(asked, http=partial(TimeoutProtocol, connections),   # type: ignore[arg-type]
                           log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,

@@ -7,8 +7,9 @@ import logging
 from pathlib import Path
 
 from cir_core.encoders.specs import BUNDLED, COMPOSING, UNIVERSAL, EncoderSpec, looks_like_path, parse_spec
-from cir_core.errors import CirqueError, SettingsError
+from cir_core.errors import CirqueError, EncoderUnavailable, SettingsError
 from cir_core.support.files import write_durably
+from cir_core.support.texts import quoted
 
 _log = logging.getLogger("cirque.encoders")
 
@@ -33,7 +34,11 @@ def usual_encoder(home: Path) -> str:
 def remember(home: Path, spec: str) -> bool:
     """Keep ``spec``, with absolute paths; returns whether it is another than before. Raises ``EncoderUnavailable`` for
     what is none, ``SettingsError``."""
-    spec = _from_anywhere(parse_spec(spec))
+    parsed = parse_spec(spec)
+    spec = _from_anywhere(parsed)
+    for path in (parsed.source if parsed.kind in ("folder", *UNIVERSAL) else "", parsed.weights):
+        if path and not Path(path).expanduser().exists():
+            raise EncoderUnavailable(f"Encoder {quoted(spec)}: {path} is not there. Check the path.")
     if usual_encoder(home) == spec:
         return False
     try:

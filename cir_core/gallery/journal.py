@@ -81,7 +81,7 @@ class Journal:
         rows = [vector.tobytes() for vector in np.ascontiguousarray(vectors, dtype="<f4")]
         self._vectors.write(b"".join(rows))
         flush_to_disk(self._vectors)
-        line = [(*astuple(record), sum_of(row)) for record, row in zip(records, rows, strict=True)]
+        line = [(*astuple(record), _checksum(record, row)) for record, row in zip(records, rows, strict=True)]
         self._lines.write(json.dumps(line).encode() + b"\n")
         flush_to_disk(self._lines)
         self.records.extend(records)
@@ -104,10 +104,11 @@ class Journal:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _damaged(self, sums: Sequence[str]) -> frozenset[int]:
-        """Rows whose vectors are not what was written, or which no encoder gives."""
-        vectors = self.vectors()
-        return frozenset(row for row, (vector, checksum) in enumerate(zip(vectors, sums, strict=True))
-                         if (checksum and sum_of(vector.tobytes()) != checksum) or not np.isfinite(vector).all())
+        """Rows whose vectors or records are not what was written, or whose vectors no encoder gives."""
+        found = zip(self.records, self.vectors(), sums, strict=True)
+        return frozenset(row for row, (record, vector, checksum) in enumerate(found)
+                         if (checksum and _checksum(record, vector.tobytes()) != checksum)
+                         or not np.isfinite(vector).all())
 
     def _recover(self) -> tuple[list[Record], list[str]]:
         stored = (self._work / "vectors.f32").stat().st_size // self._row_bytes
@@ -123,6 +124,10 @@ class Journal:
         self._lines.truncate(end)
         self._vectors.truncate(len(records) * self._row_bytes)
         return records, sums
+
+
+def _checksum(record: Record, vector: bytes) -> str:
+    return sum_of(json.dumps(astuple(record)).encode() + vector)
 
 
 def journal_path(folder: Path) -> Path:

@@ -152,6 +152,8 @@ def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progres
 def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None) -> IndexOutcome:
     size, shape = len(gallery), (len(gallery), model.tokens, model.dim)
     known = open_features(gallery, model)
+    if known is not None:
+        _restore_hashes(gallery, path)
     if known is not None and not known.verify():
         still = [failed for row in sorted(known.missing) for failed in _read(gallery, [row])[1]]
         if len(still) == len(known.missing):   # all there, or what is missing is as unreadable as before
@@ -210,6 +212,7 @@ def check_features(gallery: str, folder: Path) -> list[str]:
 def _problem_of(path: Path) -> str:
     try:
         unsigned(path.with_suffix(".json").read_bytes(), must=False)["missing"]
+        _hashes(path)
         sums = _sums(path)
         if sums is not None:
             damaged = len(sums.damaged(path))
@@ -238,13 +241,38 @@ def _publish(gallery: Gallery, path: Path, missing: Collection[int], sums: RowSu
     """The listing comes last: features without it are incomplete to :func:`open_features`."""
     listing = path.with_suffix(".json")
     listing.unlink(missing_ok=True)
-    write_atomically(path.with_suffix(".hashes"), "".join(image.sha256 for image in gallery.images).encode())
+    hashes = _write_hashes(gallery, path)
     write_durably(path.with_suffix(".sums"), signed(sums.as_json()))
     os.replace(path.with_suffix(".partial"), path)
     sync_folder(path.parent)
-    write_durably(listing, signed({"missing": sorted(missing)}))
+    write_durably(listing, signed({"missing": sorted(missing), "hashes": sum_of(hashes)}))
     path.with_suffix(".done").unlink(missing_ok=True)
     _drop_older(path)
+
+
+def _write_hashes(gallery: Gallery, path: Path) -> bytes:
+    hashes = "".join(image.sha256 for image in gallery.images).encode()
+    write_atomically(path.with_suffix(".hashes"), hashes)
+    return hashes
+
+
+def _restore_hashes(gallery: Gallery, path: Path) -> None:
+    try:
+        _hashes(path)
+    except _DAMAGE:
+        _write_hashes(gallery, path)   # the gallery knows them
+
+
+def _hashes(path: Path) -> str:
+    """The images' hashes of the features at ``path``. Raises what :data:`_DAMAGE` holds."""
+    content = path.with_suffix(".hashes").read_bytes()
+    try:
+        checksum = unsigned(path.with_suffix(".json").read_bytes(), must=False)["hashes"]
+    except _DAMAGE:
+        return content.decode("ascii")   # of an earlier version, or what vouches for them is damaged itself
+    if sum_of(content) != checksum:
+        raise ValueError("the images' hashes are not what was written")
+    return content.decode("ascii")
 
 
 def _mapped(path: Path, shape: tuple[int, int, int], mode: Literal["c", "r+"] = "c") -> np.memmap[Any, Any] | None:
@@ -307,8 +335,8 @@ def _reuse(gallery: Gallery, path: Path, out: np.memmap[Any, Any], done: set[int
     copied = 0
     for hashes in sorted(path.parent.glob(f"{_revision_of(path)}-*.hashes")):
         try:
-            text = hashes.read_text("ascii")
-        except (OSError, UnicodeDecodeError):
+            text = _hashes(hashes.with_suffix(".f16"))
+        except _DAMAGE:
             continue
         count = len(text) // 64
         tokens = _mapped(hashes.with_suffix(".f16"), (count, *out.shape[1:]))

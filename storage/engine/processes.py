@@ -45,7 +45,7 @@ class ServingProcesses:
             yield
 
     def others(self) -> list[str]:
-        """What else serves from the home folder, such as "process 12 at http://localhost:7861". Files of processes that
+        """What else serves from the home folder, such as "process 12 at localhost:7861". Files of processes that
         have ended are removed."""
         found = []
         try:

@@ -33,6 +33,10 @@ CHECKS = frozenset({"/healthz", "/readyz", "/metrics"})   # asked by machines, u
 # A browser asks for the manifest without cookies.
 _OPEN = CHECKS | frozenset({"/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
 
+OWN_PARTS = frozenset({*_CALLS, *_ANYBODY, _GRADIO, *(path[1:] for path in _OPEN), "own", "join", "docs", "mcp"})
+"""First parts of cirque's own paths. A path below which cirque is served begins with none of them: where a proxy takes
+that path off, nobody could tell what is left from a request that still has it."""
+
 # All that a visitor of a public demo reaches: what the search screen asks for. Of paths that end with a slash, also
 # what is below; a call of it is one of those two that the screen makes (web.middleware.gradio_calls).
 _DEMO: Mapping[str, frozenset[str]] = {

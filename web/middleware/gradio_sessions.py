@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
@@ -12,6 +12,7 @@ from web.limits.session_limits import SessionTable, TooManyRequests
 from web.middleware.gradio_memory import GradioMemory
 
 _MOST = 1000    # events of a person that are remembered: each is asked for soon or never. No more may be unfinished
+_MOST_PEOPLE = 5000      # whose events are remembered: visitors of a public demo have a name for each browser
 _MOST_UNFETCHED = 5000   # events with a session of their own, of all people, whose result has not been fetched
 _AGAIN = 10     # seconds after which to look whether some have ended
 
@@ -26,7 +27,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
-        self._events: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+        self._events: OrderedDict[str, OrderedDict[str, None]] = OrderedDict()    # who was there longest ago first
         self._unfetched: OrderedDict[str, str] = OrderedDict()    # event to person, the oldest first
         self._table = SessionTable()
         self.memory: GradioMemory | None = None
@@ -74,12 +75,15 @@ class Sessions:
     def began(self, person: str, event: str, *, own_session: bool = False) -> None:
         """Remember ``event``, replacing the oldest finished one of this user, or of all. ``own_session``: Gradio keeps
         its result under the event id until it is fetched."""
-        events = self._events[person]
+        events = self._events.setdefault(person, OrderedDict())
+        self._events.move_to_end(person)
         events[event] = None
         if own_session:
             self._unfetched[event] = person
         if len(events) > _MOST:
             self._drop(self._oldest_finished(events) or next(iter(events)), person)
+        if len(self._events) > _MOST_PEOPLE:
+            self._forget_one()
         if len(self._unfetched) > _MOST_UNFETCHED and (oldest := self._oldest_finished(self._unfetched)):
             self._drop(oldest, self._unfetched[oldest])
 
@@ -87,8 +91,18 @@ class Sessions:
         memory = self.memory
         return next((one for one in events if memory is None or not memory.is_running(one)), None)
 
+    def _forget_one(self) -> None:
+        """The events of who was there longest ago, unless one of them runs: then that person counts as here."""
+        person = next(iter(self._events))
+        if self.memory is not None and any(map(self.memory.is_running, self._events[person])):
+            self._events.move_to_end(person)
+            return
+        for event in list(self._events[person]):
+            self._drop(event, person)
+        del self._events[person]
+
     def _drop(self, event: str, person: str) -> None:
-        self._events[person].pop(event, None)
+        self._events.get(person, OrderedDict[str, None]()).pop(event, None)
         self._unfetched.pop(event, None)
         if self.memory is not None and not self.memory.is_running(event):
             self.memory.release(event)

@@ -14,6 +14,8 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cir_core.support.addresses import host_of, is_loopback, root_path
+from cir_core.support.texts import quoted
+from web.http.permissions import OWN_PARTS
 from web.http.request_ids import HEADER
 from web.limits.networks import Networks
 
@@ -59,13 +61,21 @@ class Forwarded:
         """What the proxy says, or "" if that is nothing, or no path."""
         values = [value.decode("latin-1") for name, value in scope["headers"] if name == _PREFIX]
         try:
-            return root_path(values[0].strip()) if len(values) == 1 else ""
+            return checked_root(root_path(values[0].strip())) if len(values) == 1 else ""
         except ValueError as error:
             if not self._warned:
                 self._warned = True
                 _log.warning("A trusted proxy's X-Forwarded-Prefix is ignored: %s. Correct it there, or set "
                              "CIRQUE_PUBLIC_URL.", error)
             return ""
+
+
+def checked_root(root: str) -> str:
+    """``root``, which does not begin as a path of cirque's own. Raises ``ValueError``."""
+    if root.split("/")[1:2] and root.split("/")[1] in OWN_PARTS:
+        raise ValueError(f"{quoted(root)} begins like a path of cirque's own; serve it below another one, such as "
+                         f"/tools{root}")
+    return root
 
 
 def _below(root: str, scope: Scope) -> Scope:

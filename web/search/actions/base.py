@@ -58,7 +58,7 @@ def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
         text = clean_text(text_of(request, "text"), required=False) if isinstance(request, dict) else ""
         session = session_of(service, view) if view.session_id else None
         if text and session is not None and session.latest is not None and (
-                session.latest.modification_text == text and len(session.turns) > _turns_before(request)):
+                session.latest.modification_text == text and len(session.turns) > _turns_before(left)):
             return view     # it was over before the connection was lost
         before = _as_left(service, view, left)
     except CirqueError:     # what it showed is gone
@@ -66,9 +66,10 @@ def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
     return replace(before, interrupted={**request, "text": text} if text and isinstance(request, dict) else None)
 
 
-def _turns_before(request: Data) -> int:
+def _turns_before(left: Data) -> int:
     """How many turns the session had when the page asked for one more."""
-    turns = request.get("turns")
+    request = left.get("search")
+    turns = request.get("turns") if isinstance(request, dict) else None
     return turns if isinstance(turns, int) else 0
 
 

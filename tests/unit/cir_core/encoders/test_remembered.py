@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cir_core.encoders.remembered import kept_in, remember, usual_encoder
-from cir_core.errors import SettingsError
+from cir_core.errors import EncoderUnavailable, SettingsError
 
 
 def test_the_last_choice_is_kept(tmp_path):
@@ -40,7 +40,18 @@ def test_a_home_that_cannot_be_written_is_a_sentence(tmp_path):
 ])
 def test_a_name_means_the_same_in_every_folder(tmp_path, monkeypatch, named, kept):
     monkeypatch.chdir(tmp_path)
+    for name in ("enc", "gme", "w.pt", "map.pt"):
+        (tmp_path / name).touch()
     home = tmp_path / "home"
     remember(home, named)
     assert usual_encoder(home) == kept.format(here=tmp_path)
     assert not remember(home, named)
+
+
+@pytest.mark.parametrize("named", ["local-dir:nowhere", "embedding:/nowhere", "open_clip:ViT-B-32+/nowhere.pt",
+                                   "searle:ViT-B-32/openai:/nowhere.pt", "sentence-transformers:./nowhere"])
+def test_what_is_not_there_is_not_chosen(tmp_path, monkeypatch, named):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EncoderUnavailable, match="nowhere"):
+        remember(tmp_path / "home", named)
+    assert usual_encoder(tmp_path / "home") == "atelier"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import io
 import json
@@ -23,6 +24,7 @@ from cir_core.gallery import gallery as galleries
 from cir_core.gallery.gallery import gallery_names, list_galleries, open_gallery, unreadable_galleries
 from cir_core.gallery.indexing import index_folder, repair_gallery
 from cir_core.gallery.integrity import GalleryCheck, check_gallery
+from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import Header, features_path, images_path, sums_path
 from cir_core.gallery.publishing import load_published
 from cir_core.index.flat import FlatIndex
@@ -408,7 +410,7 @@ def test_any_damage_of_any_file(whole, seed):
         assert check_gallery(NAME, home=whole.home).damage
 
 
-@pytest.mark.parametrize("damage", ["flip", "nan", "old line and nan"])
+@pytest.mark.parametrize("damage", ["flip", "nan", "old line and nan", "width", "sha256"])
 def test_vectors_of_an_interrupted_run_are_verified_when_it_resumes(tmp_path, damage):
     photos = tmp_path / "photos"
     photos.mkdir()
@@ -424,8 +426,15 @@ def test_vectors_of_an_interrupted_run_are_verified_when_it_resumes(tmp_path, da
     work = tmp_path / "home" / "galleries" / "g" / "work"
     content = bytearray((work / "vectors.f32").read_bytes())
     assert len(content) == 8 * ROW
-    content[3 * ROW + 2:3 * ROW + 4] = b"\xc0\x7f" if damage != "flip" else bytes([content[3 * ROW + 2] ^ 1, 0])
-    (work / "vectors.f32").write_bytes(content)
+    if damage in ("width", "sha256"):    # of a record: the line is still one, and says something else
+        lines = [json.loads(line) for line in (work / "journal.jsonl").read_text().splitlines()]
+        fields = [field.name for field in dataclasses.fields(Record)]
+        place = fields.index(damage)
+        lines[1][1][place] = 740 if damage == "width" else "0" + lines[1][1][place][1:-1] + "x"
+        (work / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    else:
+        content[3 * ROW + 2:3 * ROW + 4] = b"\xc0\x7f" if damage != "flip" else bytes([content[3 * ROW + 2] ^ 1, 0])
+        (work / "vectors.f32").write_bytes(content)
     if damage == "old line and nan":
         lines = [json.loads(line) for line in (work / "journal.jsonl").read_text().splitlines()]
         (work / "journal.jsonl").write_text("".join(

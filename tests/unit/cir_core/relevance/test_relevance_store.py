@@ -306,3 +306,14 @@ def test_features_that_are_damaged_before_an_interrupted_run_resumes(gallery, mo
     flip(features_path(gallery, model.identity.revision).with_suffix(".partial"), 20)
     assert index_features(gallery, model).encoded == 4      # three that were left, and the first
     np.testing.assert_allclose(open_features(gallery, model).tokens, expected(gallery, model), atol=2e-3)
+
+
+def test_damaged_hashes_are_named_and_written_again(gallery, model):
+    path = index_features(gallery, model).path
+    hashes = path.with_suffix(".hashes")
+    sound = hashes.read_bytes()
+    flip(hashes, 5)
+    [problem] = store.check_features(gallery.name, gallery.folder)
+    assert "hashes" in problem and "cirque relevance index" in problem
+    assert index_features(gallery, model).encoded == 0 and hashes.read_bytes() == sound
+    assert store.check_features(gallery.name, gallery.folder) == []

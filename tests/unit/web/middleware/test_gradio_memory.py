@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from web.limits.session_limits import Limits, SessionTable, TooManyRequests
+from web.middleware import gradio_sessions
 from web.middleware.gradio_sessions import Sessions
 from web.server import create_app
 
@@ -270,3 +271,14 @@ def wait_until_ended(asked: Asked) -> None:
                 await asyncio.sleep(0.005)
 
     asked.client.portal.call(ended)  # type: ignore[union-attr]
+
+
+def test_visitors_who_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradio_sessions, "_MOST_PEOPLE", 50)
+    sessions = gradio_sessions.Sessions()
+    for number in range(200):
+        sessions.began(f"visitor-{number}", f"event-{number}", own_session=True)
+        sessions.began("visitor-0", f"again-{number}")
+    assert len(sessions._events) <= 50 and len(sessions._unfetched) <= 50
+    assert sessions.has("visitor-199", "event-199") and not sessions.has("visitor-1", "event-1")
+    assert sessions.has("visitor-0", "again-199")

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from web.http.permissions import path_of
 from web.limits.networks import Networks
-from web.middleware.proxy_headers import Forwarded
+from web.middleware.proxy_headers import Forwarded, checked_root
 
 SENT = {
     "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example",
@@ -110,3 +110,20 @@ def test_the_path_alone_gets_its_slash() -> None:
 def test_the_host_is_that_of_the_first_proxy(said: str, host: str) -> None:
     client = TestClient(Forwarded(told, Networks("127.0.0.1")), client=("127.0.0.1", 5000))
     assert client.get("/", headers={"X-Forwarded-Host": said}).json()["host"] == host
+
+
+@pytest.mark.parametrize("root", ["/studies", "/media/x", "/own", "/assets", "/gradio_api", "/sign-in/a", "/study"])
+def test_a_path_that_begins_like_one_of_cirques_own_is_none(root: str) -> None:
+    with pytest.raises(ValueError, match="/tools"):
+        checked_root(root)
+    assert checked_root(f"/tools{root}") == f"/tools{root}" and checked_root("") == ""
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope.get("root_path", ""))
+        await told(scope, receive, send)
+
+    client = TestClient(Forwarded(app, Networks("127.0.0.1")), client=("127.0.0.1", 5000))
+    for prefix in (root, f"/tools{root}"):
+        client.get("/x", headers={"X-Forwarded-Prefix": prefix})
+    assert seen == ["", f"/tools{root}"]
