@@ -7,7 +7,6 @@ images uses this walk.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import unicodedata
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pathspec.pattern import RegexPattern
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from cir_core.errors import GalleryError
@@ -43,7 +43,18 @@ _LIBRARIES = (".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".apli
 _ORIGINALS = frozenset({"originals", "masters"})    # in a library; all else are versions and databases
 _MOST_STARS = 4             # of a name in a pattern: matching takes a power of their number
 _MOST_BYTES = 2**20         # of a .cirqueignore
+_CLASSES = {                # of POSIX, as parts of a set of characters; those of ASCII, as in Git
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
+    "graph": r"\x21-\x7e", "lower": "a-z", "print": r"\x20-\x7e", "punct": r"\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e",
+    "space": r"\t-\r ", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}
+_LONGEST_CLASS = 64         # characters looked at
+_SET = "\0"                 # stands for a set of characters: no name has it
 _AROUND = "ps_d"            # pathspec's group for the slash after a folder around the path that it matched
+
+
+class _UnknownClass(ValueError):
+    """A set of characters names one that POSIX does not have."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,8 @@ class Walked:
 
 @dataclass(frozen=True)
 class _Rule:
-    pattern: GitIgnoreSpecPattern   # without the slash at its end
+    pattern: RegexPattern   # without the slash at its end
+    takes_out: bool
     folders_only: bool
     reason: str
 
@@ -131,7 +143,7 @@ class _Walk:
             spelled = unicodedata.normalize("NFC", path)
             for one in (self.given, *reversed(rules)):     # the caller's come first, then those nearest to the file
                 if (rule := one.verdict(spelled, is_folder)) is not None:
-                    if rule.pattern.include:
+                    if rule.takes_out:
                         reason = reason or rule.reason
                     elif not (reason and rule.fits(_ordinary(spelled, is_folder)[len(one.base):], is_folder)):
                         reason = ""
@@ -228,18 +240,80 @@ def _read_rules(source: Path, base: str) -> _Rules:
 
 def _rule(text: str, reason: str, where: str) -> _Rule | None:
     """None for a comment and an empty line."""
+    if not text.strip() or text.startswith("#"):
+        return None
     names = text.split("/")
     if names.count("**") > _MOST_STARS or any(name.count("*") > _MOST_STARS for name in names):
         raise GalleryError(f"{where}: {quoted(text)} has more than {_MOST_STARS} stars. Use fewer.")
-    if not text.strip() or text.startswith("#"):
-        return None
     plain = unicodedata.normalize("NFC", text if text.endswith("\\ ") else text.rstrip(" "))
-    with contextlib.suppress(ValueError, re.error):
-        pattern = GitIgnoreSpecPattern(plain.removesuffix("/"))
-        if pattern.include is not None:
-            return _Rule(pattern, plain.endswith("/"), reason)
-    raise GalleryError(f"{where}: {quoted(text)} is not a pattern as in .gitignore. Examples: '*.gif', 'drafts/', "
-                       "'!keep.png'.")
+    wrong = "is not a pattern as in .gitignore. Examples: '*.gif', 'drafts/', '!keep.png'."
+    try:
+        spelled, sets = _without_sets(plain.removesuffix("/"))
+        regex, takes_out = GitIgnoreSpecPattern.pattern_to_regex(spelled)
+        if regex is not None and takes_out is not None:
+            parts = zip(regex.split(_SET), (*sets, ""), strict=True)
+            return _Rule(RegexPattern("".join(map("".join, parts))), takes_out, plain.endswith("/"), reason)
+    except _UnknownClass as error:
+        wrong = (f"has {error}, which is no class of characters. There are "
+                 f"{', '.join(f'[:{name}:]' for name in _CLASSES)}.")
+    except (ValueError, re.error):
+        pass
+    raise GalleryError(f"{where}: {quoted(text)} {wrong}")
+
+
+def _without_sets(pattern: str) -> tuple[str, list[str]]:
+    """``pattern`` with a sign in place of each set of characters in brackets, and a regular expression for each: in
+    those, pathspec knows neither classes nor backslashes, and lets them fit slashes.
+
+    Raises ``ValueError`` for a set without an end, with a slash, with a range that is none, or of an unknown class.
+    """
+    if _SET in pattern:
+        raise ValueError("no name has such a character")
+    names, sets, at = list[str](), list[str](), 0
+    while at < len(pattern):
+        if pattern[at] == "[":
+            regex, at = _set(pattern, at + 1)
+            sets.append(regex)
+            names.append(_SET)
+        else:
+            length = 2 if pattern[at] == "\\" else 1
+            names.append(pattern[at:at + length])
+            at += length
+    return "".join(names), sets
+
+
+def _set(pattern: str, at: int) -> tuple[str, int]:
+    """The regular expression for the set that begins at ``at``, behind its bracket, and where the pattern goes on."""
+    negated = pattern[at:at + 1] in ("!", "^")
+    at += negated
+    begin, parts, before = at, list[str](), ""
+    while at == begin or pattern[at:at + 1] != "]":
+        if pattern[at:at + 1] == "-" and before and pattern[at + 1:at + 2] != "]":
+            last, at = _character(pattern, at + 1)
+            parts.append(f"-{re.escape(last)}")     # re refuses one that ends before it begins
+            before = ""
+        elif name := _class_at(pattern, at):
+            parts.append(_CLASSES.get(name[2:-2], ""))
+            if not parts[-1]:
+                raise _UnknownClass(name)
+            at, before = at + len(name), ""
+        else:
+            before, at = _character(pattern, at)
+            parts.append(re.escape(before))
+    return f"(?!/)[{'^' * negated}{''.join(parts)}]", at + 1
+
+
+def _character(pattern: str, at: int) -> tuple[str, int]:
+    at += pattern[at:at + 1] == "\\"
+    if pattern[at:at + 1] in ("", "/"):
+        raise ValueError("a set of characters without an end")
+    return pattern[at], at + 1
+
+
+def _class_at(pattern: str, at: int) -> str:
+    """The class in a set that begins at ``at``, known or not, such as "[:digit:]"; "" if there is none."""
+    end = pattern.find("]", at + 2, at + _LONGEST_CLASS) if pattern.startswith("[:", at) else -1
+    return pattern[at:end + 1] if end > at + 2 and pattern[end - 1] == ":" else ""
 
 
 def by_folder(files: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from PIL import GifImagePlugin, Image, JpegImagePlugin, TiffImagePlugin
+from PIL import GifImagePlugin, Image, ImageChops, ImagePalette, JpegImagePlugin, TiffImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images import jpeg_ends, png_chunks, refusals, tiff_numbers
@@ -36,6 +36,7 @@ THUMBNAIL_EDGE = 320
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF", "AVIF")
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _ORIENTATION = 0x0112
+_UPPER_BYTES, _LOWER_BYTES = "RGB;16B", "RGB;16L"       # how Pillow's decoder reads the pixels of a PNG of 16 bits
 _NEW_SUBFILE, _SUBFILE = 254, 255
 _PREVIEW_EDGE = 512      # pixels: a first picture up to that size may be a preview that does not say so
 _MOST_PICTURES = 64      # of a file, looked at
@@ -94,8 +95,7 @@ def looks_like_image(head: bytes) -> bool:
     return (
         head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", *_TIFF))
         or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
-        or (head[4:8] == b"ftyp" and head[8:12] in
-            (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"))
+        or (head[4:8] == b"ftyp" and head[8:12] in (*refusals.HEIC, b"avif", b"avis"))
     )
 
 
@@ -156,11 +156,12 @@ def _processed(
         with _explained(stream, name, max_megapixels):
             image.seek(main)
     if image.format in ("AVIF", "HEIF") and not image.info.get("icc_profile"):
-        profile = numbers_of(stream)
+        with _explained(stream, name, max_megapixels):
+            profile = numbers_of(stream)
     if profile is not None:
         image.info["icc_profile"] = profile
-    if image.format == "PNG" and head[24:25] == b"\x10" and isinstance(clear := image.info.get("transparency"), tuple):
-        image.info["transparency"] = tuple(value >> 8 for value in clear)     # as Pillow does with the pixels
+    if image.format == "TIFF" and image.mode in ("P", "PA") and (colours := tiff_numbers.eight_bit_map(_tags(image))):
+        image.palette = ImagePalette.raw("RGB;L", colours)
     full = image.size
     if full[0] * full[1] / 1e6 > max_megapixels:
         raise ImageUnreadable(_too_large(name, full[0] * full[1] / 1e6, max_megapixels))
@@ -170,12 +171,12 @@ def _processed(
     with budget().hold(decoding_bytes(image, full), patience=patience):
         with _explained(stream, name, max_megapixels):
             try:
-                rgb = _decoded(image)
+                rgb = _decoded(image, stream)
             except Exception as error:
                 second = _second_try(image, stream, error)
                 if second is None:
                     raise
-                rgb = _decoded(second)
+                rgb = _decoded(second, stream)
         return work(rgb)
 
 
@@ -222,11 +223,15 @@ def _explained(stream: BinaryIO, name: str, max_megapixels: float) -> Iterator[N
         raise ImageUnreadable(f"{name} {refusals.undecoded(stream, error)}") from error
 
 
-def _decoded(image: Image.Image) -> Image.Image:
-    """All of ``image``, which cannot be used afterwards."""
+def _decoded(image: Image.Image, stream: BinaryIO) -> Image.Image:
+    """All of ``image`` in ``stream``, which cannot be used afterwards."""
     # The first frame of a GIF may cover a part of the picture; nothing is seen around it.
     frame = image.tile[0][1] if isinstance(image, GifImagePlugin.GifImageFile) and image.tile else None
+    tiles: Any = getattr(image, "tile", None)
+    deep = image.format == "PNG" and bool(tiles) and tiles[0].args == _UPPER_BYTES
     image.load()
+    if deep and isinstance(clear := image.info.pop("transparency", None), tuple):
+        _clear_exactly(image, stream, clear)
     turn = _turn(image)
     rgb = consumed_to_rgb(image)
     if frame is not None and frame != (0, 0, *rgb.size):
@@ -238,6 +243,26 @@ def _decoded(image: Image.Image) -> Image.Image:
         rgb = rgb.transpose(turn)
     rgb.info = {}   # a rotation tag would be applied twice, a profile too, and a location is private
     return rgb
+
+
+def _clear_exactly(image: Image.Image, stream: BinaryIO, clear: tuple[int, ...]) -> None:
+    """Make transparent what has the colour ``clear`` of 16 bits in the PNG in ``stream``. Pillow keeps the upper bytes
+    alone, in which colours are the same that are not; so the lower ones are read, too."""
+    stream.seek(0)
+    lower: Any = _plugin("PNG")(stream, "")
+    lower.seek(image.tell())
+    lower.tile = [part._replace(args=_LOWER_BYTES) for part in lower.tile]
+    lower.load()
+    image.putalpha(255)     # in place
+    for box in strips(image.size):
+        part, other = image.crop(box), Image.new("L", (box[2], box[3] - box[1]))
+        bands = zip((*part.split()[:3], *lower.crop(box).split()[:3]),
+                    (*(value >> 8 for value in clear), *(value & 255 for value in clear)), strict=True)
+        for band, value in bands:
+            other = ImageChops.lighter(other, band.point([255 * (level != value) for level in range(256)]))
+        part.putalpha(other)
+        image.paste(part, box)
+    Image.Image.close(lower)
 
 
 def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
@@ -299,8 +324,12 @@ def _main_picture(image: Image.Image, name: str) -> int:
 
 def _is_reduced(image: Image.Image) -> bool:
     """Whether a TIFF's directory says that it is a smaller version of another (tags NewSubfileType and SubfileType)."""
-    tags: Any = getattr(image, "tag_v2", {})
+    tags = _tags(image)
     return bool(tags.get(_NEW_SUBFILE, 0) & 1) or tags.get(_SUBFILE) == 2
+
+
+def _tags(image: Image.Image) -> Any:
+    return getattr(image, "tag_v2", {})
 
 
 @cache

@@ -14,6 +14,7 @@ from cir_core.images.profiles import to_srgb
 _Convert = Callable[[Image.Image], Image.Image]
 _STRIP = 2**18   # pixels
 _DEEP = 65535.0
+_BITS = 258     # tag of a TIFF
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
@@ -99,7 +100,8 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 def _deep_grey(image: Image.Image) -> _Convert:
     """16-bit, 32-bit and float grey to 8 bits; Pillow's own convert clips at 255."""
-    top = _DEEP if image.mode.startswith("I;16") else white_of(
+    bits, *_ = getattr(image, "tag_v2", {}).get(_BITS, (16,))
+    top = (2.0**bits - 1 if bits < 16 else _DEEP) if image.mode.startswith("I;16") else white_of(
         np.asarray(image.crop(box)) for box in strips(image.size))
     clear = image.info.get("transparency")
 

@@ -49,9 +49,11 @@ def to_srgb(profile: bytes | None, mode: str) -> _Convert | None:
     """How to convert images of ``mode`` (L, RGB, RGBA or CMYK), whose colours ``profile`` describes, to sRGB; RGBA
     stays RGBA, all others become RGB. None if nothing is to be done: there is no profile, it cannot be read, it
     describes colours of another kind, or they are those of sRGB. ``profile``: of ICC, or from :func:`described`."""
-    if profile and profile.startswith(_NUMBERS) and mode in ("L", "RGB", "RGBA"):
-        primaries, transfer = profile[len(_NUMBERS):]
-        return _of_numbers(primaries, transfer, mode)
+    if profile and profile.startswith(_NUMBERS):
+        primaries, transfer, *_ = (*profile[len(_NUMBERS):], 0, 0)
+        # What a file has for a profile may begin so, too.
+        is_ours = described(primaries, transfer, video=False) == profile
+        return _of_numbers(primaries, transfer, mode) if is_ours and mode in ("L", "RGB", "RGBA") else None
     if not profile or len(profile) < 128:
         return None
     space = profile[16:20]
@@ -93,7 +95,10 @@ def numbers_of(stream: BinaryIO) -> bytes | None:
             return _named(meta[4:length - begin])
         if length < begin:
             break
-        stream.seek(length - len(head), 1)
+        try:
+            stream.seek(length - len(head), 1)
+        except (OSError, OverflowError, ValueError):    # no file is so long
+            break
     return None
 
 

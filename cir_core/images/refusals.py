@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -23,11 +24,16 @@ _OTHERS = (
 )
 _BRANDS = {b"crx ": "a camera raw file", b"qt  ": "a video", b"isom": "a video", b"iso2": "a video", b"mp41": "a video",
            b"mp42": "a video", b"M4V ": "a video", b"avc1": "a video", b"3gp4": "a video", b"3gp5": "a video"}
-_HEIC = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+HEIC = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 _DEPTH = re.compile(r"cannot handle (\d{1,3})-bit")
 _FRAMES = re.compile(rb"\xff([\xc0-\xc3\xc5-\xc7\xc9-\xcb\xcd-\xcf\xf7])\0")
 _LOSSLESS = b"\xc3\xc7\xcb\xcf\xf7"
 _LOOKED_AT = 2**20      # bytes
+_UNUSUAL_BMP = "Unsupported BMP"
+_BMP = struct.Struct("<14xI10xHI20x3I")     # length of the header, bits a pixel, compression, three masks
+_BMP_HEADERS, _BMP_BITS = (12, 16, 40, 52, 56, 64, 108, 124), (0, 1, 2, 4, 8, 16, 24, 32, 64)
+_OLDEST_BMP, _MASKS = 12, 3
+_INSIDE_BMP = {4: "a JPEG inside", 5: "a PNG inside"}
 
 
 def unknown(head: bytes) -> str:
@@ -47,7 +53,7 @@ def unopened(stream: BinaryIO, head: bytes, tags: Mapping[int, Any], why: str, *
     of a TIFF; ``why``: what a decoder said."""
     if not known:
         return unknown(head)
-    if head[4:8] == b"ftyp" and head[8:12] in _HEIC and not _reads_heic():
+    if head[4:8] == b"ftyp" and head[8:12] in HEIC and not _reads_heic():
         return "is a HEIC file, for which cirque needs the extra heic (docs/install.md)."
     if ("unknown" in why or why.isdigit()) and (kind := kind_of(tags)):     # the number of a compression
         return f"is a TIFF that cirque cannot decode: {kind}. Save it as PNG, JPEG or a TIFF of 8 or 16 bits."
@@ -55,7 +61,9 @@ def unopened(stream: BinaryIO, head: bytes, tags: Mapping[int, Any], why: str, *
         return f"is a JPEG of {found[1]} bits a colour, which cirque does not decode. Save it with 8 bits."
     if _is_lossless(stream, head):
         return "is a lossless JPEG, which cirque does not decode. Save it as PNG."
-    return f"is damaged, or of a kind that cirque cannot decode: its header cannot be read{_told(why)}."
+    if why.startswith(_UNUSUAL_BMP) and (kind := _kind_of_bmp(stream)):
+        return f"is a BMP of a form that cirque does not decode: {kind}. Save it as PNG."
+    return f"is damaged, or of a kind that cirque cannot decode: its header cannot be read{_in_brackets(why)}."
 
 
 def undecoded(stream: BinaryIO, error: Exception) -> str:
@@ -66,10 +74,25 @@ def undecoded(stream: BinaryIO, error: Exception) -> str:
         return CUT_OFF
     if _is_lossless(stream, head):
         return "is a lossless JPEG, which cirque does not decode. Save it as PNG."
-    return f"is damaged, or of a kind that cirque cannot decode{_told(str(error))}."
+    return f"is damaged, or of a kind that cirque cannot decode{_in_brackets(str(error))}."
 
 
-def _told(why: str) -> str:
+def _kind_of_bmp(stream: BinaryIO) -> str:
+    """What a BMP holds that no decoder opens; "" if there is no such form."""
+    stream.seek(0)
+    head = stream.read(_BMP.size).ljust(_BMP.size, b"\0")
+    length, bits, compression, *masks = _BMP.unpack(head)
+    if length == _OLDEST_BMP:
+        bits, compression = int.from_bytes(head[24:26], "little"), 0
+    shares = [mask.bit_count() for mask in masks]
+    if length not in _BMP_HEADERS or bits not in _BMP_BITS or (compression == _MASKS and bits > 8 and not all(shares)):
+        return ""
+    if compression == _MASKS and bits > 8:
+        return f"{bits} bits a pixel, of them {shares[0]}, {shares[1]} and {shares[2]} for red, green and blue"
+    return _INSIDE_BMP.get(compression, "") if not bits else f"{bits} bits a pixel, compression {compression}"
+
+
+def _in_brackets(why: str) -> str:
     return f" ({why.strip().rstrip('.')})" if why.strip() else ""
 
 

@@ -124,18 +124,27 @@ def primaries_chunk(primaries: Sequence[Point], white: Point = D65) -> bytes:
 
 
 def tiff(pixels: Any, photometric: int, *, order: str = "<", planes: int = 1, compression: int = 1,
-         extra: int | None = None, orientation: int = 1) -> bytes:
-    """``pixels``: [height, width, samples] of any numbers. ``compression``: 1, none, or 8, deflate."""
+         extra: int | None = None, orientation: int = 1, packed: int = 0, rows: int = 0,
+         colours: Sequence[int] = ()) -> bytes:
+    """``pixels``: [height, width, samples] of any numbers. ``compression``: 1, none, or 8, deflate. ``packed``: bits of
+    each sample, without a gap up to the end of a line; ``rows``: of a strip; ``colours``: of a palette."""
     height, width, samples = pixels.shape
     raw = pixels.astype(pixels.dtype.newbyteorder(order))
-    strips = [raw[..., one].tobytes() for one in range(samples)] if planes == 2 else [raw.tobytes()]
+    if packed:
+        bits_of = (pixels.reshape(height, -1, 1) >> np.arange(packed, dtype=np.uint16)[::-1]) & 1
+        raw = np.packbits(bits_of.reshape(height, -1).astype(np.uint8), axis=1)
+    rows = rows or height
+    strips = ([raw[..., one].tobytes() for one in range(samples)] if planes == 2
+              else [raw[begin:begin + rows].tobytes() for begin in range(0, height, rows)])
     strips = [zlib.compress(one) for one in strips] if compression == 8 else strips
-    bits, kind = 8 * pixels.dtype.itemsize, {"u": 1, "i": 2, "f": 3, "c": 6}[pixels.dtype.kind]
+    bits, kind = packed or 8 * pixels.dtype.itemsize, {"u": 1, "i": 2, "f": 3, "c": 6}[pixels.dtype.kind]
     tags = {256: [width], 257: [height], 258: [bits] * samples, 259: [compression], 262: [photometric],
-            273: [0] * len(strips), 274: [orientation], 277: [samples], 278: [height],
+            273: [0] * len(strips), 274: [orientation], 277: [samples], 278: [rows],
             279: [len(one) for one in strips], 284: [planes], 339: [kind] * samples}
     if extra is not None:
         tags[338] = [extra]
+    if colours:
+        tags[320] = list(colours)
     long = {256, 257, 273, 278, 279}
     begin = 8 + 2 + 12 * len(tags) + 4
     apart = sum(len(values) * (4 if tag in long else 2) for tag, values in tags.items()

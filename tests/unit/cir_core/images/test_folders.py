@@ -1,6 +1,8 @@
 """What a folder of images holds: photos, and what systems, programs and patterns keep out of a gallery."""
 
 import os
+import shutil
+import subprocess
 import unicodedata
 
 import pytest
@@ -135,11 +137,68 @@ def test_patterns_meet_names_in_either_form_of_unicode(tmp_path):
     assert "b.jpg" not in walk(tmp_path).files
 
 
+NAMES = (*"azA1_-][^! +&|~", "a1", "ab", "a_b", "a-b", "a]", "1b")
+SETS = {        # and which of the names they leave out
+    "[[:digit:]]": {"1"}, "[[:upper:]]": {"A"}, "[[:lower:]]": {"a", "z"}, "[[:alpha:]]": {"a", "z", "A"},
+    "[[:alnum:]]": {"a", "z", "A", "1"}, "[[:xdigit:]]": {"a", "A", "1"}, "[[:space:]]": {" "}, "[[:blank:]]": {" "},
+    "[[:cntrl:]]": set(), "[[:punct:]]": {"_", "-", "]", "[", "^", "!", "+", "&", "|", "~"},
+    "[![:graph:]]": {" "}, "[![:print:]]": set(), "[^[:punct:][:alpha:]]": {" ", "1"}, "a[[:digit:]]": {"a1"},
+    "[![:digit:]_][[:digit:]]": {"a1"}, "a[[:punct:]]b": {"a_b", "a-b"}, "[[:digit:]a-c]": {"1", "a"},
+    "[[:digit:]-z]": {"1", "-", "z"}, "[[:digit:][:upper:]_]": {"1", "A", "_"}, "[[:alpha:]][[:alpha:]]": {"ab"},
+    "/[[:upper:]]": {"A"}, "[[:digit:]]*": {"1", "1b"}, "[[:digit:]]b": {"1b"}, "![[:digit:]]": set(),
+    "[]]": {"]"}, "[!]-~]?": {"1b"}, "[]-]": {"]", "-"}, "[a-]": {"a", "-"}, "[-a]": {"a", "-"}, r"[\]]": {"]"},
+    r"[\^a]": {"^", "a"}, "[+--]": {"+", "-"}, "[[]": {"["}, "[[a]": {"[", "a"}, "[[:a]": {"[", "a"},
+    "[&&|]": {"&", "|"}, "[~~]": {"~"}, "[a||z]": {"a", "|", "z"}, "[!-~]b": {"1b", "ab"}, r"a\]": {"a]"},
+    r"\[": {"["}, r"[a\-z]": {"a", "-", "z"}, "[a]]": {"a]"}, "[[.a.]]": {"a]"},
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("pattern", SETS)
+def test_sets_of_characters_mean_what_they_mean_in_gitignore(tmp_path, pattern):
+    photos = made(tmp_path / "photos", *NAMES)
+    ignoring(photos, pattern)
+    assert set(NAMES) - set(walk(photos).files) == SETS[pattern]
+    if (git := shutil.which("git")) is not None:
+        where = [git, "-C", str(tmp_path / "git"), "-c", f"core.excludesFile={os.devnull}"]
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        subprocess.run([git, "init", "-q", str(tmp_path / "git")], check=True, env=ours)
+        (tmp_path / "git" / ".gitignore").write_text(f"{pattern}\n", "utf-8")
+        told = subprocess.run([*where, "check-ignore", "-z", "--stdin"], input="\0".join(NAMES), capture_output=True,
+                              text=True, env=ours)
+        assert set(filter(None, told.stdout.split("\0"))) == SETS[pattern]
+
+
+def test_no_set_of_characters_fits_a_slash(tmp_path):
+    made(tmp_path, "a/b.jpg", "a-b.jpg")
+    for pattern in ("a[!x]b.jpg", "a[+-9]b.jpg", "a[[:punct:]]b.jpg", "a[![:alpha:]]b.jpg"):
+        ignoring(tmp_path, pattern)
+        assert walk(tmp_path).files == ("a/b.jpg",)
+
+
+@pytest.mark.parametrize("comment", [
+    "# ***** sidecars *****", "#*****", "# a/**/b/**/c/**/d/**/e/**/f", "# [z-a]", "#", "   ", " " * 40, ""])
+def test_comments_and_empty_lines_are_no_patterns(tmp_path, comment):
+    made(tmp_path, "a.jpg", "b.gif")
+    ignoring(tmp_path, comment, "*.gif", comment)
+    walked = walk(tmp_path)
+    assert walked.files == ("a.jpg",)
+    assert walked.left_out == (("b.gif", "excluded by .cirqueignore, line 2"),)
+
+
 @pytest.mark.parametrize(("content", "said"), [
+    (b"\\#*a*a*a*a*a*b", "line 1: .* more than 4 stars"),
     (b"*.gif\n[z-a]\n", r"\.cirqueignore, line 2: '\[z-a\]' is not a pattern"),
     (b"!\n", "line 1: '!' is not a pattern"), (b"/\n", "line 1: '/' is not"), (b"a[\n", "line 1"), (b"a\\\n", "line 1"),
     (b"\n\nx\xff\n", "line 3: this is not UTF-8"), (b"*a*a*a*a*a*b", "line 1: .* more than 4 stars"),
     (b"#" * (2**20 + 1), "larger than a megabyte"),
+    (b"\n[[:word:]]", r"line 2: '\[\[:word:\]\]' has \[:word:\], which is no class of characters\. There are "
+                      r"\[:alnum:\], .*\[:xdigit:\]\.$"),
+    (b"a[![:digit:][:DIGIT:]]", r"line 1: .* has \[:DIGIT:\], which"), (b"[[::]]", r"line 1: .* has \[::\], which"),
+    (b"[[:alpha:]", "line 1: .* is not a pattern"), (b"[[:digit:]/]", "line 1: .* is not a pattern"),
+    (b"[]", "line 1: .* is not a pattern"), (b"[!]", "line 1: .* is not a pattern"), (b"[a-", "line 1: .* is not"),
+    (b"[a\\", "line 1: .* is not a pattern"), (b"a\0b", "line 1: .* is not a pattern"),
+    (b"[a-[:digit:]]", "line 1: .* is not a pattern"),
 ])
 def test_a_line_that_is_no_pattern_is_named(tmp_path, content, said):
     (tmp_path / "sub").mkdir()

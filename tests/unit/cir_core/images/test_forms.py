@@ -13,6 +13,7 @@ from PIL import Image, ImageCms, TiffImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images.load import open_image
+from cir_core.images.profiles import described, numbers_of, to_srgb
 from tests.fakes import picture_files as files
 from tests.fakes.picture_files import (
     ADOBE_RGB,
@@ -45,6 +46,10 @@ IN_P3, IN_ADOBE = shown(COLOUR, screen, DISPLAY_P3), shown(COLOUR, gamma(2.2), A
 ON_WHITE = [round(255 - (255 - one) * 128 / 255) for one in COLOUR]
 DEEP = WIDE.astype(np.uint16) * 257
 NUMBERS = WIDE / 255
+
+
+def of_bits(pixels: np.ndarray, bits: int) -> np.ndarray:
+    return np.rint(pixels * (2**bits - 1)).astype(np.uint16)
 
 
 def with_alpha(pixels: np.ndarray, alpha: float) -> np.ndarray:
@@ -120,6 +125,15 @@ def preview_first() -> bytes:
             Image.new("RGB", size, colour).save(writer, format="TIFF", tiffinfo=tags)
             writer.newFrame()
     return stream.getvalue()
+
+
+def bmp(bits: int, *masks: int, compression: int = 0, length: int = 40) -> bytes:
+    """Four pixels that are all zero."""
+    data = bytes(4 * max(bits, 8) // 8) + bytes(16)
+    head = struct.pack("<IiiHHIIiiII", length, 4, 1, 1, bits, 3 if masks else compression, len(data), 0, 0, 0, 0)
+    head += struct.pack(f"<{len(masks)}I", *masks)
+    head = head.ljust(length, b"\0") if length > 12 else struct.pack("<IHHHH", 12, 4, 1, 1, bits)
+    return b"BM" + struct.pack("<IHHI", 14 + len(head) + len(data), 0, 0, 14 + len(head)) + head + data
 
 
 Case = tuple[bytes | Callable[[], bytes], object]
@@ -202,6 +216,8 @@ FORMS: dict[str, list[Case]] = {
         (png(grey(DEEP), chunk(b"tRNS", struct.pack(">H", 200 * 257))), [255] * 3),
         (png(DEEP, chunk(b"tRNS", struct.pack(">3H", *(one * 257 for one in COLOUR)))), [255] * 3),
         (png(DEEP, chunk(b"tRNS", struct.pack(">3H", 1, 2, 3))), COLOUR),
+        *((png(DEEP, chunk(b"tRNS", struct.pack(">3H", *(DEEP[0, 0] + by)))), COLOUR)      # the same in 8 bits
+          for by in ((1, 0, 0), (0, 1, 0), (0, 0, -1), (9, 9, 9))),
     ],
     "16 bits": [
         (png(DEEP), COLOUR), (png(grey(DEEP)), [200] * 3),
@@ -211,6 +227,15 @@ FORMS: dict[str, list[Case]] = {
         *((tiff(grey(DEEP), 1, order=order), [200] * 3) for order in "<>"),
         *((tiff(65535 - grey(DEEP), 0, order=order), [200] * 3) for order in "<>"),
         (tiff(with_alpha(65535 - DEEP, 0), 5), COLOUR),
+    ],
+    "10, 12 and 14 bits": [
+        *((tiff(of_bits(pixels, bits), kind, order=order, packed=bits, compression=compression, rows=5), shown_as)
+          for bits in (10, 12, 14) for order in "<>" for compression in (1, 8)
+          for pixels, kind, shown_as in ((NUMBERS, 2, COLOUR), (grey(NUMBERS), 1, [200] * 3),
+                                         (grey(1 - NUMBERS), 0, [200] * 3))),
+        *((tiff(of_bits(np.ones((3, 13, samples)), bits), kind, packed=bits), [255] * 3)
+          for bits in (10, 12, 14) for samples, kind in ((1, 1), (3, 2))),
+        (tiff(with_alpha(of_bits(NUMBERS, 12), 2056), 2, packed=12, extra=2), ON_WHITE),
     ],
     "32 and 64 bits": [
         *((tiff((NUMBERS * top).astype(kind), 2, order=order), COLOUR)
@@ -231,6 +256,13 @@ FORMS: dict[str, list[Case]] = {
         (encoded(Image.new("1", (16, 16), 1), "TIFF"), [255] * 3), (encoded(PLAIN.quantize(2), "BMP"), COLOUR),
         (encoded(PLAIN.convert("LAB"), "TIFF"), COLOUR), (tiff(np.array(PLAIN.convert("YCbCr")), 6), None),
         (encoded(PLAIN, "TIFF", compression="jpeg", quality=100), COLOUR), (tiff(255 - grey(WIDE), 0), [200] * 3),
+        *((tiff(np.full((16, 16, 1), 7, np.uint8), 3, order=order, compression=compression,
+                colours=[one * times for one in COLOUR for _ in range(256)]), COLOUR)
+          for times in (1, 256, 257) for order in "<>" for compression in (1, 8)),
+        (tiff(np.full((16, 16, 1), 7, np.uint8), 3, packed=4, colours=[255] * 16 + [128] * 16 + [0] * 16),
+         (255, 128, 0)),
+        # One number over 255 is enough: the others are dark, as they say.
+        (tiff(np.full((16, 16, 1), 7, np.uint8), 3, colours=[255] * 767 + [256]), [0] * 3),
     ],
     "orientation": [
         *((turned(form, **(FLAT[form] if form != "JPEG" else {"quality": 100})), "turned") for form in FLAT),
@@ -267,6 +299,19 @@ FORMS: dict[str, list[Case]] = {
         (framed(0xC1, 12), r"is a JPEG of 12 bits"),
         (framed(0xC3), r"is a lossless JPEG, which cirque does not decode"),
         (framed(0xF7), r"is a lossless JPEG"),
+    ],
+    "BMP of other bits": [
+        (bmp(16, 0xf00, 0xf0, 0xf), r"is a BMP of a form that cirque does not decode: 16 bits a pixel, of them 4, 4 "
+                                    r"and 4 for red, green and blue\. Save it as PNG\.$"),
+        (bmp(32, 1023 << 20, 1023 << 10, 1023), "32 bits a pixel, of them 10, 10 and 10 for"),
+        (bmp(16, 0xe0, 0x1c, 0x3), "16 bits a pixel, of them 3, 3 and 2 for"),
+        (bmp(32, 0xff, 0xff00, 0xff000000, length=124), "32 bits a pixel, of them 8, 8 and 8 for"),
+        (bmp(2), "a form that cirque does not decode: 2 bits a pixel"), (bmp(64), "64 bits a pixel"),
+        (bmp(2, length=12), "2 bits a pixel"), (bmp(0, compression=4), "a JPEG inside"),
+        (bmp(0, compression=5), "a PNG inside"), (bmp(32, compression=11), "32 bits a pixel, compression 11"),
+        (bmp(16, 0, 0, 0), "is damaged"), (bmp(77), "is damaged"), (bmp(24, length=41), "is damaged"),
+        (bmp(16, 0xf800, 0x7e0, 0x1f), [0] * 3), (bmp(16, 0x7c00, 0x3e0, 0x1f), [0] * 3), (bmp(24), [0] * 3),
+        (bmp(24, length=12), [0] * 3),
     ],
     "other TIFF": [
         (tiff(NUMBERS.astype("f2"), 2), r"is a TIFF that cirque cannot decode: RGB in 3 × 16-bit floating-"),
@@ -313,7 +358,66 @@ def test_a_form_is_shown_or_refused_as_the_table_says(form, data, expected):
         assert np.abs(np.subtract(image, NOISE, dtype=int)).mean() < 12
     elif expected is not None:
         allowed = 3 if data[4:12] in (b"ftypavif", b"ftypheic", b"ftypmif1") else 2
-        assert np.abs(np.subtract(image.getpixel((12, 12)), expected)).max() <= allowed, image.getpixel((12, 12))
+        at = min(12, image.width - 1), min(12, image.height - 1)
+        assert np.abs(np.subtract(image.getpixel(at), expected)).max() <= allowed, image.getpixel(at)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("order", "<>")
+def test_numbers_are_turned_as_bytes_are(orientation, order):
+    levels = np.arange(0, 240, 10, np.uint8).reshape(4, 6, 1)      # no two are the same
+    rgb = np.concatenate([levels, levels[::-1], levels[:, ::-1]], 2)
+    for pixels, kind in ((levels, 1), (rgb, 2)):
+        expected = np.array(open_image(tiff(pixels, kind, orientation=orientation), max_megapixels=1))
+        assert expected.shape == ((6, 4, 3) if orientation > 4 else (4, 6, 3))
+        part = pixels / 255
+        forms = [(part.astype("f4"), kind, 0), (part.astype("f8"), kind, 0),
+                 ((part * (2**31 - 1)).astype("i4"), kind, 0), ((part * (2**32 - 1)).astype("u4"), kind, 0),
+                 (np.rint(part * 32767).astype("i2"), kind, 0),
+                 *((of_bits(part, bits), kind, bits) for bits in (10, 12, 14)), (of_bits(part, 16), kind, 0)]
+        if kind == 1:
+            forms += [(of_bits(1 - part, 16), 0, 0), (of_bits(1 - part, 12), 0, 12), ((1 - part).astype("f4"), 0, 0)]
+        for numbers, photometric, packed in forms:
+            for compression in (1, 8):
+                data = tiff(numbers, photometric, order=order, orientation=orientation, packed=packed,
+                            compression=compression)
+                got = np.array(open_image(data, max_megapixels=1))
+                assert got.shape == expected.shape
+                assert np.abs(got.astype(int) - expected).max() <= 1, (numbers.dtype, photometric, packed)
+
+
+def test_samples_of_12_bits_behind_a_preview():
+    """They are decoded by Pillow, the first picture of a file by OpenCV."""
+    whole = tiff(of_bits(np.full((90, 160, 1), 200 / 255), 12), 1, packed=12)
+    small = bytearray(tiff(np.zeros((9, 16, 1), np.uint8), 1))
+    begin = len(small) + len(small) % 2
+    end = 10 + 12 * struct.unpack_from("<H", small, 8)[0]
+    whole = bytearray(whole)
+    struct.pack_into("<I", small, end, begin + 8)
+    for entry in range(struct.unpack_from("<H", whole, 8)[0]):
+        at = 10 + 12 * entry
+        tag, kind, count = struct.unpack_from("<HHI", whole, at)
+        if tag == 273 or count * (4 if kind == 4 else 2) > 4:      # what lies elsewhere
+            struct.pack_into("<I", whole, at + 8, struct.unpack_from("<I", whole, at + 8)[0] + begin)
+    image = open_image(bytes(small).ljust(begin, b"\0") + bytes(whole), max_megapixels=1)
+    assert image.size == (160, 90) and image.getpixel((9, 9)) == (200, 200, 200)
+
+
+@pytest.mark.parametrize("interlaced", [False, True])
+def test_a_transparent_colour_of_16_bits_is_that_colour_alone(interlaced):
+    values = np.random.default_rng(3).integers(0x1232, 0x1236, (11, 13, 3)).astype(np.uint16)
+    clear = (0x1234, 0x1233, 0x1235)
+    data = png(values, chunk(b"tRNS", struct.pack(">3H", *clear)))
+    if interlaced:
+        passes = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+        lines = b"".join(b"\0" + line.astype(">u2").tobytes() for left, top, right, down in passes
+                         for line in values[top::down, left::right])
+        data = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 13, 11, 16, 2, 0, 0, 1))
+                + chunk(b"tRNS", struct.pack(">3H", *clear)) + chunk(b"IDAT", zlib.compress(lines))
+                + chunk(b"IEND", b""))
+    is_clear = (values == clear).all(2)
+    assert 0 < is_clear.sum() < 20
+    assert (np.array(open_image(data, max_megapixels=1)) == np.where(is_clear[..., None], 255, 0x12)).all()
 
 
 def test_the_table_has_these_forms():
@@ -335,6 +439,49 @@ def test_a_heic_without_its_extra_says_what_is_missing(monkeypatch):
     finally:
         Image.OPEN["HEIF"] = heif
     assert refusals._reads_heic()
+
+
+@pytest.mark.parametrize("rest", [
+    b"", b"\1", b"\1\xff", b"\xff\x0d", b"\0\0", b"\1\1", b"\x09\x0e", b"\1\x0d\0", b"\x09\x10" * 2, bytes(122),
+    bytes(10) + b"RGB " + bytes(200)])
+def test_a_profile_of_a_file_is_not_taken_for_numbers(rest):
+    """Those are noted as a profile that begins so."""
+    ours = described(9, 16, video=False)
+    mark = ours[:-2]
+    for mode in ("L", "RGB", "RGBA", "CMYK"):
+        assert to_srgb(mark + rest, mode) is None
+    for form in ("PNG", "JPEG"):
+        image = open_image(encoded(PLAIN, form, icc_profile=mark + rest, **FLAT[form]), max_megapixels=1)
+        assert np.abs(np.subtract(image.getpixel((12, 12)), COLOUR)).max() <= 2
+    assert to_srgb(ours, "RGB") is not None and to_srgb(ours, "CMYK") is None
+    whole = files.profile(screen, DISPLAY_P3)
+    assert to_srgb(mark + whole[len(mark):], "RGB") is None and to_srgb(whole, "RGB") is not None
+
+
+@pytest.mark.parametrize("length", [2**64 - 1, 2**63, 2**63 - 1, 2**63 + 15, 2**62, 2**40, 17])
+@pytest.mark.parametrize("kind", [b"free", b"mdat", b"uuid"])
+def test_the_length_of_a_box_that_leads_nowhere(tmp_path, length, kind):
+    path = tmp_path / "it"
+    for form in ("AVIF", "HEIF"):
+        whole = heic() if form == "HEIF" else encoded(PLAIN, form, **FLAT["AVIF"])
+        first = struct.unpack(">I", whole[:4])[0]
+        data = whole[:first] + struct.pack(">I4sQ", 1, kind, length) + whole[first:]
+        path.write_bytes(data)
+        with path.open("rb") as stream:
+            assert numbers_of(io.BytesIO(data)) is None and numbers_of(stream) is None
+        for source in (data, path):
+            with pytest.raises(ImageUnreadable):
+                open_image(source, max_megapixels=1)
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), OverflowError("too large"), MemoryError()])
+def test_colours_that_cannot_be_read_from_disk(monkeypatch, error):
+    def fail(stream):
+        raise error
+
+    monkeypatch.setattr("cir_core.images.load.numbers_of", fail)
+    with pytest.raises(ImageUnreadable, match=r"^it "):
+        open_image(encoded(PLAIN, "AVIF"), max_megapixels=1, name="it")
 
 
 def test_white_of_the_profile_stays_white():

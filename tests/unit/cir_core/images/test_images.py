@@ -240,11 +240,14 @@ _PEAK = """
              (palette, "GIF", {}),
              (rgb, "JPEG", {"icc_profile": p3}), (rgba, "PNG", {"icc_profile": p3, **quick}),
              (noise, "PNG", {"icc_profile": p3, **quick}), (rgb.convert("CMYK"), "JPEG", {"icc_profile": inks}),
-             (rgb, "no end", {}), (rgb, "high range", {}), (rgb, "floats", {})]
+             (rgb, "no end", {}), (rgb, "high range", {}), (rgb, "floats", {}),
+             (rgb, "a colour of 16 bits is clear", {})]
     made = {
         "no end": lambda image: files.encoded(image, "JPEG")[:-2],
         "high range": lambda image: files.png(np.array(image), files.chunk(b"cICP", bytes((9, 16, 0, 1)))),
-        "floats": lambda image: files.tiff((np.array(image) / 255).astype("f4"), 2)}
+        "floats": lambda image: files.tiff((np.array(image) / 255).astype("f4"), 2),
+        "a colour of 16 bits is clear": lambda image: files.png(
+            np.array(image).astype("u2") * 257, files.chunk(b"tRNS", bytes(6)))}
     found = []
     for image, form, options in kinds:
         for picture in (image.crop((0, 0, 40, 30)), image):   # what is loaded once is loaded for the first, small one
