@@ -208,6 +208,8 @@ def test_uploads_are_limited_in_size_pixels_and_type(place: Place) -> None:
     status, content = place.ask("/media/upload", "Ada", "POST", bomb)
     assert status == 422 and b"900 megapixels; the limit is" in content
     status, content = place.ask("/media/upload", "Ada", "POST", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    assert status == 422 and b"is an SVG drawing" in content
+    status, content = place.ask("/media/upload", "Ada", "POST", b"no picture at all")
     assert status == 422 and b"cannot be read as an image" in content
 
 

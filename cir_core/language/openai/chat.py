@@ -135,9 +135,10 @@ class Chat:
                 continue
             tries += 1
             if complaint.kind not in PASSING or tries > self._retries(result):
-                failure = explained(result, complaint, self._server, tries)
-                _log.warning("%s: %s", self._server.host, failure)   # administrators learn which server it was
-                raise failure
+                # Which server it was is for administrators; its words may repeat what a person wrote.
+                _log.warning("No answer from %s: %s%s", self._server.host, complaint.kind.value,
+                             f", HTTP {complaint.status}" if complaint.status else "")
+                raise explained(result, complaint, self._server, tries)
             self._pause(result, complaint, tries, call)
 
     def _retries(self, error: Fault) -> int:
