@@ -42,6 +42,7 @@ _SIDECARS = frozenset({".xmp", ".aae", ".pp3", ".dop", ".on1", ".vrd"})
 _LIBRARIES = (".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".aplibrary")   # of macOS: folders
 _ORIGINALS = frozenset({"originals", "masters"})    # in a library; all else are versions and databases
 _MOST_STARS = 4             # of a name in a pattern: matching takes a power of their number
+_MOST_LETTERS = 4096        # of a pattern, as of a path
 _MOST_BYTES = 2**20         # of a .cirqueignore
 _CLASSES = {                # of POSIX, as parts of a set of characters; those of ASCII, as in Git
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
@@ -242,6 +243,8 @@ def _rule(text: str, reason: str, where: str) -> _Rule | None:
     """None for a comment and an empty line."""
     if not text.strip() or text.startswith("#"):
         return None
+    if len(text) > _MOST_LETTERS:
+        raise GalleryError(f"{where}: a pattern has more than {_MOST_LETTERS:,} characters, and no path is as long.")
     names = text.split("/")
     if names.count("**") > _MOST_STARS or any(name.count("*") > _MOST_STARS for name in names):
         raise GalleryError(f"{where}: {quoted(text)} has more than {_MOST_STARS} stars. Use fewer.")

@@ -25,6 +25,7 @@ _OTHERS = (
 _BRANDS = {b"crx ": "a camera raw file", b"qt  ": "a video", b"isom": "a video", b"iso2": "a video", b"mp41": "a video",
            b"mp42": "a video", b"M4V ": "a video", b"avc1": "a video", b"3gp4": "a video", b"3gp5": "a video"}
 HEIC = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+_OF_PYTHON = re.compile(r"unpack|buffer|bytes-like|index out of|object |argument|attribute|NoneType|not subscriptable")
 _DEPTH = re.compile(r"cannot handle (\d{1,3})-bit")
 _FRAMES = re.compile(rb"\xff([\xc0-\xc3\xc5-\xc7\xc9-\xcb\xcd-\xcf\xf7])\0")
 _LOSSLESS = b"\xc3\xc7\xcb\xcf\xf7"
@@ -93,7 +94,9 @@ def _kind_of_bmp(stream: BinaryIO) -> str:
 
 
 def _in_brackets(why: str) -> str:
-    return f" ({why.strip().rstrip('.')})" if why.strip() else ""
+    """What a decoder says of the picture; what Python says of its program tells a person nothing."""
+    words = why.strip().rstrip(".")
+    return f" ({words})" if words and not _OF_PYTHON.search(words) else ""
 
 
 def _is_lossless(stream: BinaryIO, head: bytes) -> bool:

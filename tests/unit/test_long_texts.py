@@ -87,6 +87,7 @@ def test_every_place_that_composes_is_known() -> None:
         "cir_core/captions/captions.py",
         "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
         "web/http/file_names.py",                        # names of studies, which kept_name has bounded
+        "cir_core/images/folders.py",    # paths, and patterns of at most as many characters
         "cir_core/gallery/scan.py", "cir_core/gallery/manifest.py",   # paths and texts of whoever runs cirque
         "cir_core/language/builtin/reading/words.py",       # what clean_text has bounded, and captions
         "cir_core/language/builtin/reading/foreign.py",     # the same

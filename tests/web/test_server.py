@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
@@ -111,6 +112,7 @@ def test_a_search_whose_server_is_killed_is_offered_again(
         screen.text_field(page).fill("in red")
         screen.text_field(page).press("Enter")
         wait_for(lambda: model.in_flight > 0)
+        expect(page).to_have_url(re.compile("session="))    # it has begun since the words were typed
         process.kill()
         process.wait(PATIENCE)
         waiting.set()

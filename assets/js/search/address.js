@@ -31,7 +31,7 @@ function remember(/** @type {string} */ session) {
 
 // What the server gets when the tab is loaded again (web/search/events.py). ``search``: the one under way; one that is
 // offered on the page stays.
-const left = () => keptInTab.read(LEFT, /** @type {{ search?: object | null } | null} */ (null));
+const left = () => keptInTab.read(LEFT, /** @type {{ search?: Record<string, unknown> | null } | null} */ (null));
 export const offered = () => ($("[data-act=again]") ? left()?.search ?? null : null);
 export function keepPlace(/** @type {object | null} */ search) {
   const { session = "", turn, reference, further } = shown();

@@ -1,6 +1,7 @@
 // The query: what is typed, and where the page goes on when it has been answered.
 import { keptInTab, on } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
+import { offered } from "./address.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, shown } from "./page.js";
 import { marks } from "./results/marks.js";
@@ -46,7 +47,9 @@ let restored = false;
 function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
   restored = true;
   const typed = keptInTab.read(TYPED, { session: "", text: "" });
-  if (typed.text && !field.value && typed.session === place()) field.value = typed.text;
+  // A search that is offered again may have begun its session after the words were typed.
+  const text = String(offered()?.text ?? (typed.session === place() ? typed.text : ""));
+  if (text && !field.value) field.value = text;
 }
 
 // --- after a new drawing -------------------------------------------------------------------

@@ -195,7 +195,8 @@ def test_queries_without_a_picture_are_all_listed_and_nothing_is_made(store, tmp
     assert text.startswith("2 of 10 queries cannot be judged") and "--skip-missing" in text
     assert text.splitlines()[1:] == [
         "  cirr::8, target: gone is unavailable",
-        "  cirr::9, reference: broken is damaged: it starts like an image, but its header cannot be read",
+        "  cirr::9, reference: broken is damaged, or of a kind that cirque cannot decode: its header "
+        "cannot be read",
         "  cirr::9, target: lost is unavailable"]
     assert store.studies() == () and list(studies_folder(tmp_path).iterdir()) == []
 

@@ -191,6 +191,7 @@ def test_comments_and_empty_lines_are_no_patterns(tmp_path, comment):
     (b"*.gif\n[z-a]\n", r"\.cirqueignore, line 2: '\[z-a\]' is not a pattern"),
     (b"!\n", "line 1: '!' is not a pattern"), (b"/\n", "line 1: '/' is not"), (b"a[\n", "line 1"), (b"a\\\n", "line 1"),
     (b"\n\nx\xff\n", "line 3: this is not UTF-8"), (b"*a*a*a*a*a*b", "line 1: .* more than 4 stars"),
+    ("\u0301".encode() * 5000, "line 1: a pattern has more than 4,096 characters"),
     (b"#" * (2**20 + 1), "larger than a megabyte"),
     (b"\n[[:word:]]", r"line 2: '\[\[:word:\]\]' has \[:word:\], which is no class of characters\. There are "
                       r"\[:alnum:\], .*\[:xdigit:\]\.$"),

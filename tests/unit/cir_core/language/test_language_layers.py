@@ -243,7 +243,7 @@ def test_the_built_in_model_answers_for_a_server_that_is_away_and_says_so():
     answer = FallbackLanguageModel(Asked(raises(AWAY)), BuiltinLanguageModel()).complete(MERGE, watch)
     assert answer.query == BuiltinLanguageModel().complete(MERGE).query
     note = answer.notes[-1]
-    assert "built-in" in note and "served@host" in note and "cannot be reached" in note
+    assert "built-in" in note and "instead of served:" in note and "cannot be reached" in note
     assert watch.usage.models == ("served@host", BuiltinLanguageModel.name)
     assert watch.usage.stand_ins == (BuiltinLanguageModel.name,)
 
@@ -322,7 +322,7 @@ def test_the_note_is_given_each_time():
     model = FallbackLanguageModel(BreakerLanguageModel(inner), BuiltinLanguageModel())
     notes = {model.complete(MERGE).notes[-1] for _ in range(3)}
     assert inner.times == 1 and len(notes) == 1, "so that a turn that asks several times says it once"
-    assert "served@host" in notes.pop()
+    assert "instead of served:" in notes.pop()
 
 
 def test_routes():
