@@ -51,7 +51,8 @@ demo: $(READY)
 # make test SHUFFLE=17 runs them in another order, within files and of files; the same number, the same order.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
   $(if $(SHUFFLE),--random-order-bucket=module --random-order-seed=$(SHUFFLE))
-test: tools
+# The scripts' tools come first: two of what follows need them, and would install them at the same time.
+test: tools $(JS)/.ready
 	@rm -rf .make/spent
 	@$(MAKE) --no-print-directory -j 2 pytest beside
 
