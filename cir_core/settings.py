@@ -173,7 +173,7 @@ class Settings(BaseSettings):
 
     @property
     def framing_sites(self) -> tuple[str, ...]:
-        """Sources of the ``frame-ancestors`` policy; none: nobody may frame the app."""
+        """Sources of the ``frame-ancestors`` policy; empty: no site may."""
         return addresses.frame_ancestors(self.frame_ancestors)
 
     @property

@@ -130,5 +130,3 @@ def _tags() -> dict[str, str]:
         if repo and not name:
             found.setdefault(repo, f"{model}/{tag}")
     return found
-
-

@@ -48,7 +48,7 @@ class Weights:
 
     @property
     def licence(self) -> str:
-        """In a few words. The hub's page has it; that of the best-known weights is told here."""
+        """Its name, where that is known, and the hub's page, which has the text."""
         known = "MIT, as OpenAI's CLIP; " if self.spec.endswith("/openai") else ""
         return f"{known}see https://huggingface.co/{self.repo}"
 

@@ -29,7 +29,6 @@ LIMIT = 1.05
 #: What the bundled encoder knows; ``cirque sample measure-encoder`` makes it.
 RECORD = Path(__file__).with_name("known.safetensors")
 _CHUNK = 4096
-_RIDGE = 1.0
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class KnownGarments:
 
     def distances(self, features: Matrix, attributes: ZeroShotAttributes) -> npt.NDArray[np.float32]:
         """``[n]`` for ``features`` ``[n, dim]``."""
-        return np.asarray(np.linalg.norm((_left(features, self.weights, attributes) - self.centre) @ self.directions,
-                                         axis=1), dtype=np.float32)
+        away = unexplained(features, self.weights, attributes) - self.centre
+        return np.asarray(np.linalg.norm(away @ self.directions, axis=1), dtype=np.float32)
 
     def save(self, path: Path) -> None:
         from safetensors.numpy import save_file
@@ -63,24 +62,6 @@ def load_known(path: Path) -> KnownGarments:
     with safe_open(path, framework="numpy") as file:
         return KnownGarments((file.metadata() or {}).get("revision", ""),
                              *(file.get_tensor(name) for name in _TENSORS))
-
-
-def measured(
-    revision: str, attributes: ZeroShotAttributes, features: Matrix, held_out: Matrix
-) -> KnownGarments:
-    """The record of an encoder from vectors of garments it has seen or might have seen (``features`` ``[n, dim]``) and
-    of new ones, which set the unit (``held_out`` ``[m, dim]``)."""
-    from sklearn.covariance import LedoitWolf
-
-    read, _ = _read(features, attributes)
-    design = np.concatenate([np.ones((len(read), 1)), read], axis=1).astype(np.float64)
-    normal = design.T @ design + _RIDGE * np.eye(design.shape[1])
-    weights = np.linalg.solve(normal, design.T @ features.astype(np.float64)).astype(np.float32)
-    fitted = LedoitWolf().fit(_left(features, weights, attributes).astype(np.float64))
-    directions = np.linalg.cholesky(np.linalg.inv(fitted.covariance_)).astype(np.float32)
-    known = KnownGarments(revision, weights, fitted.location_[None].astype(np.float32), directions)
-    unit = np.float32(np.quantile(known.distances(held_out, attributes), 0.999))
-    return KnownGarments(revision, weights, known.centre, directions / unit)
 
 
 def unlike_garments(features: Matrix, encoder: TextEncoder | None) -> Mask:
@@ -109,18 +90,18 @@ def _known_of(encoder: object) -> KnownGarments | None:
     return known if known is not None and known.revision == revision else None
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _loaded(path: Path) -> KnownGarments | None:
     return load_known(path) if path.is_file() else None
 
 
-def _left(features: Matrix, weights: Matrix, attributes: ZeroShotAttributes) -> Matrix:
+def unexplained(features: Matrix, weights: Matrix, attributes: ZeroShotAttributes) -> Matrix:
     """``[n, dim + groups]``: what the reading does not explain of each vector, and how sure it is of each group."""
-    read, best = _read(features, attributes)
+    read, best = readings(features, attributes)
     return np.concatenate([features - weights[0] - read @ weights[1:], best], axis=1)
 
 
-def _read(features: Matrix, attributes: ZeroShotAttributes) -> tuple[Matrix, Matrix]:
+def readings(features: Matrix, attributes: ZeroShotAttributes) -> tuple[Matrix, Matrix]:
     """``[n, values]`` with 1 for the value of each group, and ``[n, groups]``: the best cosine of each."""
     scores = attributes.scores(features)
     codes = decided(scores)

@@ -44,6 +44,7 @@ class Composed:
     composition: Composition
     excluded: tuple[str, ...]
     stages: StageTimer
+    method: MethodSettings
 
 
 def apply_history(

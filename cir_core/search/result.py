@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from cir_core.errors import SearchError
 from cir_core.types.composition import Composition
-from cir_core.types.records import Hit, Turn, Vector
+from cir_core.types.records import Hit, MethodSettings, Turn, Vector
 
 
 @dataclass(frozen=True)
 class TurnResult:
-    """Result of one turn (see :class:`~cir_core.types.records.Turn` for the fields)."""
+    """Result of one turn (see :class:`~cir_core.types.records.Turn` for the fields). ``method``: what it was searched
+    with, if that is known."""
 
     caption: str
     merged_text: str
@@ -23,6 +24,7 @@ class TurnResult:
     target_rank: int | None
     timings_ms: Mapping[str, float]
     composition: Composition
+    method: MethodSettings | None = None
 
     @classmethod
     def of(cls, turn: Turn) -> TurnResult:

@@ -212,7 +212,7 @@ class Searcher:
         unlike = (UNLIKE,) if any(self._far.is_far(one.features) for one in own) else ()
         return TurnResult(
             made.caption, made.merged, (*left_out, *unlike, *made.notes), made.query.vector, ranked.hits, made.excluded,
-            ranked.target_rank, made.stages.milliseconds, made.composition,
+            ranked.target_rank, made.stages.milliseconds, made.composition, made.method,
         )
 
     def compose(
@@ -277,7 +277,8 @@ class Searcher:
         composition = Composition(
             base.vector, tuple(start.terms.items()), marks=marks, usage=stages.watch.usage,
             further=reference.image_ids[1:]).with_parts(kept)
-        return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages)
+        return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages,
+                        method)
 
     def adjust(
         self, found: TurnResult, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,

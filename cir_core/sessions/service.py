@@ -183,7 +183,7 @@ class SearchService:
         timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
         text = clean_text(text, required=False)
         # Settings may have changed since the session began: the turn notes it and has its own digest.
-        method, _ = searcher.able(reference, method)
+        method = found.method or method
         now = searcher.card(method)
         own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
         found = replace(found, notes=(*differences(session.protocol, now), *pointed.notes, *own))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def app(home: Path) -> Iterator[App]:
-    log = home.parent / "app.log"
-    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
+    with serving(home, home.parent / "app.log") as app:
+        yield app
+
+
+@contextmanager
+def serving(home: Path, log: Path, **settings: str) -> Iterator[App]:
+    """The app in a process of its own, over ``home``, on a free port."""
+    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", **settings)
     with log.open("w") as stream:
         process = start("app.py", environment=environment, output=stream)
     try:

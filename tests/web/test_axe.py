@@ -17,8 +17,6 @@ from annotation.accounts.service import PeopleService
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.colours import colour_gallery
-from tests.fakes.databases import environment_of
-from tests.fakes.forked import start
 from tests.fakes.people import LIGHT
 from tests.fakes.session_studies import make_session_study
 from tests.fakes.target_studies import make_target_study
@@ -26,7 +24,7 @@ from tests.web import screen
 from tests.web.adjudicating import adjudicate
 from tests.web.analysing import compared, judged, look
 from tests.web.browsing import at_rest, enter, new_context
-from tests.web.conftest import ROOT, wait_for_address
+from tests.web.conftest import ROOT, serving
 from tests.web.constructing import construct, construct_targets, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
 from tests.web.surveying import a_survey, the_sum
@@ -63,15 +61,8 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
         people.add("Olga", PASSWORD, "admin")
         people.add("Bea", PASSWORD, "annotator")
         cookie, invitation = people.sign_in("Olga", PASSWORD), f"join/{people.invite('annotator', 7, 1, 'Olga')}"
-    log = folder / "app.log"
-    with log.open("w") as stream:
-        process = start("app.py", output=stream,
-                        environment=environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"))
-    try:
-        yield Place(wait_for_address(process, log), own, cookie, invitation)
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(own, folder / "app.log") as app:
+        yield Place(app.url, own, cookie, invitation)
 
 
 class Audit:

@@ -14,12 +14,11 @@ from annotation.accounts.service import PeopleService
 from benchmarks.servers import lasting_port
 from storage.stores import open_stores
 from tests.fakes import drawn
-from tests.fakes.databases import environment_of, settings_of
-from tests.fakes.forked import start
+from tests.fakes.databases import settings_of
 from tests.fakes.people import PASSWORD
 from tests.integration.proxies import ACCESS_LOG, below_a_path
 from tests.web.browsing import at_rest, new_context, until
-from tests.web.conftest import AT_A_RELOAD, IMAGES, wait_for_address
+from tests.web.conftest import AT_A_RELOAD, IMAGES, serving
 from web.http.pages import SCREENS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
@@ -52,23 +51,15 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("below")
-    home, log, site = drawn.home(folder / "home", IMAGES), folder / "app.log", Site(lasting_port(), folder / ACCESS_LOG)
+    home, site = drawn.home(folder / "home", IMAGES), Site(lasting_port(), folder / ACCESS_LOG)
     stores = open_stores(settings_of(home))
     PeopleService(stores.people).add("Ada", PASSWORD, "admin")
     stores.close()
-    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_TRUSTED_PROXIES="127.0.0.1",
-                                 CIRQUE_PUBLIC_URL=site.at,
-                                 CIRQUE_FRAME_ANCESTORS=f"https://portal.localhost:{site.port}")
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
     frames = FRAMES.format(port=site.port, folder=folder, at=site.at)
-    try:
-        address = wait_for_address(process, log).removeprefix("http://")
-        with below_a_path(folder, address, site.port, frames):
-            yield site
-    finally:
-        process.terminate()
-        process.wait(30)
+    with (serving(home, folder / "app.log", CIRQUE_TRUSTED_PROXIES="127.0.0.1", CIRQUE_PUBLIC_URL=site.at,
+                  CIRQUE_FRAME_ANCESTORS=f"https://portal.localhost:{site.port}") as app,
+          below_a_path(folder, app.url.removeprefix("http://"), site.port, frames)):
+        yield site
 
 
 @pytest.fixture

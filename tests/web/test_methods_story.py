@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin
@@ -14,11 +15,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.fakes.chat_server import ChatServer, Reply
-from tests.fakes.databases import database_of, environment_of
-from tests.fakes.forked import start
+from tests.fakes.databases import database_of
 from tests.web import screen
 from tests.web.browsing import at_rest, new_context
-from tests.web.conftest import App, wait_for_address
+from tests.web.conftest import App, serving
 
 Open = Callable[..., Page]
 
@@ -398,16 +398,9 @@ def unreachable(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def _app(folder: Path, home: Path, **settings: str) -> Iterator[App]:
     """The app once more, over the same gallery, with a database of its own."""
-    log = folder / "app.log"
-    environment = environment_of(folder, CIRQUE_HOME=str(home), CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1",
-                                 CIRQUE_DATABASE_URL=database_of(folder), **settings)
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
-    try:
-        yield App(wait_for_address(process, log), home, log)
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(folder, folder / "app.log", CIRQUE_HOME=str(home), CIRQUE_DATABASE_URL=database_of(folder),
+                 **settings) as app:
+        yield replace(app, home=home)
 
 
 @pytest.fixture

@@ -9,25 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.databases import environment_of
-from tests.fakes.forked import start
 from tests.web.browsing import new_context
-from tests.web.conftest import wait_for_address
+from tests.web.conftest import serving
 
 PASSWORD = "correct horse"
 
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    log = tmp_path / "app.log"
-    environment = environment_of(tmp_path / "home", CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
-    try:
-        yield wait_for_address(process, log)
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(tmp_path / "home", tmp_path / "app.log") as app:
+        yield app.url
 
 
 def sign_in(page: Page, name: str, password: str = PASSWORD) -> None:

@@ -12,10 +12,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.fakes import drawn
-from tests.fakes.databases import environment_of
-from tests.fakes.forked import start
 from tests.web.browsing import at_rest, new_context
-from tests.web.conftest import AT_A_RELOAD, IMAGES, App, wait_for_address
+from tests.web.conftest import AT_A_RELOAD, IMAGES, App, serving
 
 WORDS = "in red, like a zanzibar"
 
@@ -23,17 +21,9 @@ WORDS = "in red, like a zanzibar"
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("demo")
-    home, log = drawn.home(folder / "home", IMAGES), folder / "app.log"
-    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_LOG_LEVEL="info",
-                                 CIRQUE_PUBLIC_DEMO="true", CIRQUE_DATABASE_URL="",
-                                 CIRQUE_DEMO_SEARCHES_PER_MINUTE="3")
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
-    try:
-        yield App(wait_for_address(process, log), home, log)
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(drawn.home(folder / "home", IMAGES), folder / "app.log", CIRQUE_LOG_LEVEL="info",
+                 CIRQUE_PUBLIC_DEMO="true", CIRQUE_DATABASE_URL="", CIRQUE_DEMO_SEARCHES_PER_MINUTE="3") as app:
+        yield app
 
 
 def search(page: Page, words: str) -> None:

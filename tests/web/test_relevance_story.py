@@ -14,7 +14,7 @@ from tests.fakes.colour_relevance import random_relevance
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import start
 from tests.web.browsing import at_rest, new_context
-from tests.web.conftest import App, wait_for_address
+from tests.web.conftest import App, serving, wait_for_address
 from tests.web.screen import search, shown_ids, tiles
 from tests.web.test_columns_story import choose as compare
 from tests.web.test_methods_story import choose
@@ -26,15 +26,8 @@ Open = Callable[..., Page]
 def scored(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """The app over the same home, with a relevance model of random weights."""
     folder = tmp_path_factory.mktemp("relevance")
-    log, model = folder / "app.log", random_relevance(folder / "model")
-    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_RELEVANCE=str(model))
-    with log.open("w") as stream:
-        process = start("app.py", environment=environment, output=stream)
-    try:
-        yield App(wait_for_address(process, log), home, log)
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(home, folder / "app.log", CIRQUE_RELEVANCE=str(random_relevance(folder / "model"))) as app:
+        yield app
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ ALWAYS: Mapping[str, str] = {
 
 class SecurityHeaders:
     """ASGI middleware. Headers already set are kept. ``framing``: sources of sites that may show pages, and only
-    pages, in a frame; none: nobody may."""
+    pages, in a frame; empty: no site may."""
 
     def __init__(self, app: ASGIApp, framing: Sequence[str] = ()) -> None:
         self._app, self._framing = app, " ".join(framing)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from cir_core.encoders.base import Encoder
-from cir_core.garments.known import KnownGarments, measured
-from cir_core.garments.zero_shot import attributes_of
+from cir_core.garments.known import KnownGarments, readings, unexplained
+from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.images.load import for_encoder, process_image
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.atelier.catalogue import DEFAULT_SEED
@@ -22,6 +22,7 @@ SEEN: Mapping[str, int] = {"test": 6000, "train": 2000}
 NEW: Mapping[str, int] = {"test": 1000, "val": 1000}
 NEW_SEED = 987
 _BATCH = 64
+_RIDGE = 1.0
 
 
 def measure_known(
@@ -37,6 +38,24 @@ def measure_known(
         for seed, splits in ((DEFAULT_SEED, seen), (NEW_SEED, new))
     )
     return measured(encoder.identity.revision, attributes_of(encoder), features, held_out)
+
+
+def measured(
+    revision: str, attributes: ZeroShotAttributes, features: Matrix, held_out: Matrix
+) -> KnownGarments:
+    """The record of an encoder from vectors of garments it has seen or might have seen (``features`` ``[n, dim]``) and
+    of new ones, which set the unit (``held_out`` ``[m, dim]``)."""
+    from sklearn.covariance import LedoitWolf
+
+    read, _ = readings(features, attributes)
+    design = np.concatenate([np.ones((len(read), 1)), read], axis=1).astype(np.float64)
+    normal = design.T @ design + _RIDGE * np.eye(design.shape[1])
+    weights = np.linalg.solve(normal, design.T @ features.astype(np.float64)).astype(np.float32)
+    fitted = LedoitWolf().fit(unexplained(features, weights, attributes).astype(np.float64))
+    directions = np.linalg.cholesky(np.linalg.inv(fitted.covariance_)).astype(np.float32)
+    known = KnownGarments(revision, weights, fitted.location_[None].astype(np.float32), directions)
+    unit = np.float32(np.quantile(known.distances(held_out, attributes), 0.999))
+    return KnownGarments(revision, weights, known.centre, directions / unit)
 
 
 def _vectors(encoder: Encoder, folder: Path, seed: int, split: str, count: int) -> Matrix:

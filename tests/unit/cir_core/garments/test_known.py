@@ -15,13 +15,12 @@ from cir_core.garments.known import (
     RECORD,
     knows_garments_only,
     load_known,
-    measured,
     unlike_garments,
 )
 from cir_core.garments.zero_shot import attributes_of
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, Picture
-from cir_core.sample.training.known_garments import measure_known
+from cir_core.sample.training.known_garments import measure_known, measured
 from tests.fakes.encoder import FakeEncoder
 
 

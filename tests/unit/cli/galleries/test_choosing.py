@@ -15,16 +15,9 @@ from cir_core.settings import get_settings
 from cli.galleries import choosing
 from cli.main import app
 from tests.fakes.databases import use_home
-from tests.unit.cir_core.encoders.test_weights import SPEC, Hub, content
+from tests.unit.cir_core.encoders.test_weights import SPEC, content, hub
 
-__all__ = ["content"]   # a fixture
-
-
-@pytest.fixture
-def hub(content):
-    hub = Hub(content)
-    yield hub
-    hub.close()
+__all__ = ["content", "hub"]   # fixtures
 
 
 @pytest.fixture
