@@ -33,8 +33,8 @@ class RateLimit:
         count = min(count, self._most)   # else it could never be done
         if len(taken) + count > self._most:
             wait = max(1, math.ceil(taken[len(taken) + count - self._most - 1] + _WINDOW - now))
-            raise TooManyRequests(f"This demo takes {self._most} {self._what} a minute from one visitor. Wait {wait} "
-                                  "s, then try again.", wait)
+            raise TooManyRequests(f"This demo limits {self._what} to {self._most} a minute per visitor. Wait {wait} s, "
+                                  "then try again.", wait)
         taken.extend([now] * count)
 
     def _tidy(self, now: float) -> None:

@@ -26,8 +26,9 @@ from web.middleware.cookies import BROWSER, Cookies, cookie_of
 _DAY = 86400            # seconds
 _SECRET = 32            # hex digits
 _NOT_HERE = "This demo is for searching only. There is nothing else at this address."
-# What visitors may do for each search, at most: a page of results has 60 pictures.
-_ACTIONS, _REQUESTS = 10, 100
+# What visitors may do for each search, at most: a page of results has 60 pictures. The page needs this for ten
+# searches even where fewer are allowed: it opens with pictures, and choosing one is an action.
+_ACTIONS, _REQUESTS, _FEWEST = 10, 100, 10
 _COSTLY = frozenset({"/media/find", "/media/suggestions"})   # the encoder reads what they name
 
 
@@ -90,12 +91,12 @@ class PublicDemo(AuthMiddleware):
 
 
 class Limits:
-    """``searches`` of one visitor a minute, and other requests in proportion."""
+    """``searches`` of one visitor a minute, and other requests for them."""
 
     def __init__(self, searches: int) -> None:
         self._searches = RateLimit(searches, "searches")
-        self._actions = RateLimit(searches * _ACTIONS, "actions")
-        self._requests = RateLimit(searches * _REQUESTS, "requests")
+        self._actions = RateLimit(max(searches, _FEWEST) * _ACTIONS, "actions")
+        self._requests = RateLimit(max(searches, _FEWEST) * _REQUESTS, "requests")
 
     def count(self, visitor: str, method: str, path: str) -> None:
         """Raises ``TooManyRequests``."""

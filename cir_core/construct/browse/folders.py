@@ -115,8 +115,8 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
         raise DatasetError(f"{quoted(name)} holds a symbolic link ({links[0]}), which is not followed. Put the file "
                            "itself there.")
     if others:
-        raise DatasetError(f"{quoted(name)} holds {others[0]}, which is no file but a folder, a pipe or a device. "
-                           "Remove it, or put the file itself there.")
+        raise DatasetError(f"{quoted(name)} holds {others[0]}, which is not a regular file but a folder, a pipe or a "
+                           "device. Remove it, or put the file itself there.")
     if not known:
         if is_half_made(folder) and not is_locked(folder):
             raise DatasetError(f"The construction of {quoted(name)} ended before anything of it was kept: the disk may "

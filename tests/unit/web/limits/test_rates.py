@@ -22,7 +22,7 @@ def test_so_many_in_any_minute() -> None:
         clock.now = 1000 + at
         limit.take("Ada")
     clock.now = 1030
-    with pytest.raises(TooManyRequests, match=r"3 searches a minute.*Wait 30 s") as refused:
+    with pytest.raises(TooManyRequests, match=r"searches to 3 a minute.*Wait 30 s") as refused:
         limit.take("Ada")
     assert refused.value.seconds == 30
     limit.take("Bob")                  # another visitor has a minute of their own
