@@ -4,7 +4,9 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -156,14 +158,45 @@ def test_a_room_stands_above_all_that_it_imports(package):
             assert here == there or floors[here] < floors[there], f"{name} imports {other}"
 
 
-def test_no_circle_of_files():
-    left = {name: set(imported) for name, imported in graph().items()}
-    while free := [name for name, imported in left.items() if not imported]:
-        for name in free:
-            del left[name]
-        for imported in left.values():
-            imported.difference_update(free)
-    assert not left, f"these import each other, or stand above such a circle: {sorted(left)}"
+SCRIPT_IMPORT = re.compile(r"""^\s*(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"  |  ^\s*import\s+"([^"]+)"
+                           |  \bimport\("([^"]+)"\)""", re.MULTILINE | re.VERBOSE)
+
+
+@cache
+def script_graph() -> dict[str, set[str]]:
+    """Which script imports which, from the root, also when it is needed only; comments are left out."""
+    folder = ROOT / "assets" / "js"
+    found = {}
+    for path in folder.rglob("*.js"):
+        code = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
+        named = (next(filter(None, names)) for names in SCRIPT_IMPORT.findall(code))
+        found[path.relative_to(ROOT).as_posix()] = {
+            (path.parent / name).resolve().relative_to(ROOT).as_posix() for name in named if name.startswith(".")}
+    return found
+
+
+@pytest.mark.parametrize(("imports_of", "separator"), [(graph, "."), (script_graph, "/")], ids=["python", "scripts"])
+def test_no_circle_among_the_children_of_any_folder(imports_of, separator):
+    """Files and folders alike: whoever reads one may leave out those above it."""
+    children = defaultdict(lambda: defaultdict(set))
+    for name, imported in imports_of().items():
+        for other in imported:
+            here, there = name.split(separator), other.split(separator)
+            pairs = enumerate(zip(here, there, strict=False))
+            depth = next((at for at, (one, two) in pairs if one != two), 0)
+            if depth:
+                children[separator.join(here[:depth])][here[depth]].add(there[depth])
+    for folder, below in children.items():
+        try:
+            TopologicalSorter(below).prepare()
+        except CycleError as error:
+            pytest.fail(f"{folder}: {' <- '.join(error.args[1])}")
+
+
+def test_scripts_are_followed():
+    assert "assets/js/shared/common.js" in script_graph()["assets/js/annotate/main.js"]
+    assert "assets/js/annotate/survey/main.js" in script_graph()["assets/js/annotate/main.js"]   # when it is needed
+    assert all(other in script_graph() for imported in script_graph().values() for other in imported)
 
 
 def test_the_picture_in_the_docs_is_of_these_rooms():

@@ -2,5 +2,5 @@
 
 :mod:`~annotation.analysis.records` has the records of reports, :mod:`~annotation.analysis.validity.report` and
 :mod:`~annotation.analysis.preference.report` compute a study's report, and
-:mod:`~annotation.analysis.rendering.documents` writes it.
+:mod:`~annotation.analysis.documents` writes it.
 """

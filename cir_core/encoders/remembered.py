@@ -25,9 +25,9 @@ def usual_encoder(home: Path) -> str:
         return parse_spec(spec).text if isinstance(spec, str) else BUNDLED
     except FileNotFoundError:
         return BUNDLED
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, CirqueError) as error:
-        _log.warning("%s cannot be read, and is ignored: choose again with 'cirque encoders default NAME'. %s",
-                     kept_in(home), error)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, CirqueError):
+        _log.warning("%s cannot be read, and is ignored: choose again with 'cirque encoders default NAME'",
+                     kept_in(home))
         return BUNDLED
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cir_core.datasets.files.mbeir_writing import write_mbeir
+from cir_core.datasets.mbeir_writing import write_mbeir
 from cir_core.datasets.readers.qrels import write_qrels
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError

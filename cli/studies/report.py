@@ -243,7 +243,7 @@ def _working(text: str) -> Iterator[None]:
 
 def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
     """Print the report, or its JSON, once its files are written."""
-    from annotation.analysis.rendering.documents import report_file, report_files
+    from annotation.analysis.documents import report_file, report_files
     from cli.tables.report_tables import print_report
 
     if to is not None:

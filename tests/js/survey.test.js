@@ -1,7 +1,7 @@
 // Answers to "which of the two sets is better?".
 import assert from "node:assert/strict";
 import test from "node:test";
-import { doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "../../assets/js/survey/answer.js";
+import { doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "../../assets/js/annotate/survey/answer.js";
 
 const PAGE = { set_names: ["Set A", "Set B"], allow_tie: false, reason_limit: 8, form_size: 10, questions: { preferred: "Which set is better?" } };
 const rated = (a, b) => rate(rate(start(), "A", a), "B", b);

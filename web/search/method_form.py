@@ -7,7 +7,7 @@ from typing import Any
 from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.steps import sections
 from cir_core.types.methods import MethodSettings
-from web.search.actions.parts import Data, fraction_of, one_of, text_of, whole_of
+from web.search.inputs import Data, fraction_of, one_of, text_of, whole_of
 
 
 def fieldsets(method: MethodSettings) -> list[dict[str, Any]]:

@@ -11,13 +11,13 @@ import numpy as np
 
 from annotation.analysis.planning.answer_model import alpha_width
 from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
-from annotation.analysis.preference.answer_rows import AnswerRows, answer_rows
 from annotation.analysis.preference.metric_reports import compared
 from annotation.analysis.preference.recall import recall_scores
 from annotation.analysis.preference.report import K, answers_that_count
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.analysis.statistics.agreement import ALPHA, FLEISS, agreement_draws, pooled_statistics
+from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE, shared_with_interval
 from annotation.analysis.statistics.fleiss import fleiss, fleiss_with_interval
 from annotation.analysis.statistics.krippendorff import krippendorff

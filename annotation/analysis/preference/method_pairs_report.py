@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import over_draws
-from annotation.analysis.preference.paired_answers import Meetings, Values, drawn_sums
 from annotation.analysis.records import Estimate, MethodPair, Options
+from annotation.analysis.statistics.answer_rows import over_draws
+from annotation.analysis.statistics.paired_answers import Meetings, Values, drawn_sums
 from annotation.preference.method_results import PairResult, method_results
 from annotation.preference.quality import share
 from annotation.records import Item, Judgement
@@ -23,7 +23,7 @@ _SUMS = 6
 def method_pairs(
     items: Iterable[Item], judgements: Sequence[Judgement], paired: Meetings, options: Options
 ) -> tuple[MethodPair, ...]:
-    """Pairs by name. ``paired``: :func:`annotation.analysis.preference.paired_answers.meetings` of ``judgements``."""
+    """Pairs by name. ``paired``: :func:`annotation.analysis.statistics.paired_answers.meetings` of ``judgements``."""
     places = {name: place for place, name in enumerate(paired.methods)}
     count = len(places)
     lower, higher = np.minimum(paired.one, paired.two), np.maximum(paired.one, paired.two)

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.preference.simulated_raters import SimulatedAnswers, Values
 from annotation.analysis.records import Estimate, Options
+from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.correlation import RatedSets, spearman, spearman_draws
 from annotation.analysis.statistics.rates import Compared, Form, support, support_draws
 from cir_core.errors import StudyError

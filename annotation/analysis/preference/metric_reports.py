@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import AnswerRows
 from annotation.analysis.records import MetricReport, MetricScores, MetricTest, Options
 from annotation.analysis.statistics import rates
+from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.correlation import RatedSets, kendall, shapiro, spearman
 from annotation.analysis.statistics.metric_tests import compare_metrics
 from annotation.analysis.statistics.rates import Compared

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from annotation.analysis.preference.answer_rows import drawn_whole
 from annotation.analysis.records import (
     Estimate,
     MetricReport,
@@ -13,6 +12,7 @@ from annotation.analysis.records import (
     Section,
 )
 from annotation.analysis.rendering.report_parts import each, of_share, reasons, values
+from annotation.analysis.statistics.answer_rows import drawn_whole
 from cir_core.reports.columns import count, number, p_value, ranged, text
 from cir_core.reports.figures import Series, dots
 

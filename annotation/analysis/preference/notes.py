@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from annotation.analysis.preference.answer_rows import AnswerRows
 from annotation.analysis.preference.shared_answers import shared_questions
 from annotation.analysis.records import MetricScores, Options, StudyAnswers
+from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE
 from annotation.preference.quality import flagged
 from annotation.records import Judgement

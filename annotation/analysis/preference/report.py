@@ -13,18 +13,18 @@ import numpy as np
 
 from annotation.analysis.about import about
 from annotation.analysis.people import raters
-from annotation.analysis.preference.answer_rows import AnswerRows, answer_rows, over_draws
 from annotation.analysis.preference.method_pairs_report import method_pairs
 from annotation.analysis.preference.metric_reports import metric_report, metric_tests
 from annotation.analysis.preference.notes import preference_notes
-from annotation.analysis.preference.paired_answers import meetings
 from annotation.analysis.preference.recall import recall_scores
 from annotation.analysis.preference.shared_answers import preference_alpha, ratings_alpha, shared_questions
 from annotation.analysis.records import Estimate, MetricScores, Options, PreferenceReport, Selection, StudyAnswers
 from annotation.analysis.selection import select
+from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, over_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
 from annotation.analysis.statistics.correlation import shapiro
+from annotation.analysis.statistics.paired_answers import meetings
 from annotation.preference.answers import RATINGS, contradicts
 from annotation.preference.exclusion import Removed, Rules, apply_rules, rules_of
 from annotation.preference.quality import flagged, people_quality, side_bias

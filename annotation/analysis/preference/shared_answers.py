@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotation.analysis.preference.answer_rows import AnswerRows
 from annotation.analysis.records import Estimate, Options, Scale
 from annotation.analysis.statistics import krippendorff
 from annotation.analysis.statistics.agreement import ALPHA, pooled_statistics
+from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.matrix import Codes, Ratings
 

@@ -13,8 +13,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.records import Correlation, Estimate, Normality, Options
+from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.bootstrap import weights
 
 LEAST = 3

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.records import Estimate, MetricTest, Options
+from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
 
 _TINY = 1e-10           # far above rounding errors, far below a step of a difference

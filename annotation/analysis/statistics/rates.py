@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.records import Estimate, Options, Rate
+from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.preference.quality import share
 

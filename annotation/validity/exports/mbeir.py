@@ -21,7 +21,7 @@ from annotation.validity.labels import FinalLabel
 from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import SOLVED, UNSOLVED
 from cir_core.audit.circus.circus_form import as_json
-from cir_core.datasets.files.mbeir_writing import query_record
+from cir_core.datasets.mbeir_writing import query_record
 from cir_core.datasets.readers.mbeir import usual_mode
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import StudyError

@@ -35,7 +35,7 @@ async function opened(/** @type {HTMLElement} */ element) {
       const desk = await deskOf(name);
       const go = { body, slot, me, name, others };
       if (desk.study.kind === "preference") { // begins with its guidelines
-        return (await import("../survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
+        return (await import("./survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
       }
       if (desk.joined) return openDesk({ ...go, desk });
       const first = await beginScreen(desk, { others, join: async () => {

@@ -1,6 +1,5 @@
 // What is looked at: a benchmark, its filters, a search, an order. All of it is in the address, so that a link opens the same view.
-import { TARGETS_SHOWN, TARGET_SORTS, LARGEST_THRESHOLD } from "./targets/words.js";
-import { SORTS, STAGES } from "./words.js";
+import { LARGEST_THRESHOLD, SORTS, STAGES, TARGETS_SHOWN, TARGET_SORTS } from "./words.js";
 
 export const USUAL = { epsilon: "30", tau: "0.8", threshold: "0.85", subset: "", show: "all", q: "", sort: "constructed", order: "up" };
 const NAMES = /** @type {(keyof typeof USUAL)[]} */ (Object.keys(USUAL));

@@ -11,6 +11,13 @@ export const DROPS = { success: "no target was found", "multi-turn": "turn 1 fou
 export const SORTS = { constructed: "As constructed", turns: "Turns", rank: "Final rank", regression: "Biggest rank regression", similarity: "Highest text similarity",
   naturalness: "Naturalness", coherence: "Coherence", progress: "Progress", redundancy: "Low redundancy", overall: "Overall" };
 
+// Of queries with targets.
+/** @type {Record<string, string>} */
+export const TARGETS_SHOWN = { all: "All", with: "With targets", without: "Without targets", several: "Three targets and more", lost: "Original target is none" };
+/** @type {Record<string, string>} */
+export const TARGET_SORTS = { constructed: "As constructed", targets: "Number of targets", lowest: "Lowest confidence of a target", original: "Confidence of the original target" };
+export const LARGEST_THRESHOLD = 1;
+
 /** @type {Record<string, [string, string]>} */
 const STATES = { running: ["Running", "unsure"], stopped: ["Stopped", "warn"], finished: ["Finished", "on"], unreadable: ["Cannot be read", "warn"] };
 export const stateChip = (/** @type {string} */ state) => chip(...(STATES[state] ?? [state, ""]));

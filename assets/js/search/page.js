@@ -7,6 +7,7 @@ export const $$ = (selector, root = document) => [...root.querySelectorAll(selec
 export const shown = () => $(".cq-state")?.dataset ?? {};
 /** @type {() => string[]} */
 export const further = () => JSON.parse(shown().further || "[]"); // references beside the first
+export const queryField = () => $("textarea#cq-text");
 export const targetOpen = () => $("#results .cq-grid")?.dataset.target === "open";
 /** A part of a panel that the server fills later. @type {(place: HTMLElement, html: string) => void} */
 export const fillIn = (place, html) => {

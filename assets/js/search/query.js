@@ -3,12 +3,10 @@ import { keptInTab, on } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
 import { offered } from "./address.js";
 import { closeDrawers } from "./drawers.js";
-import { $, narrow, shown } from "./page.js";
+import { $, narrow, queryField, shown } from "./page.js";
 import { marks } from "./results/marks.js";
 import { nextReference } from "./results/next.js";
 import { folded, perRow, selected, tiles } from "./results/selection.js";
-
-export const queryField = () => $("textarea#cq-text");
 
 let asked = /** @type {FormDataEntryValue | null} */ (null);
 on("submit", (event) => {

@@ -57,7 +57,7 @@ def _read(home: Path) -> dict[str, Any]:
         content = json.loads(kept_in(home).read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError) as error:
-        _log.warning("%s cannot be read, and is ignored: run 'cirque models check' again. %s", kept_in(home), error)
+    except (OSError, ValueError, RecursionError):
+        _log.warning("%s cannot be read, and is ignored: run 'cirque models check' again", kept_in(home))
         return {}
     return content if isinstance(content, dict) else {}

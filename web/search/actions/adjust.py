@@ -9,7 +9,8 @@ from cir_core.errors import SearchError, Stopped, UnknownSession
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Composition, Marks
 from web.http.long_actions import LiveWatch
-from web.search.actions.parts import Action, Data, session_of, shown, text_of
+from web.search.actions.parts import Action, session_of, shown
+from web.search.inputs import Data, text_of
 from web.search.presenters.step import Change
 from web.search.presenters.steps import presenters
 from web.search.view import UiState

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cir_core.index.near_duplicates import check_fold
 from cir_core.sessions.service import SearchService
-from web.search.actions.parts import Action, Data, number_of, one_of, text_of
+from web.search.actions.parts import Action
+from web.search.inputs import Data, number_of, one_of, text_of
 from web.search.view import UiState
 
 

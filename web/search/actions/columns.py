@@ -12,7 +12,8 @@ from cir_core.methods.declared import Method, find_method
 from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
-from web.search.actions.parts import WALL, Begin, Data, fresh, starting, text_of
+from web.search.actions.parts import WALL, Begin, fresh, starting
+from web.search.inputs import Data, text_of
 from web.search.view import UiState
 from web.services import Services
 

@@ -2,64 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from cir_core.errors import SearchError
 from cir_core.sessions.service import SearchService
-from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
+from web.search.inputs import Data, text_of
 from web.search.view import UiState
 from web.services import Services
 
 WALL = 24
 
-Data = Mapping[str, Any]
 Action = Callable[[SearchService, UiState, Data], UiState]
 Begin = Callable[[Services, UiState, Data], tuple[LiveWatch, Callable[[], UiState]]]
-
-
-def text_of(data: Data, key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def number_of(data: Data, key: str) -> float:
-    """Raises ``SearchError`` for anything that is no finite number."""
-    try:
-        value = float(data.get(key, "nan"))
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise SearchError(f"{key} must be a number.")
-    return value
-
-
-def fraction_of(data: Data, key: str, most: float = 1, least: float = 0) -> float:
-    """A number from ``least`` to ``most``."""
-    value = number_of(data, key)
-    if not least <= value <= most:
-        raise SearchError(f"{key} is {value:g}; it goes from {least:g} to {most:g}.")
-    return value
-
-
-def whole_of(data: Data, key: str, least: float, most: float) -> int:
-    """A whole number from ``least`` to ``most``."""
-    value = number_of(data, key)
-    if value != int(value) or not least <= value <= most:
-        raise SearchError(f"{key} is {value:g}; it is a whole number from {least} to {most}.")
-    return int(value)
-
-
-def one_of(allowed: Collection[str], value: str) -> str:
-    """``value``, which is one of ``allowed``."""
-    if value not in allowed:
-        raise SearchError(f"{quoted(value)} is not one of {', '.join(allowed)}.")
-    return value
 
 
 def propose(service: SearchService, view: UiState) -> UiState:

@@ -12,7 +12,8 @@ from cir_core.methods.references import check_further
 from cir_core.sessions.service import SearchService
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Cut
-from web.search.actions.parts import Action, Data, starting, text_of
+from web.search.actions.parts import Action, starting
+from web.search.inputs import Data, text_of
 from web.search.view import UiState
 
 CUTS_KEPT = 50

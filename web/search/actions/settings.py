@@ -12,7 +12,8 @@ from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import sections
 from cir_core.relevance.configured import problem_of
 from cir_core.types.records import MethodSettings
-from web.search.actions.parts import WALL, Data, fresh, number_of, one_of, propose, text_of
+from web.search.actions.parts import WALL, fresh, propose
+from web.search.inputs import Data, number_of, one_of, text_of
 from web.search.method_form import changes_of
 from web.search.view import UiState
 from web.services import Services

@@ -7,7 +7,8 @@ from dataclasses import replace
 from cir_core.errors import SearchError
 from cir_core.sessions.service import SearchService
 from cir_core.support.texts import quoted
-from web.search.actions.parts import Data, fresh, session_of, text_of
+from web.search.actions.parts import fresh, session_of
+from web.search.inputs import Data, text_of
 from web.search.view import UiState
 
 

@@ -8,7 +8,7 @@ from cir_core.errors import SearchError
 from cir_core.methods.guidance import Aspect, Unclear
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import Turn
-from web.search.actions.parts import Data
+from web.search.inputs import Data
 from web.search.presenters.step import Change, Dict, StepPresenter
 
 

@@ -11,7 +11,7 @@ from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment, Composition, ReflectionRound
 from cir_core.types.records import Turn
 from web.http.long_actions import Progress
-from web.search.actions.parts import Data
+from web.search.inputs import Data
 from web.search.presenters.results import Captions, Dict, media_url, milliseconds, tile
 from web.search.presenters.step import StepPresenter
 

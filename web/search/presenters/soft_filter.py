@@ -12,7 +12,7 @@ from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import Turn
-from web.search.actions.parts import Data, fraction_of
+from web.search.inputs import Data, fraction_of
 from web.search.presenters.step import Change, Dict, StepPresenter
 
 ROWS = (

@@ -9,7 +9,7 @@ from typing import Any
 from cir_core.methods.step import Step
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import Turn
-from web.search.actions.parts import Data
+from web.search.inputs import Data
 from web.search.method_form import changes_of, fields_of
 
 Dict = dict[str, Any]

@@ -1,7 +1,7 @@
 // The candidates as a grid: each with its image and three marks. What is chosen lives outside: ``act`` asks for a change
 // and ``draw`` shows the answer.
 import { h } from "../../shared/common.js";
-import { createChoice } from "../../survey/choice.js";
+import { createChoice } from "../choice.js";
 import { enlarge } from "../../shared/large.js";
 import { imageOf } from "../../shared/pictures.js";
 

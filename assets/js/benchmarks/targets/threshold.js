@@ -1,8 +1,7 @@
 // The slider for the threshold, what it makes of all queries, and the histogram of their targets.
-import { LARGEST_THRESHOLD } from "./words.js";
 import { USUAL } from "../address.js";
 import { createSlider } from "../filters.js";
-import { decimals } from "../words.js";
+import { LARGEST_THRESHOLD, decimals } from "../words.js";
 import { h } from "../../shared/elements.js";
 import { count, percent, plural } from "../../studies/words.js";
 

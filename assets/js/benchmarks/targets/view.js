@@ -1,11 +1,11 @@
 // Queries with all their targets: SoFT’s stage 1, at any threshold.
 import { createQuery } from "./query.js";
 import { createThreshold } from "./threshold.js";
-import { TARGETS_SHOWN, TARGET_SORTS } from "./words.js";
 import { PAGE, wantedTargets } from "../address.js";
 import { createKeys } from "../keys.js";
 import { createLoading, downloadButton, frame, openInSearch } from "../frame.js";
 import { createTools } from "../tools.js";
+import { TARGETS_SHOWN, TARGET_SORTS } from "../words.js";
 import { api, h, say } from "../../shared/common.js";
 import { ago, count, plural } from "../../studies/words.js";
 /** @import { Screen, Shown } from "../main.js" */

@@ -1,14 +1,9 @@
 // The words of queries with targets, and their numbers.
 import { count } from "../../studies/words.js";
 
-/** @type {Record<string, string>} */
-export const TARGETS_SHOWN = { all: "All", with: "With targets", without: "Without targets", several: "Three targets and more", lost: "Original target is none" };
-/** @type {Record<string, string>} */
-export const TARGET_SORTS = { constructed: "As constructed", targets: "Number of targets", lowest: "Lowest confidence of a target", original: "Confidence of the original target" };
 /** Where a candidate came from. @type {Record<string, string>} */
 export const GROUPS = { caption_query: "first sentence", joined_query: "both sentences", tg_img: "target’s image" };
 
-export const LARGEST_THRESHOLD = 1;
 /** Two to four decimals: "0.85", "0.8495". A rounder number could be on the other side of the threshold. */
 export const confidence = (/** @type {number | null} */ number) => (number === null ? "–" : number.toFixed(4).replace(/0{1,2}$/, ""));
 /** How many of the confidences, the lowest first, are targets. @param {number[]} confidences @param {number} threshold */

@@ -2,8 +2,7 @@
 import { on, token } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
 import { closeDrawers } from "../drawers.js";
-import { $, $$ } from "../page.js";
-import { queryField } from "../query.js";
+import { $, $$, queryField } from "../page.js";
 import { marks } from "./marks.js";
 import { nextReference } from "./next.js";
 

@@ -16,9 +16,9 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from annotation.analysis.compose import compose
+from annotation.analysis.documents import report_file
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Options
-from annotation.analysis.rendering.documents import report_file
 from annotation.preference.answers import Preference
 from annotation.preference.survey.texts import load_survey, newest_survey
 from annotation.records import StudyPlan

@@ -7,7 +7,7 @@ from PIL import Image
 
 from cir_core.datasets.files.crops import padded_crop, write_crop
 from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.mbeir_writing import write_mbeir
+from cir_core.datasets.mbeir_writing import write_mbeir
 from cir_core.datasets.readers.genecis import TASKS, read_benchmark
 from cir_core.errors import DatasetError
 from cir_core.registry.checking import check

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.files.mbeir_writing import write_mbeir
+from cir_core.datasets.mbeir_writing import write_mbeir
 from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError

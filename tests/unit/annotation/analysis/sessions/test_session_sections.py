@@ -7,8 +7,8 @@ import json
 import pytest
 
 from annotation.analysis.compose import compose
+from annotation.analysis.documents import report_file, report_files
 from annotation.analysis.records import Options
-from annotation.analysis.rendering.documents import report_file, report_files
 from tests.fakes.session_ratings import QUESTIONS, a_model, a_session, session_answers
 
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
 from annotation.analysis.compose import compose
+from annotation.analysis.documents import report_files
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.analysis.rendering.documents import report_files
 from annotation.analysis.targets import thresholds
 from annotation.analysis.targets.agreement import Marks, mark_agreement
 from annotation.analysis.targets.report import target_report

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.preference.answer_rows import AnswerRows
 from annotation.analysis.records import Options, Resample
+from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.records import Item
 

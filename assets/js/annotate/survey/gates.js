@@ -1,5 +1,5 @@
 // What stands before the next question, and going past it.
-import { ApiProblem, api, createGuard, messageOf, say, token } from "../shared/common.js";
+import { ApiProblem, api, createGuard, messageOf, say, token } from "../../shared/common.js";
 import { checkPage, consentPage, guidelinesPage } from "./pages.js";
 
 const WRONG = "That was not correct. Take your time: here is another one.";

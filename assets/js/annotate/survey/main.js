@@ -1,17 +1,17 @@
 // One person in one preference study: what stands before the questions, the questions, the end.
-import { api, createGuard, say, setKeys, style, toast } from "../shared/common.js";
-import { remember } from "../annotate/begin.js";
-import { createClock } from "../annotate/work/clock.js";
-import { endScreen } from "../annotate/end.js";
-import { createWork } from "../annotate/work/main.js";
-import { fetchAhead } from "../shared/pictures.js";
+import { api, createGuard, say, setKeys, style, toast } from "../../shared/common.js";
+import { remember } from "../begin.js";
+import { createClock } from "../work/clock.js";
+import { endScreen } from "../end.js";
+import { createWork } from "../work/main.js";
+import { fetchAhead } from "../../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
 import { createGates } from "./gates.js";
 import { keysOf, listen } from "./keys.js";
 import { codeBox, openGuidelines } from "./pages.js";
 import { sharp } from "./set.js";
 import { createSurveyView } from "./view.js";
-/** @import { Refused } from "../annotate/work/sending.js" */
+/** @import { Refused } from "../work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
 
 const LOOKED_S = 2; // so long a look at a question is worth keeping
@@ -21,7 +21,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
   const clock = createClock(), justShown = createGuard();
-  const work = /** @type {import("../annotate/work/main.js").Work<Preference>} */ (
+  const work = /** @type {import("../work/main.js").Work<Preference>} */ (
     createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });

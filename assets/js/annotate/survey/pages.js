@@ -1,7 +1,7 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
-import { closer, copy, dialog, h, kbd, once, tellIn } from "../shared/common.js";
-import { createChoice } from "./choice.js";
+import { closer, copy, dialog, h, kbd, once, tellIn } from "../../shared/common.js";
+import { createChoice } from "../choice.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 

@@ -1,7 +1,7 @@
 // One of the two sets: its pictures in a row, and the scale on which it is rated as a whole.
-import { h, kbd, tellIn } from "../shared/common.js";
-import { imageOf } from "../shared/pictures.js";
-import { createChoice } from "./choice.js";
+import { h, kbd, tellIn } from "../../shared/common.js";
+import { imageOf } from "../../shared/pictures.js";
+import { createChoice } from "../choice.js";
 
 const SHARP = 1.3; // pixels of the screen for one of the page, from which on small pictures are not enough
 

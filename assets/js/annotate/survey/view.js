@@ -1,9 +1,9 @@
 // The layout of a question: what is looked for, the two sets, and which of them is better.
-import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
-import { createFoot, createWhere } from "../annotate/parts.js";
-import { enlarge } from "../shared/large.js";
-import { imageOf } from "../shared/pictures.js";
-import { createChoice } from "./choice.js";
+import { h, icon, kbd, stay, tellIn } from "../../shared/common.js";
+import { createFoot, createWhere } from "../parts.js";
+import { enlarge } from "../../shared/large.js";
+import { imageOf } from "../../shared/pictures.js";
+import { createChoice } from "../choice.js";
 import { KEY_OF_MARK } from "./keys.js";
 import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";

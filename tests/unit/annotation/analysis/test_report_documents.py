@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from annotation.analysis import documents
 from annotation.analysis.compose import whole_report
+from annotation.analysis.documents import html, markdown, report_file, report_files
 from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import ReportColumn, ReportTable, Section, Selection
-from annotation.analysis.rendering import documents
-from annotation.analysis.rendering.documents import html, markdown, report_file, report_files
 from annotation.analysis.validity.report_sections import validity_sections
 from cir_core.reports.figures import MatrixCell, matrix
 from tests.fakes import reports

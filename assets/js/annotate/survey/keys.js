@@ -1,5 +1,5 @@
 // The keys of the survey: the list that "?" shows, and who gets them.
-import { dialogOpen, typing } from "../shared/common.js";
+import { dialogOpen, typing } from "../../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
 
 export const KEY_OF_MARK = /** @type {Record<Mark, string>} */ ({ either: "i", image: "i", text: "t" });
