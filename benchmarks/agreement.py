@@ -122,14 +122,14 @@ def _furthest(ours: AgreementDraws, theirs: list[list[float]]) -> float:
 
 
 def _tables(answers: StudyAnswers) -> list[Ratings]:
-    from annotation.analysis.validity.verdicts import verdicts
+    from annotation.kinds.validity.report.verdicts import verdicts
 
     found = verdicts(answers)
     return [found.ratings(key) for key in found.keys]
 
 
 def _load(home: Path, name: str) -> StudyAnswers:
-    from annotation.analysis.loading import load_answers
+    from annotation.kinds.loading import load_answers
     from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
@@ -139,9 +139,9 @@ def _load(home: Path, name: str) -> StudyAnswers:
 
 def _make(home: Path, name: str, people: int, items: int) -> None:
     """Write annotator files and import them. An item has a true answer, which each person sometimes misses."""
-    from annotation.validity.circus import read_circus_users
-    from annotation.validity.circus.form import FLAGS
-    from annotation.validity.create import import_circus_study
+    from annotation.kinds.validity.circus import read_circus_users
+    from annotation.kinds.validity.circus.form import FLAGS
+    from annotation.kinds.validity.create import import_circus_study
     from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
@@ -165,8 +165,8 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
 
 def _child(home: Path, name: str, repeats: int, draws: int) -> None:
     """Milliseconds of a tiny report that loads the libraries, and of each later one; memory of the first later one."""
-    from annotation.analysis.validity.report import validity_report
-    from annotation.analysis.validity.report_json import validity_json
+    from annotation.kinds.validity.report.as_json import validity_json
+    from annotation.kinds.validity.report.report import validity_report
 
     def report(of: str) -> float:
         started = perf_counter()

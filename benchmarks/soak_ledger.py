@@ -118,7 +118,7 @@ def stored_in(home: Path, database: str = "") -> Stored:
     """Contents of ``database`` (none: the file in ``home``) and the folders of ``home``."""
     from sqlalchemy import select
 
-    from annotation.preference.answers import as_shown
+    from annotation.kinds.preference.answers import as_shown
     from cir_core.images.uploads import UploadFolder
     from storage.backups.integrity import inspect_database
     from storage.engine.database import reading

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
-from annotation.preference.survey.plan import SurveyLayout, survey_places
-from annotation.preference.survey.texts import newest_survey
+from annotation.kinds.preference.survey.plan import SurveyLayout, survey_places
+from annotation.kinds.preference.survey.texts import newest_survey
 from annotation.records import Item, Seat, Study, StudyEvent, StudyImage, StudyPlan
 
 QUESTIONS, FORMS = 50, 2     # per person and study, as in HS-FashionIQ

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer.main
 
-from annotation.validity.exports.columns import item_table, judgement_table
-from annotation.validity.rubric import newest_rubric
+from annotation.kinds.validity.exports.columns import item_table, judgement_table
+from annotation.kinds.validity.rubric import newest_rubric
 from cir_core.settings import Settings
 from cli.main import app
 from tests.fakes.study_records import STUDY

@@ -106,8 +106,7 @@ ROOMS = {
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
-    "annotation": ("analysis", "preference validity sessions targets accounts votes", "sources",
-                   "studies tables", "records"),
+    "annotation": ("kinds", "accounts analysis sources votes", "studies tables", "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
                  "relevance", "gallery datasets language", "encoders images garments", "settings reports", "support",

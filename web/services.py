@@ -63,10 +63,10 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the gallery pool. Models are loaded on first use."""
-    from annotation.preference.answers import Preference
-    from annotation.sessions.answers import Sessions
-    from annotation.targets.answers import Targets
-    from annotation.validity.answers import Validity
+    from annotation.kinds.marks.answers import Targets
+    from annotation.kinds.preference.answers import Preference
+    from annotation.kinds.ratings.answers import Sessions
+    from annotation.kinds.validity.answers import Validity
     from cir_core.encoders import load_encoder
     from cir_core.images.uploads import UploadFolder
     from cir_core.language.connect import language_models

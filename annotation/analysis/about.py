@@ -10,8 +10,7 @@ from math import isfinite
 from platform import python_version
 from typing import Any
 
-from annotation.analysis.records import About, Estimate, MetricTest, Options, Selection, StudyAnswers
-from annotation.preference.quality import Proportion
+from annotation.analysis.records import About, Estimate, MetricTest, Options, Proportion, Selection, StudyAnswers
 from annotation.studies.imports import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__

@@ -156,7 +156,7 @@ class StudyEvent:
     annotator: str
     kind: EventKind
     token: str                         # idempotency token of the client
-    payload: Mapping[str, Any]         # plain JSON: see annotation.preference.survey.flow
+    payload: Mapping[str, Any]         # plain JSON: see annotation.kinds.preference.survey.flow
     created_at: datetime
 
 

@@ -51,8 +51,8 @@ def create_study(
 ) -> None:
     """Create the study and print what it holds, or print only the plan."""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.ratings.create import create_session_study
     from annotation.records import StudyPlan
-    from annotation.sessions.create import create_session_study
     from annotation.studies.creation import check_name
     from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study

@@ -17,8 +17,8 @@ from cli.evaluate.method_options import RelevanceOption, chosen_methods, named_b
 from cli.galleries.galleries import index_bar
 
 if TYPE_CHECKING:
-    from annotation.analysis.preference.metric_comparison import MetricComparison
-    from annotation.analysis.preference.simulated_raters import SimulatedAnswers, Values
+    from annotation.kinds.preference.report.metric_comparison import MetricComparison
+    from annotation.kinds.preference.report.simulated_raters import SimulatedAnswers, Values
     from cir_core.relevance.scorer import RelevanceScorer
     from cir_core.sample.evaluate_metrics import ResultSets
 
@@ -67,9 +67,9 @@ def compare(
 ) -> tuple[SimulatedAnswers, dict[str, Values], MetricComparison]:
     """Answers of simulated raters about ``sets``, every metric's values of them, and how the two agree. ``scorers``: a
     name for each relevance model; the differences are those of each of them from every other metric."""
-    from annotation.analysis.preference.metric_comparison import compare_with_raters
-    from annotation.analysis.preference.simulated_raters import simulate_answers
     from annotation.analysis.records import Options
+    from annotation.kinds.preference.report.metric_comparison import compare_with_raters
+    from annotation.kinds.preference.report.simulated_raters import simulate_answers
     from cir_core.evaluation.metrics.bootstrap import DRAWINGS
     from cir_core.sample.evaluate_metrics import metric_values, relevance_values
 

@@ -19,7 +19,7 @@ from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 from cli.tables.study_tables import print_pairs
 
 if TYPE_CHECKING:
-    from annotation.preference.survey.plan import SurveyForecast
+    from annotation.kinds.preference.survey.plan import SurveyForecast
 
 
 class CheckKind(StrEnum):
@@ -73,9 +73,9 @@ def create_preference(
 ) -> None:
     """Create a preference study: for each query, two sets of five results, from two methods."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.preference.create import create_preference_study, make_questions, pair_notes
-    from annotation.preference.survey.plan import SurveyLayout, plan_survey
-    from annotation.preference.survey.settings import checked_settings
+    from annotation.kinds.preference.create import create_preference_study, make_questions, pair_notes
+    from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
+    from annotation.kinds.preference.survey.settings import checked_settings
     from annotation.studies.creation import check_name
     from annotation.studies.overview import study_json
 

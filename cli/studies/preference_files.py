@@ -22,7 +22,7 @@ def import_hp_fashioniq(
 ) -> None:
     """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.preference.hp_fashioniq import import_hp_study
+    from annotation.kinds.preference.hp_fashioniq import import_hp_study
     from annotation.studies.overview import study_json
 
     with open_stores() as stores:
@@ -48,9 +48,9 @@ def quality(
     as_json: AsJson = False,
 ) -> None:
     """Show answer quality of a preference study, and what exclusion rules would remove."""
-    from annotation.preference.exclusion import parse_rules
-    from annotation.preference.method_results import method_results
-    from annotation.preference.review import review
+    from annotation.kinds.preference.exclusion import parse_rules
+    from annotation.kinds.preference.method_results import method_results
+    from annotation.kinds.preference.review import review
     from cli.tables.quality_tables import print_quality, quality_json
 
     with open_stores() as stores:

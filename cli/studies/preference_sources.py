@@ -15,7 +15,7 @@ from cli.evaluate.audit import SAMPLE, SAMPLE_GALLERY, data_set, sample_gallery
 from cli.evaluate.method_options import ModelChoice, chosen_methods, language_model, named_bar
 
 if TYPE_CHECKING:
-    from annotation.preference.sources import SurveySource
+    from annotation.kinds.preference.sources import SurveySource
     from annotation.sources.queries import FindPicture
     from cir_core.datasets.records import Benchmark
     from cir_core.evaluation.runs.records import Run
@@ -61,7 +61,7 @@ def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource
     """Queries and result sets of the questions; methods are run now."""
     asked.check()
     if asked.hp is not None:
-        from annotation.preference.sources.hp import from_hp
+        from annotation.kinds.preference.sources.hp import from_hp
 
         gallery = _named(asked, settings)
         if gallery is None and asked.images is None:
@@ -70,7 +70,7 @@ def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource
     assert asked.dataset is not None
     benchmark = data_set(asked.dataset, asked.annotations, asked.split, None, asked.pool, settings)
     if asked.methods is None:
-        from annotation.preference.sources.runs import from_runs
+        from annotation.kinds.preference.sources.runs import from_runs
 
         return from_runs(benchmark, _runs(asked.runs), _pictures(asked, benchmark, settings), size=asked.queries,
                          seed=asked.seed)
@@ -78,7 +78,7 @@ def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource
 
 
 def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, settings: Settings) -> SurveySource:
-    from annotation.preference.sources.methods import from_methods
+    from annotation.kinds.preference.sources.methods import from_methods
     from cir_core.registry.kinds import domain_of
 
     methods = chosen_methods(names, None, all_methods(settings.methods))

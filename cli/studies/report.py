@@ -18,9 +18,9 @@ from cli.console import err, open_stores, out
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
-    from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Options, Selection, StudyAnswers
-    from annotation.preference.exclusion import Rules
+    from annotation.kinds.preference.exclusion import Rules
+    from annotation.kinds.reports import WholeReport
     from annotation.records import Study
     from annotation.studies.store import StudyStore
 
@@ -102,7 +102,7 @@ def preference(
 ) -> None:
     """Ratings and preferences of a preference study, and how far metrics follow them."""
     from annotation.analysis.records import Options
-    from annotation.preference.exclusion import parse_rules
+    from annotation.kinds.preference.exclusion import parse_rules
 
     whole = _report(name, "preference", Options(draws, _seed(seed), undefined, resample, hide_names),
                     _Choice(dataset, category, person), scale, width, rules=None if rule is None else parse_rules(rule),
@@ -174,7 +174,7 @@ def _report(
     name: str, kind: str, options: Options, choice: _Choice, scale: str | None, width: float | None, *,
     rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
 ) -> WholeReport:
-    from annotation.analysis.compose import compose
+    from annotation.kinds.reports import compose
     from annotation.records.scores import SCORES_PER_ITEM
 
     if width is not None and not options.draws:
@@ -189,8 +189,8 @@ def _report(
 @contextmanager
 def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore, Study, StudyAnswers]]:
     """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
-    from annotation.analysis.loading import load_answers
     from annotation.analysis.statistics.krippendorff import check_scale
+    from annotation.kinds.loading import load_answers
 
     with open_stores() as stores:
         study = stores.studies.study(name)
@@ -243,7 +243,7 @@ def _working(text: str) -> Iterator[None]:
 
 def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
     """Print the report, or its JSON, once its files are written."""
-    from annotation.analysis.documents import report_file, report_files
+    from annotation.kinds.documents import report_file, report_files
     from cli.tables.report_tables import print_report
 
     if to is not None:

@@ -106,8 +106,8 @@ def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Seque
 
 
 def _by_relevance(items: Sequence[Item], gallery: str | None, name: str | None, relevance: str | None) -> MetricScores:
-    from annotation.preference.metric_scoring import checked_name
-    from annotation.preference.relevance_scoring import relevance_scores
+    from annotation.kinds.preference.metric_scoring import checked_name
+    from annotation.kinds.preference.relevance_scoring import relevance_scores
 
     if name is not None:
         checked_name(name)   # before anything is computed
@@ -126,7 +126,7 @@ def _by_method(
     items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: ModelChoice,
     domain: Domain | None, settings: Settings,
 ) -> MetricScores:
-    from annotation.preference.metric_scoring import checked_name, method_scores
+    from annotation.kinds.preference.metric_scoring import checked_name, method_scores
     from cir_core.gallery.gallery import open_gallery
     from cir_core.methods.declared import all_methods
 
@@ -144,8 +144,8 @@ def _by_method(
 
 
 def _read(study: Study, path: Path, items: Sequence[Item]) -> Sequence[MetricScores]:
-    from annotation.analysis.scores.judged_files import read_judged
-    from annotation.analysis.scores.score_files import read_scores
+    from annotation.kinds.preference.report.score_files import read_scores
+    from annotation.kinds.ratings.report.judged_files import read_judged
 
     if study.kind == "sessions":
         return [read_judged(_content(path), items, where=path.name)]

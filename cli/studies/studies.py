@@ -67,11 +67,11 @@ def create_validity(
 ) -> None:
     """Create a validity study: are the queries well-formed, by CIRCUS's rubric?"""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.validity.create import create_validity_study
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
     from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
-    from annotation.validity.create import create_validity_study
     from cli.tables.study_tables import print_plan, print_strata
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
@@ -149,7 +149,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     """Show a study and its progress by person."""
     from datetime import UTC, datetime
 
-    from annotation.preference.survey.overview import survey_overview
+    from annotation.kinds.preference.survey.overview import survey_overview
     from annotation.studies.overview import seat_progress, study_json
     from cli.tables.study_tables import print_study
 

@@ -38,11 +38,11 @@ def import_circus(
 ) -> None:
     """Import CIRCUS annotator files as a closed study. Any fault in a file stops the import."""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.validity.circus import read_circus_users
+    from annotation.kinds.validity.create import import_circus_study
     from annotation.sources.queries import refuse
     from annotation.studies.creation import check_name
     from annotation.studies.overview import study_json
-    from annotation.validity.circus import read_circus_users
-    from annotation.validity.create import import_circus_study
     from cir_core.datasets.files.issues import KEPT, ValidationIssues
 
     with open_stores() as stores:
@@ -74,12 +74,12 @@ def export(
 ) -> None:
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ and SoFT."""
-    from annotation.preference.review import preference_files
+    from annotation.kinds.marks.exports import target_files
+    from annotation.kinds.preference.review import preference_files
+    from annotation.kinds.ratings.exports import session_files
+    from annotation.kinds.validity.exports.study_files import study_files
     from annotation.records import LOCAL, AuditEvent
-    from annotation.sessions.exports import session_files
     from annotation.tables.files import as_zip
-    from annotation.targets.exports import target_files
-    from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
 
     with open_stores() as stores:
@@ -113,15 +113,15 @@ def results(
 ) -> None:
     """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
     study the mean ratings by source, of a target study the images that people say yes to."""
-    from annotation.sessions.exports import session_files
-    from annotation.sessions.questions import questions_of
-    from annotation.sessions.results import rating_rows
-    from annotation.targets.exports import target_files
-    from annotation.targets.results import target_rows, threshold_of
-    from annotation.validity.exports.study_files import study_files
-    from annotation.validity.labels import final_labels
-    from annotation.validity.rubric import load_rubric
-    from annotation.validity.subset import count_subset
+    from annotation.kinds.marks.exports import target_files
+    from annotation.kinds.marks.results import target_rows, threshold_of
+    from annotation.kinds.ratings.exports import session_files
+    from annotation.kinds.ratings.questions import questions_of
+    from annotation.kinds.ratings.results import rating_rows
+    from annotation.kinds.validity.exports.study_files import study_files
+    from annotation.kinds.validity.labels import final_labels
+    from annotation.kinds.validity.rubric import load_rubric
+    from annotation.kinds.validity.subset import count_subset
     from cli.tables.study_tables import print_ratings, print_results, print_targets
 
     with open_stores() as stores:

@@ -33,12 +33,12 @@ def create_targets(
 ) -> None:
     """Create a target study: which of the candidates that SoFT's stage 1 found answer each query?"""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.marks.create import create_target_study
     from annotation.records import StudyPlan
     from annotation.sources.targets import read_target_queries, sample_targets
     from annotation.studies.creation import check_name
     from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
-    from annotation.targets.create import create_target_study
     from cir_core.gallery.gallery import open_gallery
 
     settings = get_settings()

@@ -13,10 +13,11 @@ from cli.console import out
 from cli.tables.study_tables import print_rows
 
 if TYPE_CHECKING:
-    from annotation.preference.exclusion import Removal, Removed, Rules
-    from annotation.preference.method_results import PairResult
-    from annotation.preference.quality import PersonQuality, Proportion
-    from annotation.preference.review import Review
+    from annotation.analysis.records import Proportion
+    from annotation.kinds.preference.exclusion import Removal, Removed, Rules
+    from annotation.kinds.preference.method_results import PairResult
+    from annotation.kinds.preference.quality import PersonQuality
+    from annotation.kinds.preference.review import Review
 
 NOT_RECORDED = "not recorded"
 
@@ -63,7 +64,7 @@ def print_pair_sides(pairs: Sequence[PairResult]) -> None:
 
 
 def _print_removed(rules: Rules, removed: Removed) -> None:
-    from annotation.preference.exclusion import shown
+    from annotation.kinds.preference.exclusion import shown
 
     if not removed.by_rule:
         out.print("No rule: every answer counts.")

@@ -10,8 +10,8 @@ from rich.table import Table
 from cli.console import out
 
 if TYPE_CHECKING:
-    from annotation.analysis.preference.metric_comparison import Measure, MetricComparison, MetricFigures
-    from annotation.analysis.preference.simulated_raters import SimulatedAnswers, Values
+    from annotation.kinds.preference.report.metric_comparison import Measure, MetricComparison, MetricFigures
+    from annotation.kinds.preference.report.simulated_raters import SimulatedAnswers, Values
     from cir_core.reports.records import Estimate
     from cir_core.sample.evaluate_metrics import ResultSets
 

@@ -12,8 +12,8 @@ from cli.console import out
 from cli.tables.fitted_tables import Grid, print_grid, say
 
 if TYPE_CHECKING:
-    from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Headline, ReportTable
+    from annotation.kinds.reports import WholeReport
     from annotation.records import MetricScores, Study
 
 _LISTED = 40       # rows; files have all of them

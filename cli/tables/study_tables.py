@@ -12,15 +12,15 @@ from cir_core.support.texts import counted
 from cli.console import out
 
 if TYPE_CHECKING:
-    from annotation.preference.survey.overview import SurveyOverview
+    from annotation.kinds.marks.results import TargetRow
+    from annotation.kinds.preference.survey.overview import SurveyOverview
+    from annotation.kinds.ratings.questions import Question
+    from annotation.kinds.ratings.results import RatingRow
+    from annotation.kinds.validity.rubric import Rubric
+    from annotation.kinds.validity.subset import Subset
     from annotation.records import Study
-    from annotation.sessions.questions import Question
-    from annotation.sessions.results import RatingRow
     from annotation.studies.overview import SeatProgress
     from annotation.studies.planner import Forecast
-    from annotation.targets.results import TargetRow
-    from annotation.validity.rubric import Rubric
-    from annotation.validity.subset import Subset
 
 
 _SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "low redund."}   # titles of questions

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from annotation.preference.survey.texts import SETTINGS
+from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import (
     Assignment,
     Item,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.preference.survey import texts
-from annotation.validity import rubric
+from annotation.kinds.preference.survey import texts
+from annotation.kinds.validity import rubric
 
 NEW_FLAG = "TEXT_NAMES_THE_TARGET"
 """In circus/2 instead of ``QUERY_TOO_BROAD``, and the most severe one."""

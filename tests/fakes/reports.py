@@ -4,26 +4,26 @@ from annotation.analysis.records import (
     About,
     Correlation,
     Estimate,
-    MethodPair,
-    MetricReport,
     MetricTest,
     Normality,
     Options,
-    PairAgreement,
-    PairSummary,
     PlanPoint,
     Precision,
-    PreferenceReport,
     Rate,
     Rater,
     Selection,
+    Strength,
+)
+from annotation.analysis.statistics.shares import share
+from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
+from annotation.kinds.validity.report.records import (
+    PairAgreement,
+    PairSummary,
     SignaturePair,
     Signatures,
-    Strength,
     TwoWay,
     ValidityReport,
 )
-from annotation.preference.quality import share
 
 NONE = Estimate(None, 0, reason="nobody judged anything")
 ANN, BOB, CLEO = "ann", "<script>alert(1)</script>", "cleo | $x$"

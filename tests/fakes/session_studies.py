@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.kinds.ratings.create import create_session_study
 from annotation.records import Study, StudyPlan
-from annotation.sessions.create import create_session_study
 from annotation.studies.store import StudyStore
 from cir_core.construct.describe.sets import SubsetSessions
 from cir_core.construct.judging.sample import Source, draw_sample

@@ -15,9 +15,9 @@ from typing import Any
 
 from PIL import Image
 
-from annotation.preference.survey.flow import SECRET
-from annotation.preference.survey.plan import SurveyLayout, plan_survey, survey_places
-from annotation.preference.survey.texts import SETTINGS
+from annotation.kinds.preference.survey.flow import SECRET
+from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, survey_places
+from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.studies.assignment import plan_places
 from annotation.studies.store import StudyStore

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.kinds.marks.create import create_target_study
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import read_target_queries, sample_targets
 from annotation.studies.store import StudyStore
-from annotation.targets.create import create_target_study
 from cir_core.construct.targets.files import write_stage_one
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
 from cir_core.construct.targets.settings import Group

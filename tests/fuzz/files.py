@@ -12,15 +12,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.analysis.scores.score_files import read_scores
-from annotation.preference.hp_fashioniq import import_hp_study
-from annotation.preference.survey.texts import parse_survey
+from annotation.kinds.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.preference.report.score_files import read_scores
+from annotation.kinds.preference.survey.texts import parse_survey
+from annotation.kinds.validity.circus import read_circus_users
+from annotation.kinds.validity.create import import_circus_study
+from annotation.kinds.validity.rubric import parse_rubric
 from annotation.sources.audit import read_audit
 from annotation.sources.circus import read_circus
 from annotation.sources.mbeir import read_mbeir
-from annotation.validity.circus import read_circus_users
-from annotation.validity.create import import_circus_study
-from annotation.validity.rubric import parse_rubric
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.circus.aggregate_files import read_aggregate, write_aggregate
 from cir_core.audit.circus.circus_files import read_run as read_audit_run
@@ -62,7 +62,7 @@ from tests.fakes.databases import engine_of
 from tests.fakes.preferences import an_item
 from tests.fuzz.inputs import spoilt_file
 from tests.fuzz.outcome import Bad, Target
-from tests.unit.annotation.validity import test_circus_users as circus_users
+from tests.unit.annotation.kinds.validity import test_circus_users as circus_users
 from tests.unit.cir_core.audit import test_audit_files as audit_files
 from tests.unit.cir_core.datasets import test_circled_files as circled
 from tests.unit.cir_core.datasets import test_hp_fashioniq as hp

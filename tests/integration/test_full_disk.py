@@ -21,8 +21,8 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from sqlalchemy import Engine, event
 
+from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import nothing_saved
 from tests.fakes.databases import environment_of
 from tests.fakes.patience import PATIENCE

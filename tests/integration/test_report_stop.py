@@ -10,9 +10,9 @@ import numpy as np
 import orjson
 import pytest
 
-from annotation.validity.circus import read_circus_users
-from annotation.validity.circus.form import FLAGS
-from annotation.validity.create import import_circus_study
+from annotation.kinds.validity.circus import read_circus_users
+from annotation.kinds.validity.circus.form import FLAGS
+from annotation.kinds.validity.create import import_circus_study
 from storage.stores import open_stores
 from tests.fakes.databases import settings_of
 from tests.fakes.patience import PATIENCE, wait_for

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Judgement
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
 from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.gallery import NAME

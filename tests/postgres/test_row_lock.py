@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, text
 
+from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import StorageError
 from storage.engine import database
 from storage.engine.database import open_database, reading, without_hurry, writing

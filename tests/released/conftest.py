@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.preference.hp_fashioniq import import_hp_study
 from annotation.studies.creation import Created
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.analysis.loading import load_answers
-from annotation.analysis.planning.precision import rate_precision
-from annotation.analysis.preference.report import preference_report
-from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import Options, Selection
+from annotation.kinds.loading import load_answers
+from annotation.kinds.preference.report.as_json import preference_json
+from annotation.kinds.preference.report.precision import rate_precision
+from annotation.kinds.preference.report.report import preference_report
 
 
 @pytest.fixture(scope="module")

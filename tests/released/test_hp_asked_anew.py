@@ -1,8 +1,8 @@
 """HP-FashionIQ's released questions as a new study: which can be asked, and who would get them."""
 
-from annotation.preference.method_pairs import draw_pairs
-from annotation.preference.sources.hp import SETS, from_hp
-from annotation.preference.survey.plan import SurveyLayout, plan_survey
+from annotation.kinds.preference.method_pairs import draw_pairs
+from annotation.kinds.preference.sources.hp import SETS, from_hp
+from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
 
 
 def test_all_questions_whose_sets_differ_can_be_asked(reference_data):

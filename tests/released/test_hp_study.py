@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from annotation.preference.exclusion import Rules, apply_rules
-from annotation.preference.exports import judgement_table, preference_pairs, set_table
-from annotation.preference.hp_fashioniq import hp_form
-from annotation.preference.quality import people_quality, side_bias
+from annotation.kinds.preference.exclusion import Rules, apply_rules
+from annotation.kinds.preference.exports import judgement_table, preference_pairs, set_table
+from annotation.kinds.preference.hp_fashioniq import hp_form
+from annotation.kinds.preference.quality import people_quality, side_bias
 from cir_core.datasets.readers.hp_fashioniq import read_questions
 
 

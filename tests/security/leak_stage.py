@@ -23,14 +23,14 @@ from fastapi import FastAPI
 from PIL import Image
 from sqlalchemy import event
 
-from annotation.preference.answers import Preference
+from annotation.kinds.marks.answers import Targets
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.ratings.answers import Sessions
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Role
-from annotation.sessions.answers import Sessions
 from annotation.sources import StudyQuery
 from annotation.sources.audit import read_audit
 from annotation.studies.service import StudyService
-from annotation.targets.answers import Targets
-from annotation.validity.answers import Validity
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.circus.traces import write_queries
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, pools_digest

@@ -14,9 +14,9 @@ from sqlalchemy import Engine, event, select
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
+from annotation.kinds.validity.answers import Validity
 from annotation.records import AUDIT_ACTIONS, AuditAction, Decision, MetricScores, Seat, Study
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import StorageError
 from cir_core.types.ids import new_id
 from storage.accounts.audit_log import SqlAuditLog

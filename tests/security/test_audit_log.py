@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 from annotation.accounts.audit_log import every_act, log_file, read_filter
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
+from annotation.kinds.validity.answers import Validity
 from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, Decision, LoggedEvent, MetricScores
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import LogError, SignInFailed, TooManyTries
 from cir_core.settings import get_settings
 from cir_core.types.ids import new_id

@@ -19,14 +19,14 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from annotation.preference.create import create_preference_study
-from annotation.preference.sources import SurveyQuery
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.marks.create import create_target_study
+from annotation.kinds.preference.create import create_preference_study
+from annotation.kinds.preference.sources import SurveyQuery
+from annotation.kinds.preference.survey.plan import SurveyLayout
+from annotation.kinds.ratings.create import create_session_study
+from annotation.kinds.validity.create import create_validity_study
 from annotation.records import Item, Judgement, Study, StudyPlan
-from annotation.sessions.create import create_session_study
 from annotation.sources.targets import TargetQuery
-from annotation.targets.create import create_target_study
-from annotation.validity.create import create_validity_study
 from cir_core.construct.judging.sample import SampledSession
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
 from cir_core.construct.targets.settings import Group

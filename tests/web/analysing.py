@@ -8,10 +8,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from annotation.preference.answers import Preference
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Study
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
 from tests.integration.crowd import Server
 from tests.web.judging import stores

@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from annotation.preference.create import create_preference_study
-from annotation.preference.sources import SurveyQuery
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.preference.create import create_preference_study
+from annotation.kinds.preference.sources import SurveyQuery
+from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes import drawings
 from tests.web.browsing import enter

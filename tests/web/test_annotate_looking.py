@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.preference.survey.plan import SurveyLayout
 from tests.fakes.studies import valid
 from tests.integration.crowd import Server
 from tests.web.judging import Meet, a_server, a_study, draft_kept, history, item, pressed, visitors

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from annotation.validity.circus import circus_files
+from annotation.kinds.validity.circus import circus_files
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import PASSWORD, Server
 from tests.web.browsing import at_rest, enter, held_up

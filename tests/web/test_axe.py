@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.colours import colour_gallery
 from tests.fakes.people import LIGHT

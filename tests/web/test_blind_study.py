@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from annotation.kinds.validity.create import create_validity_study
 from annotation.records import Item, Study, StudyPlan
 from annotation.sources.queries import StudyQuery
-from annotation.validity.create import create_validity_study
 from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import valid

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.preference.create import create_preference_study
-from annotation.preference.sources import SurveyQuery
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.preference.create import create_preference_study
+from annotation.kinds.preference.sources import SurveyQuery
+from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Study
 from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy

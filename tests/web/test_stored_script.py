@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.accounts.service import PeopleService
-from annotation.preference.answers import Preference
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Decision, MetricScores
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.types.ids import new_id
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.preference.hp_fashioniq import import_hp_study
-from annotation.preference.review import preference_files
-from annotation.preference.survey.flow import completion_code
-from annotation.preference.survey.plan import SurveyLayout
+from annotation.kinds.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.preference.review import preference_files
+from annotation.kinds.preference.survey.flow import completion_code
+from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.studies import rated
 from tests.integration.crowd import Server
-from tests.unit.annotation.preference.test_hp_studies import RELEASED
+from tests.unit.annotation.kinds.preference.test_hp_studies import RELEASED
 from tests.web.browsing import at_rest, enter
 from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
 from tests.web.surveying import a_survey, begin, chosen, past_the_check, question, the_sum

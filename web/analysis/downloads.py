@@ -14,7 +14,7 @@ from web.analysis.report_cache import CachedReport
 from web.http.file_names import disposition, file_stem
 
 if TYPE_CHECKING:
-    from annotation.analysis.documents import ReportForm
+    from annotation.kinds.documents import ReportForm
 
 _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "text/markdown; charset=utf-8",
           "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip"}
@@ -31,8 +31,8 @@ def table_answer(made: CachedReport, key: str, form: str) -> Response:
 
 def report_file(made: CachedReport, form: str) -> Response:
     """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
-    from annotation.analysis.documents import report_file as one_file
-    from annotation.analysis.documents import report_files
+    from annotation.kinds.documents import report_file as one_file
+    from annotation.kinds.documents import report_files
 
     if form == "zip":
         return _file(as_zip(dict(sorted(report_files(made.whole).items()))), made, "report", form)

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from annotation.analysis.scores.judged_files import read_judged
-from annotation.analysis.scores.score_files import read_scores
-from annotation.preference.metric_scoring import checked_name, method_scores
-from annotation.preference.relevance_scoring import CIRQRS, relevance_scores
+from annotation.kinds.preference.metric_scoring import checked_name, method_scores
+from annotation.kinds.preference.relevance_scoring import CIRQRS, relevance_scores
+from annotation.kinds.preference.report.score_files import read_scores
+from annotation.kinds.ratings.report.judged_files import read_judged
 from annotation.records import MetricScores, Study, name_key
 from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM
 from annotation.studies import input_limits

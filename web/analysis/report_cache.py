@@ -12,11 +12,12 @@ from time import monotonic
 import orjson
 from cachetools import LRUCache
 
-from annotation.analysis.compose import compose
-from annotation.analysis.loading import load_answers
-from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
+from annotation.analysis.records import MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
-from annotation.analysis.validity.disputes import disputed
+from annotation.kinds.loading import load_answers
+from annotation.kinds.reports import compose
+from annotation.kinds.validity.report.disputes import disputed
+from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study, StudyImage, name_key, same_person
 from annotation.records.scores import SCORES_PER_ITEM
 from annotation.studies.store import StudyStore

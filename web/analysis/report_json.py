@@ -8,8 +8,9 @@ from math import isfinite
 from typing import Any
 
 from annotation.analysis.about import about_json
-from annotation.analysis.records import Disputed, Figure, Headline, MetricScores, ReportTable, Section
+from annotation.analysis.records import Figure, Headline, MetricScores, ReportTable, Section
 from annotation.analysis.selection import Choices
+from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study
 from annotation.studies.imports import is_imported
 from cir_core.reports.cells import shown_rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.analysis.compose import WholeReport
 from annotation.analysis.records import MetricScores
 from annotation.analysis.selection import Choices
+from annotation.kinds.reports import WholeReport
 from annotation.records import Study
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
+from annotation.kinds.validity.adjudication import Adjudication, OpenCase
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Decision, same_person
-from annotation.validity.adjudication import Adjudication, OpenCase
-from annotation.validity.answers import Validity
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services

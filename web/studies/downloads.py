@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
-from annotation.preference.review import preference_files
+from annotation.kinds.marks.exports import target_files
+from annotation.kinds.preference.review import preference_files
+from annotation.kinds.ratings.exports import session_files
+from annotation.kinds.validity.exports.study_files import study_files
+from annotation.kinds.validity.labels import LabelRule
 from annotation.records import Study
-from annotation.sessions.exports import session_files
 from annotation.studies.store import StudyStore
 from annotation.tables.files import as_zip
-from annotation.targets.exports import target_files
-from annotation.validity.exports.study_files import study_files
-from annotation.validity.labels import LabelRule
 from web.http.file_names import disposition, file_stem
 
 _TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8",
@@ -21,11 +21,11 @@ _TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "t
 
 
 def download(store: StudyStore, study: Study, form: str, table: str, rule: LabelRule) -> Response:
-    """A validity study in one of :data:`annotation.validity.exports.study_files.FORMS`. Annotators' files and validated
-    queries come as a zip, with notes on what they lack.
+    """A validity study in one of :data:`annotation.kinds.validity.exports.study_files.FORMS`. Annotators' files and
+    validated queries come as a zip, with notes on what they lack.
 
     Args:
-        table: which one of :data:`annotation.validity.exports.study_files.TABLES`; other forms have none.
+        table: which one of :data:`annotation.kinds.validity.exports.study_files.TABLES`; other forms have none.
 
     Raises ``StudyError`` for another form or table, and for a study that has nothing to write.
     """
@@ -34,8 +34,8 @@ def download(store: StudyStore, study: Study, form: str, table: str, rule: Label
 
 
 def download_preferences(store: StudyStore, study: Study, form: str) -> Response:
-    """A preference study in one of :data:`annotation.preference.review.FORMS`. Several files are zipped, with notes on
-    what they lack.
+    """A preference study in one of :data:`annotation.kinds.preference.review.FORMS`. Several files are zipped, with
+    notes on what they lack.
 
     Raises ``StudyError`` for another form, and for a study that cannot be written in it.
     """
@@ -44,15 +44,15 @@ def download_preferences(store: StudyStore, study: Study, form: str) -> Response
 
 
 def download_sessions(store: StudyStore, study: Study, form: str, table: str) -> Response:
-    """A session study in one of :data:`annotation.sessions.exports.FORMS`. Raises ``StudyError`` for another form or
-    table."""
+    """A session study in one of :data:`annotation.kinds.ratings.exports.FORMS`. Raises ``StudyError`` for another form
+    or table."""
     files, notes = session_files(store, study, form, tables=(table,))
     return _packed(files, notes, study, form, together=False)
 
 
 def download_targets(store: StudyStore, study: Study, form: str, table: str) -> Response:
-    """A target study in one of :data:`annotation.targets.exports.FORMS`; corrected targets come as a zip, with notes on
-    what they lack. Raises ``StudyError`` for another form or table, and if there are no targets."""
+    """A target study in one of :data:`annotation.kinds.marks.exports.FORMS`; corrected targets come as a zip, with
+    notes on what they lack. Raises ``StudyError`` for another form or table, and if there are no targets."""
     files, notes = target_files(store, study, form, tables=(table,))
     return _packed(files, notes, study, form, together=form == "soft")
 

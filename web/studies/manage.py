@@ -9,17 +9,17 @@ from typing import Any, cast, get_args
 
 from fastapi import APIRouter
 
+from annotation.kinds.marks.results import target_rows
+from annotation.kinds.ratings.results import rating_rows
+from annotation.kinds.validity.labels import LabelRule, final_labels, queue
+from annotation.kinds.validity.rubric import load_rubric
+from annotation.kinds.validity.subset import count_subset
 from annotation.records import AuditEvent, Study, same_person
-from annotation.sessions.results import rating_rows
 from annotation.studies import input_limits
 from annotation.studies.lifecycle import release as release_work
 from annotation.studies.lifecycle import set_accepting
 from annotation.studies.overview import seat_progress
 from annotation.studies.planner import plan_study
-from annotation.targets.results import target_rows
-from annotation.validity.labels import LabelRule, final_labels, queue
-from annotation.validity.rubric import load_rubric
-from annotation.validity.subset import count_subset
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.preference.survey.texts import SETTINGS, load_survey, set_names
+from annotation.kinds.marks.results import TargetRow, threshold_of
+from annotation.kinds.preference.survey.texts import SETTINGS, load_survey, set_names
+from annotation.kinds.ratings.questions import questions_of
+from annotation.kinds.ratings.results import RatingRow
+from annotation.kinds.validity.labels import Case
+from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric
+from annotation.kinds.validity.subset import Subset, SubsetRow
 from annotation.records import Study
-from annotation.sessions.questions import questions_of
-from annotation.sessions.results import RatingRow
 from annotation.studies.overview import SeatProgress
-from annotation.targets.results import TargetRow, threshold_of
-from annotation.validity.labels import Case
-from annotation.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric
-from annotation.validity.subset import Subset, SubsetRow
 
 Json = dict[str, Any]
 _LONGEST = 300

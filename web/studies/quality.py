@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
-from annotation.preference.exclusion import Rules, parse_rules, rules_of
-from annotation.preference.method_results import method_results
-from annotation.preference.review import review
+from annotation.kinds.preference.exclusion import Rules, parse_rules, rules_of
+from annotation.kinds.preference.method_results import method_results
+from annotation.kinds.preference.review import review
 from annotation.records import Study
 from annotation.studies import input_limits
 from cir_core.errors import StudyError

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.preference.exclusion import Removal, Rules, shown
-from annotation.preference.method_results import MethodResult, PairResult
-from annotation.preference.quality import PersonQuality
-from annotation.preference.review import Review
+from annotation.kinds.preference.exclusion import Removal, Rules, shown
+from annotation.kinds.preference.method_results import MethodResult, PairResult
+from annotation.kinds.preference.quality import PersonQuality
+from annotation.kinds.preference.review import Review
 from annotation.records import name_key
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def quality(found: Review, kept: Rules) -> Json:
 
 
 def typed(rules: Rules) -> list[str]:
-    """Rules in the syntax of :func:`annotation.preference.exclusion.parse_rules`."""
+    """Rules in the syntax of :func:`annotation.kinds.preference.exclusion.parse_rules`."""
     return [shown(name) if value is True else f"{shown(name)}={value}" for name, value in rules.as_settings().items()]
 
 

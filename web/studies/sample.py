@@ -19,7 +19,7 @@ def sample_routes(services: Services) -> APIRouter:
     at_work = threading.Lock()
 
     def make(visitor: Visitor, sent: Fields) -> object:
-        from annotation.validity.sample_study import make_sample_study  # what draws pictures is large
+        from annotation.kinds.validity.sample_study import make_sample_study  # what draws pictures is large
 
         check(visitor, "manage")
         if not at_work.acquire(blocking=False):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.preference.answers import SIDES, as_shown, shown_sets
+from annotation.kinds.preference.answers import SIDES, as_shown, shown_sets
 from annotation.records import Item, Workspace
 from web.studies.image_urls import addresses, picture
 

@@ -23,6 +23,8 @@ _AT_ONCE = 2**21        # numbers held in memory at a time
 _FURTHEST = 20          # maximum size, relative to the existing one
 _STEPS = 13             # sizes to evaluate, both ends included
 
+AS_NOW = "assuming that further answers are like the existing ones"
+
 Width = Callable[[int], float | None]
 """Width of the interval at a size; None if undefined, see
 :func:`~annotation.analysis.statistics.bootstrap.interval`."""

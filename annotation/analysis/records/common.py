@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal, Protocol
 
 from annotation.records import Assignment, Decision, Item, Judgement, Seat, Study, StudyEvent
 
@@ -78,3 +78,19 @@ class About:
     options: Options
     versions: Mapping[str, str] = field(default_factory=dict)   # of cirque and the statistical libraries
     notes: tuple[str, ...] = ()    # on missing and excluded answers
+
+
+class AnyReport(Protocol):
+    """What every kind of report has."""
+
+    title: ClassVar[str]
+
+    @property
+    def about(self) -> About: ...
+
+    @property
+    def raters(self) -> tuple[Rater, ...]: ...
+
+    @property
+    def selected_answers(self) -> int:
+        """Answers within the selection, before any of them is left out."""

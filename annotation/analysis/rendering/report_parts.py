@@ -7,22 +7,19 @@ from typing import Literal
 
 from annotation.analysis.records import (
     About,
+    AnyReport,
     Estimate,
     Headline,
     Normality,
     Options,
     Precision,
-    PreferenceReport,
+    Proportion,
     Rate,
     Rater,
     ReportTable,
     Section,
     Selection,
-    SessionReport,
-    TargetReport,
-    ValidityReport,
 )
-from annotation.preference.quality import Proportion
 from cir_core.reports import figures
 from cir_core.reports.cells import shown
 from cir_core.reports.columns import count, number, text
@@ -69,7 +66,7 @@ def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headl
     return Headline(label, Estimate(value, of), "count", unit, note)
 
 
-def notes_table(report: ValidityReport | PreferenceReport | SessionReport | TargetReport) -> tuple[ReportTable, ...]:
+def notes_table(report: AnyReport) -> tuple[ReportTable, ...]:
     """What a reader must know first; nothing where there is nothing to say."""
     chosen = selected(report)
     first = (f"This report covers part of the study: {chosen}.",) if chosen else ()
@@ -152,17 +149,13 @@ def _some(names: Sequence[str], most: int | None) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
-def selected(report: ValidityReport | PreferenceReport | SessionReport | TargetReport) -> str:
+def selected(report: AnyReport) -> str:
     """ "data set cirr; people ann (12 of 252 answers)"; "" where nothing was selected. Answers that rules leave out
     are among those that are left, and so are unsure ones."""
     about = report.about
     if about.selection == Selection():
         return ""
-    if isinstance(report, ValidityReport):
-        left = report.judgements + report.unlabelled
-    else:
-        left = report.answers if isinstance(report, SessionReport | TargetReport) else report.n_answers
-    return (f"{selection_sentence(about, report.raters, _NAMED)} ({left:,} of "
+    return (f"{selection_sentence(about, report.raters, _NAMED)} ({report.selected_answers:,} of "
             f"{number_of(about.answered, 'answer')})")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annotation.analysis.records import Estimate, Options, Rate
 from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.bootstrap import weights
-from annotation.preference.quality import share
+from annotation.analysis.statistics.shares import share
 
 Form = Literal["ge", "gt", "symmetric", "half"]
 """Of a rate: CIRQRS's equation 8; likewise with >; over all answers where the scores differ; over all answers, equal

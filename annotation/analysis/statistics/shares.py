@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate
+from annotation.analysis.records import Estimate, Proportion
 from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.matrix import Ratings, Values, all_same, too_few
 
@@ -51,3 +51,15 @@ def positive_rate_draws(ratings: Ratings) -> Callable[[Values], Values]:
     """Share of all answers that are the second of two categories."""
     answers, yes = ((of.sum(axis=1).astype(np.float64)) for of in (ratings.codes >= 0, ratings.codes == 1))
     return lambda weight: (weight @ yes) / (weight @ answers)
+
+
+def share(count: int, n: int) -> Proportion:
+    """``count`` of ``n`` as a :class:`Proportion`."""
+    if not n:
+        return Proportion(count, n, None, None, None, None)
+    from statsmodels.stats.proportion import binom_test, proportion_confint
+
+    low, high = proportion_confint(count, n, method="wilson")
+    # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
+    return Proportion(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
+                 float(binom_test(count, n)))

@@ -12,9 +12,9 @@ import pytest
 from annotation.accounts.service import PeopleService
 from annotation.accounts.throttle import Throttle
 from annotation.accounts.throttle_log import NotedWaits
+from annotation.kinds.validity.answers import Validity
 from annotation.records import AuditEvent
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.analysis.loading import load_answers
 from annotation.analysis.people import name_of, raters
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.analysis.selection import choices, select
+from annotation.kinds.loading import load_answers
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Seat
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of

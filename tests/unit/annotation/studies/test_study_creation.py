@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from annotation.kinds.validity.create import create_validity_study
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
 from annotation.studies.creation import check_name
 from annotation.studies.image_snapshots import studies_folder
-from annotation.validity.create import create_validity_study
 from cir_core.errors import StorageError, StudyError
 from tests.fakes.databases import study_store as study_store
 

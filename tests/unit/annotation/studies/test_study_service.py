@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from annotation.kinds.validity.answers import Validity
 from annotation.studies import input_limits
 from annotation.studies.lifecycle import release
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import (
     IncompleteJudgement,
     NotJoined,

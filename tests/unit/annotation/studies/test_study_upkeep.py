@@ -12,12 +12,12 @@ import pytest
 from cachetools import TTLCache
 from sqlalchemy import func, select
 
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Decision, Draft, Judgement, StudyEvent
 from annotation.studies import service as service_module
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.lifecycle import remove_study, rename_study
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
 from storage.mapping import tables

@@ -18,7 +18,7 @@ from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
-from tests.unit.annotation.preference.test_hp_studies import RELEASED
+from tests.unit.annotation.kinds.preference.test_hp_studies import RELEASED
 
 app, import_app = typer.Typer(), typer.Typer()
 import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)

@@ -16,7 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import MetaData, select
 
-from annotation.preference.survey.texts import load_survey
+from annotation.kinds.preference.survey.texts import load_survey
 from annotation.records import MethodVote
 from cir_core.audit.records import QueryAudit, Ranking, RunCard
 from cir_core.types.records import Hit

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.preference.exclusion import Rules
+from annotation.kinds.preference.exclusion import Rules
 from cir_core.errors import CirqueError
 from web.analysis.query import ReportParams, read_query
 

@@ -20,13 +20,14 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import Capability, may
-from annotation.analysis import compose
-from annotation.analysis.records import Disputed, Options
+from annotation.analysis.records import Options
 from annotation.analysis.rendering.formats import FORMS
-from annotation.preference.answers import Preference
+from annotation.kinds import reports
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.validity.answers import Validity
+from annotation.kinds.validity.report.records import Disputed
 from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
@@ -463,13 +464,13 @@ def test_sixteen_who_look_cost_one_computation(
     visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []
-    whole = compose.validity_report
+    whole = reports.validity_report
 
     def counted(*args: Any) -> Any:
         made.append(args)
         return whole(*args)
 
-    monkeypatch.setattr(compose, "validity_report", counted)
+    monkeypatch.setattr(reports, "validity_report", counted)
     client = visit("analyst")
     with ThreadPoolExecutor(16) as pool:
         texts = {answer.text for answer in pool.map(

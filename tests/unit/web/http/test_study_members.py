@@ -14,9 +14,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Role, Study
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of

@@ -14,10 +14,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.preference.answers import Preference
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Study
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn

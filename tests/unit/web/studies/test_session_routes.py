@@ -12,8 +12,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.kinds.ratings.answers import Sessions
 from annotation.records import Role, Study
-from annotation.sessions.answers import Sessions
 from annotation.studies.service import StudyService
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore

@@ -18,16 +18,16 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import may
-from annotation.preference.answers import Preference
-from annotation.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.preference.answers import Preference
+from annotation.kinds.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.validity.answers import Validity
+from annotation.kinds.validity.circus import read_circus_users
+from annotation.kinds.validity.create import import_circus_study
+from annotation.kinds.validity.exports.study_files import FORMS, TABLES, study_files
+from annotation.kinds.validity.labels import LabelRule
 from annotation.records import Role, Study
 from annotation.studies.service import StudyService
 from annotation.tables.files import as_zip
-from annotation.validity.answers import Validity
-from annotation.validity.circus import read_circus_users
-from annotation.validity.create import import_circus_study
-from annotation.validity.exports.study_files import FORMS, TABLES, study_files
-from annotation.validity.labels import LabelRule
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_questions
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore

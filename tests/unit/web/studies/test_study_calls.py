@@ -13,8 +13,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn

@@ -13,9 +13,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from annotation.kinds.validity.answers import Validity
 from annotation.records import Item
 from annotation.studies.service import StudyService
-from annotation.validity.answers import Validity
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.signed_in import SignedIn

@@ -13,9 +13,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.kinds.marks.answers import Targets
 from annotation.records import Role, Study
 from annotation.studies.service import StudyService
-from annotation.targets.answers import Targets
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
 from tests.fakes.signed_in import SignedIn

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from annotation.analysis.planning.precision import kappa_precision, rate_precision
-from annotation.analysis.preference.report import preference_report
 from annotation.analysis.records import MetricScores, Options, Selection, StudyAnswers
-from annotation.analysis.validity.report import validity_report
-from annotation.preference.quality import share
+from annotation.analysis.statistics.shares import share
+from annotation.kinds.preference.report.precision import rate_precision
+from annotation.kinds.preference.report.report import preference_report
+from annotation.kinds.validity.report.precision import kappa_precision
+from annotation.kinds.validity.report.report import validity_report
 from annotation.records import Seat
 from cir_core.errors import StudyError
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of

@@ -1,0 +1,131 @@
+"""Agreement of people on which candidates answer a query, image by image.
+
+Images of one query are not independent, so intervals are percentiles over bootstrap samples of queries, each with all
+its images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.records import Estimate, Options, Rater
+from annotation.analysis.statistics import cohen, fleiss, krippendorff, shares
+from annotation.analysis.statistics.agreement import ALPHA, FLEISS, pooled_statistics
+from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.matrix import Ratings, Values
+from annotation.kinds.marks.report.records import MarkAgreement, PairMarks
+
+NOT_SHARED = "no image has a yes or no of two people"
+_NO, _YES = 0, 1
+_UNANIMOUS = 2   # row of pooled_statistics
+
+
+class Marks:
+    """Marks as a table. ``codes``: ``[images, people]``, 0 for no, 1 for yes, -1 for unsure or no mark; ``unsure`` and
+    ``given`` count each image's marks; ``queries``: ``[images]``, the number of its query from 0."""
+
+    def __init__(self, marks: Sequence[Sequence[str | None]], queries: Sequence[int], people: int) -> None:
+        table = np.array([[{"no": _NO, "yes": _YES}.get(mark or "", -1) for mark in row] for row in marks],
+                         np.int16).reshape(len(marks), people)
+        self.codes = table
+        self.unsure = np.array([sum(mark == "unsure" for mark in row) for row in marks], np.float64)
+        self.given = np.array([sum(mark is not None for mark in row) for row in marks], np.float64)
+        self.queries: NDArray[np.int64] = np.array(queries, np.int64)
+
+
+def mark_agreement(of: Marks, options: Options) -> MarkAgreement:
+    several = (of.codes >= 0).sum(axis=1) >= 2
+    ratings, groups = Ratings(of.codes[several], ("no", "yes"), "image"), _renumbered(of.queries[several])
+    found = [_pooled(one) for one in (fleiss.fleiss(ratings, options.undefined),
+                                               krippendorff.krippendorff(ratings, "nominal", options.undefined),
+                                               shares.unanimous(ratings))]
+    pairs = list(combinations(range(of.codes.shape[1]), 2))
+    each = [_pair(ratings.codes, a, b, options) for a, b in pairs]
+    kappa = _mean([one for one, _ in each], len(ratings.codes))
+    same = _mean([one for _, one in each], len(ratings.codes))
+    drawn = _draws(ratings, groups, pairs, options)
+    units = int(groups.max(initial=-1)) + 1
+    of_pool = [with_interval(one, values, units, "queries") for one, values in zip(
+        (*found, kappa, same), (drawn[FLEISS], drawn[ALPHA], drawn[_UNANIMOUS], drawn[3], drawn[4]), strict=True)]
+    return MarkAgreement(of_pool[3], of_pool[0], of_pool[1], of_pool[4], of_pool[2], _unsure(of, options))
+
+
+def pair_marks(of: Marks, raters: Sequence[Rater], options: Options) -> tuple[PairMarks, ...]:
+    """Each two of ``raters`` who share an image; they are the columns of ``of``."""
+    found = []
+    for a, b in combinations(range(len(raters)), 2):
+        kappa, same = _pair(of.codes, a, b, options)
+        if not same.n:
+            continue
+        both = (of.codes[:, a] >= 0) & (of.codes[:, b] >= 0)
+        ratings, groups = Ratings(of.codes[both][:, [a, b]], ("no", "yes"), "image"), _renumbered(of.queries[both])
+        drawn = _draws(ratings, groups, [(0, 1)], options)
+        units = int(groups.max()) + 1
+        found.append(PairMarks(raters[a].name, raters[b].name, same.n, with_interval(kappa, drawn[3], units, "queries"),
+                               with_interval(same, drawn[4], units, "queries")))
+    return tuple(found)
+
+
+def mean_kappa(of: Marks, person: int, options: Options) -> float | None:
+    """Of one person with each other for whom it is defined."""
+    found = [_pair(of.codes, person, other, options)[0].value for other in range(of.codes.shape[1]) if other != person]
+    there = [value for value in found if value is not None]
+    return fmean(there) if there else None
+
+
+def _pair(codes: NDArray[np.int16], a: int, b: int, options: Options) -> tuple[Estimate, Estimate]:
+    return cohen.cohen(codes[:, a], codes[:, b], 2, options.undefined), cohen.agreement(codes[:, a], codes[:, b])
+
+
+def _mean(found: Sequence[Estimate], images: int) -> Estimate:
+    there = [one.value for one in found if one.value is not None]
+    if not images:
+        return Estimate(None, 0, reason=NOT_SHARED)
+    if not there:
+        return Estimate(None, images, reason="undefined for all pairs")
+    undefined = sum(one.value is None and one.n > 0 for one in found)
+    return Estimate(fmean(there), images, reason=f"undefined for {undefined} of the pairs" if undefined else "")
+
+
+def _pooled(found: Estimate) -> Estimate:
+    return found if found.n else Estimate(None, 0, reason=NOT_SHARED)
+
+
+def _draws(
+    ratings: Ratings, groups: NDArray[np.int64], pairs: Sequence[tuple[int, int]], options: Options
+) -> Values:
+    """``[5, draws]``: Fleiss' kappa, alpha, the unanimous share, and the means over pairs of kappa and agreement."""
+    drawn = np.full((5, options.draws), np.nan)
+    if not len(ratings.codes) or not pairs:
+        return drawn
+    constant = 1.0 if options.undefined == "one" else np.nan
+    pooled = pooled_statistics(ratings, "nominal", constant)
+    table = cohen.contributions(ratings.codes, np.asarray(pairs), 2)
+    start = 0
+    with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
+        for weight in weights(len(ratings.codes), options.draws, options.seed, groups=groups):
+            rows = slice(start, start := start + len(weight))
+            drawn[:3, rows] = pooled(weight)
+            kappa, same = cohen.two_by_two(weight @ table, len(pairs), constant)
+            drawn[3, rows], drawn[4, rows] = cohen.mean_of_pairs(kappa), cohen.mean_of_pairs(same)
+    return drawn
+
+
+def _unsure(of: Marks, options: Options) -> Estimate:
+    marks = int(of.given.sum())
+    if not marks:
+        return Estimate(None, 0, reason="no answers")
+    groups = _renumbered(of.queries)
+    drawn = [(weight @ of.unsure) / (weight @ of.given)
+             for weight in weights(len(of.codes), options.draws, options.seed, groups=groups)]
+    values = np.concatenate(drawn) if drawn else np.array([])
+    return with_interval(Estimate(float(of.unsure.sum() / marks), marks), values, int(groups.max()) + 1, "queries")
+
+
+def _renumbered(queries: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.unique(queries, return_inverse=True)[1].astype(np.int64)

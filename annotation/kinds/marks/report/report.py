@@ -1,0 +1,108 @@
+"""Report of a target study: agreement among people, and of the model's confidences with people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.analysis.about import about
+from annotation.analysis.people import raters, seat_numbers
+from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
+from annotation.analysis.selection import select
+from annotation.kinds.marks.marks import MARKS
+from annotation.kinds.marks.report import thresholds
+from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
+from annotation.kinds.marks.report.records import PersonMarks, TargetReport
+from annotation.kinds.marks.results import MarkedImage, by_item, marked_images, threshold_of
+from annotation.records import name_key
+from cir_core.errors import StudyError
+from cir_core.support.texts import counted
+
+
+@dataclass(frozen=True)
+class _Selected:
+    """What is reported on. ``images``: those of queries with an answer; ``marks``: of each rater in a column."""
+
+    images: Sequence[MarkedImage]
+    marks: Marks
+    raters: tuple[Rater, ...]
+
+
+def target_report(
+    answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options()
+) -> TargetReport:
+    """The report of ``selection``; also of an empty or tiny study, with reasons instead of numbers.
+
+    Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
+    """
+    _check(answers, options)
+    chosen = select(answers, selection)
+    given = by_item(chosen.judgements)
+    found = _selected(chosen, options)
+    decided = [one for one in found.images if one.verdict is not None]
+    threshold = threshold_of(answers.study)
+    place = {item.item_id: number for number, item in enumerate(chosen.items)}
+    known = [(place[one.item.item_id], one.confidence, bool(one.verdict)) for one in decided
+             if one.confidence is not None]
+    compared = thresholds.decided([query for query, _, _ in known], [confidence for _, confidence, _ in known],
+                                  [verdict for _, _, verdict in known])
+    shared = sum(len(of) > 1 for of in given.values())
+    return TargetReport(
+        about(answers, chosen, selection, options, _notes(chosen, len(given), shared, len(decided) - len(known))),
+        found.raters, len(chosen.items), len(given), shared, len(chosen.judgements), len(decided),
+        sum(one.verdict is True for one in decided), len(found.images) - len(decided), len(decided) - len(known),
+        threshold, mark_agreement(found.marks, options), pair_marks(found.marks, found.raters, options),
+        thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
+        tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)))
+
+
+def _check(answers: StudyAnswers, options: Options) -> None:
+    study = answers.study
+    if study.kind != "targets":
+        raise StudyError(f"{study.name} is a {study.kind} study, in which nobody marks candidates. For its report: "
+                         f"cirque report {study.kind}")
+    if options.resample != "items":
+        raise StudyError("Intervals of a target study resample queries. Choose items.")
+    if options.draws < 0:
+        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
+
+
+def _selected(chosen: StudyAnswers, options: Options) -> _Selected:
+    people = raters(chosen, chosen.judgements, hide=options.hide_names)
+    columns = {rater.seat: number for number, rater in enumerate(people)}
+    seats, given = seat_numbers(chosen.seats), by_item(chosen.judgements)
+    images = marked_images([item for item in chosen.items if item.item_id in given], chosen.judgements)
+    number = {item.item_id: place for place, item in enumerate(chosen.items)}
+    rows: list[list[str | None]] = []
+    for one in images:
+        row: list[str | None] = [None] * len(people)
+        for judgement in given[one.item.item_id]:
+            row[columns[seats[name_key(judgement.annotator)]]] = judgement.answer["marks"][one.token]
+        rows.append(row)
+    return _Selected(images, Marks(rows, [number[one.item.item_id] for one in images], len(people)), people)
+
+
+def _person(number: int, rater: Rater, chosen: StudyAnswers, marks: Marks, options: Options) -> PersonMarks:
+    seats = seat_numbers(chosen.seats)
+    mine = [one for one in chosen.judgements if seats[name_key(one.annotator)] == rater.seat]
+    said = Counter(mark for one in mine for mark in one.answer["marks"].values())
+    return PersonMarks(rater.seat, rater.name, len(mine), {mark: said[mark] for mark in MARKS},
+                       mean_kappa(marks, number, options))
+
+
+def _notes(chosen: StudyAnswers, marked: int, shared: int, unasked: int) -> list[str]:
+    queries = counted(len(chosen.items), "query", "queries")
+    if not chosen.items:
+        return ["These filters leave no query. Remove one of them."]
+    if not marked:
+        return [f"No answers yet to {'this' if len(chosen.items) == 1 else 'these'} {queries}."]
+    notes = []
+    if missing := len(chosen.items) - marked:
+        notes.append(f"{missing:,} of {queries} {'has' if missing == 1 else 'have'} no answer yet.")
+    if not shared:
+        notes.append("No query was marked by two people, so agreement among them cannot be measured.")
+    if unasked:
+        notes.append(f"{counted(unasked, 'image')} with a majority {'has' if unasked == 1 else 'have'} no confidence, "
+                     "because only the data set named it as a target: left out where people and model are compared.")
+    return notes

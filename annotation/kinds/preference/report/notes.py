@@ -1,0 +1,97 @@
+"""Notes of a preference report: missing and excluded answers, and the reading of intervals. Without names of
+people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from annotation.analysis.records import MetricScores, Options, StudyAnswers
+from annotation.analysis.statistics.answer_rows import AnswerRows
+from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE
+from annotation.kinds.preference.quality import flagged
+from annotation.kinds.preference.report.shared_answers import shared_questions
+from annotation.records import Judgement
+from annotation.studies.imports import HP_ANSWERS
+from cir_core.support.texts import counted
+
+_MANY = 5               # answers of one person
+_MANY_PEOPLE = 30       # from which on resampling people is reliable
+
+
+def preference_notes(
+    answers: StudyAnswers, selected: StudyAnswers, valid: Sequence[Judgement], rows: AnswerRows, recall: MetricScores,
+    options: Options, identical: int,
+) -> tuple[str, ...]:
+    """``selected``: after the selection, before rules; ``valid``: after rules, ``rows`` the same; ``recall``: for
+    equation 9; ``identical``: questions whose two sets have the same images."""
+    notes = _left(selected, valid)
+    if not valid:
+        return tuple(notes)
+    notes += _flags(selected, valid)
+    unsided = sum(one.answer["first"] is None for one in valid)
+    if unsided == len(valid):
+        notes.append("Which set was shown first was not recorded, so position bias cannot be measured or adjusted for.")
+    elif unsided:
+        notes.append(f"Which set was shown first was not recorded for {unsided:,} of {len(valid):,} answers.")
+    notes += _shared(answers, rows)
+    if options.draws:
+        notes += _people(rows, options)
+    if identical:
+        notes.append(f"Both sets hold the same images in {counted(identical, 'question')}. Where scores of the two are "
+                     "equal, the one-sided rate ≥ counts the answer; the symmetric rate does not.")
+    if recall.name != "recall@5":
+        notes.append(f"“Equal recall” means {recall.name}.")
+    return tuple(notes)
+
+
+def _left(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
+    given = len(selected.judgements)
+    if not selected.items:
+        return ["These filters leave no question. Remove one of them."]
+    if not given:
+        return ["No answers yet to these questions."]
+    if given > len(valid):
+        return [f"The rules leave out {given - len(valid):,} of {counted(given, 'answer')}."]
+    return []
+
+
+def _flags(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
+    marks = [flagged(one.answer) for one in valid]
+    if counting := marks.count(True):
+        return [f"{counted(counting, 'answer')} {'counts' if counting == 1 else 'count'} although the results were "
+                "flagged as irrelevant. The rule irrelevant leaves such answers out, as the authors of HS-FashionIQ "
+                "did."]
+    if marks.count(None) < len(marks):
+        return []
+    note = "Flags for irrelevant results were not recorded, so no answer can be excluded for them."
+    if selected.study.source.get("form") == HP_ANSWERS:
+        note += " CIRQRS leaves out 307 of 3,050 questions and counts 2,743; the release does not say which they are."
+    return [note]
+
+
+def _shared(answers: StudyAnswers, rows: AnswerRows) -> list[str]:
+    if shared := shared_questions(rows):
+        return [f"Several people answered {shared:,} of {counted(len(rows.item_ids), 'question')}. Wilson’s intervals "
+                "and the p of shares, of ρ and of τ treat answers as independent and are too narrow: prefer the "
+                "bootstrap intervals."]
+    most = max(Counter(one.item_id for one in answers.judgements).values())
+    which = "of this study" if most < 2 else "that counts here"
+    return [f"No question {which} was answered by two people, so agreement cannot be measured."]
+
+
+def _people(rows: AnswerRows, options: Options) -> list[str]:
+    people = rows.people
+    if options.resample == "people":
+        if people < LEAST_PEOPLE:
+            return [f"Intervals resample people, and there {'is' if people == 1 else 'are'} only {people}. At least "
+                    f"{LEAST_PEOPLE} are needed: resample questions instead (--resample items)."]
+        few = f"Intervals resample people, and {people} are few: interpret them with care."
+        return [few] if people < _MANY_PEOPLE else []
+    each = len(rows.question) / max(1, people)
+    if people < 2 or each < _MANY:
+        return []
+    said = f"Intervals resample questions. Each of {people:,} people answered about {each:,.0f}: "
+    if people < LEAST_PEOPLE:
+        return [f"{said}intervals ignore differences between people, as so few cannot be resampled."]
+    return [f"{said}resampling people (--resample people) accounts for differences between them."]

@@ -1,0 +1,86 @@
+"""Records of a preference report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from annotation.analysis.records import About, Correlation, MetricTest, Normality, Proportion, Rate, Rater, Strength
+from cir_core.reports.records import Estimate
+
+
+@dataclass(frozen=True)
+class MetricReport:
+    """Results of one metric. ``ge``: P(set 1 preferred | f(set 1) >= f(set 2)), equation 8 of CIRQRS; ``gt`` with >;
+    ``symmetric``: P(preferred = the set with the higher f), over all answers where f differs.
+    ``given_equal_recall``: as ``symmetric``, where recall of both sets is equal; ``gt_given_equal_recall`` as ``gt``,
+    which is equation 9."""
+
+    name: str
+    description: str
+    scored: int                    # rated sets with a score
+    shapiro: Normality
+    spearman: Correlation
+    kendall: Correlation           # tau-b
+    ge: Rate
+    gt: Rate
+    symmetric: Rate
+    given_equal_recall: Rate
+    gt_given_equal_recall: Rate
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MethodPair:
+    """Comparison of two methods. ``first`` < ``second`` by name."""
+
+    first: str
+    second: str
+    answers: int
+    ties: int
+    first_preferred: Proportion
+    adjusted: Estimate             # both sides weighted equally
+    first_side: Proportion              # preferences for the set shown first, among these answers
+    mean_difference: Estimate      # rating of the first minus that of the second
+
+
+@dataclass(frozen=True)
+class PreferenceReport:
+    """Report of a preference study. ``n_questions``: answered questions, before rules; ``n_answers``: their answers;
+    ``n_valid``: answers that are not excluded by rules."""
+
+    title: ClassVar[str] = "Preference report"
+
+    about: About
+    raters: tuple[Rater, ...]
+    n_people: int
+    n_questions: int
+    n_answers: int
+    n_valid: int
+    rules: Mapping[str, Any]               # active rules
+    removed: Mapping[str, int]             # rule to the number of answers it excludes alone
+    flagged: int | None                    # of the answers before rules; None if not recorded
+    ratings: tuple[int, int, int, int, int]    # rated sets with 1 to 5
+    mean_rating: Estimate                  # ``n`` counts rated sets
+    ratings_shapiro: Normality
+    rated_equal: int                       # answers with equal ratings
+    contradictions: int                    # the preferred set is rated lower
+    ties: int
+    identical_sets: int                    # of ``n_questions``, those whose two sets have the same images
+    first_side: Proportion                      # preferences for the set shown first
+    first_side_when_equal: Proportion
+    stored_one: Proportion                      # preferences for stored set 1
+    stored_one_when_equal: Proportion
+    metrics: tuple[MetricReport, ...]
+    tests: tuple[MetricTest, ...]
+    methods: tuple[Strength, ...]          # strongest first
+    pairs: tuple[MethodPair, ...]
+    no_methods: str                        # reason if there are none
+    shared_questions: int                  # answered by two people or more
+    ratings_alpha: Estimate                # ordinal, over the sets of shared questions; ``n`` counts sets
+    preference_alpha: Estimate             # nominal, over shared questions
+
+    @property
+    def selected_answers(self) -> int:
+        return self.n_answers

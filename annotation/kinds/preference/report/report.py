@@ -1,0 +1,131 @@
+"""Report of a preference study: ratings, preferences, metrics, and methods.
+
+Exclusion rules apply to all answers of a person; the selection is applied afterwards. Intervals of shares are
+Wilson's. The others, and the second intervals of rates, are percentiles over bootstrap replicates of questions or
+people, each with all answers; all numbers of a report use the same replicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from annotation.analysis.about import about
+from annotation.analysis.people import raters
+from annotation.analysis.records import Estimate, MetricScores, Options, Selection, StudyAnswers
+from annotation.analysis.selection import select
+from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, over_draws
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.bradley_terry import strengths
+from annotation.analysis.statistics.correlation import shapiro
+from annotation.analysis.statistics.paired_answers import meetings
+from annotation.kinds.preference.answers import RATINGS, contradicts
+from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
+from annotation.kinds.preference.quality import flagged, people_quality, side_bias
+from annotation.kinds.preference.report.method_pairs_report import method_pairs
+from annotation.kinds.preference.report.metric_reports import metric_report, metric_tests
+from annotation.kinds.preference.report.notes import preference_notes
+from annotation.kinds.preference.report.recall import recall_scores
+from annotation.kinds.preference.report.records import PreferenceReport
+from annotation.kinds.preference.report.shared_answers import preference_alpha, ratings_alpha, shared_questions
+from annotation.records import Item, Judgement, name_key
+from cir_core.errors import StudyError
+
+K = 5
+"""Default cutoff of recall; all images of a set in HS-FashionIQ."""
+
+
+def preference_report(
+    answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(), *,
+    rules: Rules | None = None, scores: Sequence[MetricScores] = (), ks: Sequence[int] = (K,),
+) -> PreferenceReport:
+    """The report of ``selection``; also of an empty or tiny study, with reasons instead of numbers.
+
+    Args:
+        rules: instead of the study's.
+        scores: of metrics besides recall, by name.
+        ks: cutoffs of recall. The first is for equation 9, "equal recall".
+
+    Raises ``StudyError`` for a validity study, an invalid selection, a ``k`` below 1, and unknown rules in the
+    study's settings.
+    """
+    if options.draws < 0:
+        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
+    selected, valid, rules, removed = answers_that_count(answers, selection, rules)
+    rows = answer_rows(valid)
+    recalls = [recall_scores(selected.items, k) for k in dict.fromkeys(ks or (K,))]
+    metrics = list({one.name: one for one in (*(recalls if ks else ()), *scores)}.values())
+    met = meetings(selected.items, rows, options.resample)
+    answered = {one.item_id for one in selected.judgements}
+    identical = sum(len(set(map(frozenset, item.hidden["set_ids"]))) == 1 for item in selected.items
+                    if item.item_id in answered)
+    notes = preference_notes(answers, selected, valid, rows, recalls[0], options, identical)
+    marks = [flagged(one.answer) for one in selected.judgements]
+    bias = side_bias(valid)
+    given = [one.answer for one in valid]
+    inside = {one.judgement_id for one in selected.judgements}
+    return PreferenceReport(
+        about=about(answers, selected, selection, options, notes),
+        raters=raters(selected, valid, hide=options.hide_names),
+        n_people=len({name_key(one.annotator) for one in selected.judgements}), n_questions=len(answered),
+        n_answers=len(selected.judgements), n_valid=len(valid), rules=rules.as_settings(),
+        removed={name: len(one.judgements & inside) for name, one in removed.by_rule.items()},
+        flagged=None if marks and marks.count(None) == len(marks) else marks.count(True), ratings=_distribution(rows),
+        mean_rating=_mean_rating(rows, options), ratings_shapiro=shapiro(rows.ratings.ravel()),
+        rated_equal=sum(answer["ratings"][0] == answer["ratings"][1] for answer in given),
+        contradictions=sum(contradicts(answer["ratings"], answer["preferred"]) for answer in given),
+        ties=int((rows.preferred == 0).sum()), identical_sets=identical, first_side=bias.first,
+        first_side_when_equal=bias.first_when_equal, stored_one=bias.stored,
+        stored_one_when_equal=bias.stored_when_equal,
+        metrics=tuple(metric_report(rows, metric, recalls[0], options) for metric in metrics),
+        tests=metric_tests(rows, metrics, options), methods=strengths(met, options),
+        pairs=method_pairs(selected.items, valid, met, options),
+        no_methods="" if met.methods else _no_methods(selected.items, valid), shared_questions=shared_questions(rows),
+        ratings_alpha=ratings_alpha(rows, options), preference_alpha=preference_alpha(rows, options),
+    )
+
+
+def answers_that_count(
+    answers: StudyAnswers, selection: Selection, rules: Rules | None
+) -> tuple[StudyAnswers, tuple[Judgement, ...], Rules, Removed]:
+    """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study. Raises
+    ``StudyError``, as :func:`preference_report` does."""
+    study = answers.study
+    if study.kind != "preference":
+        raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "
+                         f"report: cirque report {study.kind}")
+    rules = rules_of(study.settings) if rules is None else rules
+    people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
+    removed = apply_rules(rules, answers.judgements, people)
+    selected = select(answers, selection)
+    valid = tuple(one for one in selected.judgements if one.judgement_id not in removed.excluded)
+    return selected, valid, rules, removed
+
+
+def _distribution(rows: AnswerRows) -> tuple[int, int, int, int, int]:
+    one, two, three, four, five = (int((rows.ratings == rating).sum()) for rating in RATINGS)
+    return one, two, three, four, five
+
+
+def _mean_rating(rows: AnswerRows, options: Options) -> Estimate:
+    if not rows.ratings.size:
+        return Estimate(None, 0, reason="no ratings")
+    estimate = Estimate(float(rows.ratings.mean()), rows.ratings.size)
+    if not options.draws:
+        return estimate
+    unit, units = rows.unit(options.resample), rows.units(options.resample)
+    given, count = np.bincount(unit, rows.ratings.sum(axis=1), units), 2 * np.bincount(unit, minlength=units)
+    sums = np.stack([given, count], axis=1)
+    drawn = np.concatenate([weight @ sums for weight in weights(units, options.draws, options.seed)])
+    return over_draws(estimate, drawn[:, 0] / drawn[:, 1], unit, options)
+
+
+def _no_methods(items: Iterable[Item], valid: Sequence[Judgement]) -> str:
+    if not valid:
+        return "no answers"
+    answered = {one.item_id for one in valid}
+    pairs = [item.hidden["methods"] for item in items if item.item_id in answered]
+    if all(None in pair for pair in pairs):
+        return "the methods of the sets were not recorded"
+    return "no question compares two known, different methods"

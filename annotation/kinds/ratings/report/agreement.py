@@ -1,0 +1,122 @@
+"""Ratings of sessions as numbers: means, agreement among people, and between people and a language model.
+
+Intervals are percentiles over bootstrap samples of sessions, each with all its ratings. Ratings are ordinal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, median
+
+import numpy as np
+
+from annotation.analysis.records import Estimate, Options, Rater
+from annotation.analysis.statistics import krippendorff
+from annotation.analysis.statistics.agreement import agreement_draws
+from annotation.analysis.statistics.bootstrap import shared_with_interval, weights, with_interval
+from annotation.analysis.statistics.correlation import LEAST, spearman_draws
+from annotation.analysis.statistics.matrix import Ratings
+from annotation.kinds.ratings.questions import POINTS, QUESTIONS
+from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
+
+_HALVES = tuple(f"{point / 2:g}" for point in range(2 * POINTS[0], 2 * POINTS[-1] + 1))   # a median can be 3.5
+NOT_BOTH = "no session was rated by people and the language model"
+NOT_SHARED = "no session was rated by two people"
+
+Scores = Mapping[str, int]
+"""By question."""
+
+
+@dataclass(frozen=True)
+class RatedSession:
+    """``people``: ratings by seat. ``models``: by name of a language model."""
+
+    source: str
+    turns: int
+    people: Mapping[int, Scores]
+    models: Mapping[str, Scores]
+
+
+def question_ratings(key: str, sessions: Sequence[RatedSession], options: Options) -> QuestionRatings:
+    """``sessions``: with one rating or more."""
+    given = [[one[key] for one in session.people.values()] for session in sessions]
+    seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
+    codes = np.full((len(sessions), len(seats)), -1, np.int16)
+    for row, session in enumerate(sessions):
+        for seat, scores in session.people.items():
+            codes[row, seats[seat]] = scores[key] - POINTS[0]
+    apart = [fmean(abs(a - b) for a, b in combinations(ratings, 2)) for ratings in given if len(ratings) > 1]
+    every = [rating for ratings in given for rating in ratings]
+    return QuestionRatings(
+        key, tuple(every.count(point) for point in POINTS),
+        mean_of([fmean(ratings) for ratings in given], "no session has a rating", options),
+        _alpha(Ratings(codes, tuple(map(str, POINTS)), "session"), options), mean_of(apart, NOT_SHARED, options))
+
+
+def model_ratings(key: str, model: str, sessions: Sequence[RatedSession], options: Options) -> ModelRatings:
+    """``sessions``: rated by people and the model."""
+    given = [[one[key] for one in session.people.values()] for session in sessions]
+    scores = [session.models[model][key] for session in sessions]
+    means = [fmean(ratings) for ratings in given]
+    middle = np.array([[round(2 * (value - POINTS[0])) for value in (median(ratings), score)]
+                       for ratings, score in zip(given, scores, strict=True)], np.int16).reshape(-1, 2)
+    return ModelRatings(
+        key, mean_of(scores, NOT_BOTH, options),
+        mean_of([score - mean for score, mean in zip(scores, means, strict=True)], NOT_BOTH, options),
+        _alpha(Ratings(middle, _HALVES, "session"), options, NOT_BOTH), _rho(scores, means, options),
+        mean_of([fmean(abs(score - rating) for rating in ratings)
+                 for score, ratings in zip(scores, given, strict=True)], NOT_BOTH, options))
+
+
+def person_ratings(rater: Rater, sessions: Sequence[RatedSession]) -> PersonRatings:
+    """How one person rates beside the others, over all questions."""
+    mine = [one for one in sessions if rater.seat in one.people]
+    differences = [
+        one.people[rater.seat][question.key] - scores[question.key]
+        for one in mine for seat, scores in one.people.items() if seat != rater.seat for question in QUESTIONS]
+    return PersonRatings(
+        rater.seat, rater.name, len(mine), fmean(one.people[rater.seat]["overall"] for one in mine),
+        sum(len(one.people) > 1 for one in mine), fmean(map(abs, differences)) if differences else None,
+        fmean(differences) if differences else None)
+
+
+def mean_of(values: Sequence[float], empty: str, options: Options) -> Estimate:
+    """Mean of one value for each session; ``empty``: why there is none."""
+    if not values:
+        return Estimate(None, 0, reason=empty)
+    found = Estimate(fmean(values), len(values))
+    if not options.draws:
+        return found
+    array = np.array(values, np.float64)
+    drawn = [weight @ array / len(values) for weight in weights(len(values), options.draws, options.seed)]
+    return with_interval(found, np.concatenate(drawn), len(values), "sessions")
+
+
+def _alpha(ratings: Ratings, options: Options, empty: str = "") -> Estimate:
+    if not len(ratings.codes):
+        return Estimate(None, 0, reason=empty or NOT_SHARED)
+    found = krippendorff.krippendorff(ratings, "ordinal", options.undefined)
+    if found.value is None or not options.draws:
+        return found
+    drawn = agreement_draws(ratings, (), options.draws, options.seed, scale="ordinal", undefined=options.undefined,
+                            kappas=False)
+    return shared_with_interval(found, drawn.alpha, ratings)
+
+
+def _rho(scores: Sequence[float], means: Sequence[float], options: Options) -> Estimate:
+    from scipy.stats import spearmanr
+
+    if len(scores) < LEAST:
+        return Estimate(None, len(scores), reason=f"only {len(scores)} sessions rated by both; {LEAST} are needed"
+                        if scores else NOT_BOTH)
+    for values, whose in ((scores, "the language model"), (means, "people")):
+        if min(values) == max(values):
+            return Estimate(None, len(scores), reason=f"{whose} rated all sessions the same")
+    x, y = np.array(scores, np.float64), np.array(means, np.float64)
+    found = Estimate(float(spearmanr(x, y).statistic), len(scores))
+    if not options.draws:
+        return found
+    drawn = spearman_draws(x, y, np.arange(len(x)), len(x), options.draws, options.seed)
+    return with_interval(found, drawn, len(x), "sessions")

@@ -1,0 +1,153 @@
+"""Report of a session study: ratings, agreement among people and with language models, and sources of sessions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from annotation.analysis.about import about
+from annotation.analysis.people import raters, seat_numbers
+from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
+from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
+from annotation.analysis.selection import select
+from annotation.kinds.ratings.questions import QUESTIONS
+from annotation.kinds.ratings.report.agreement import (
+    RatedSession,
+    Scores,
+    mean_of,
+    model_ratings,
+    person_ratings,
+    question_ratings,
+)
+from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
+from annotation.records import name_key
+from cir_core.errors import StudyError
+from cir_core.support.texts import counted
+
+KEYS = tuple(question.key for question in QUESTIONS)
+PLANNED = "Mean of “Overall”"
+
+
+def session_report(
+    answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(), *,
+    scores: Sequence[MetricScores] = (),
+) -> SessionReport:
+    """The report of ``selection``; also of an empty or tiny study, with reasons instead of numbers.
+
+    Args:
+        scores: of language models, by name: ``scores[item_id, n]`` is the answer to question n, from 1.
+
+    Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
+    """
+    _check(answers, options)
+    selected = select(answers, selection)
+    sessions = _sessions(selected, scores)
+    rated = [one for one in sessions.values() if one.people]
+    people = raters(selected, selected.judgements, hide=options.hide_names)
+    models = tuple(_judge(one, rated, options) for one in scores)
+    per_session = Counter(len(one.people) for one in sessions.values())
+    return SessionReport(
+        about(answers, selected, selection, options, _notes(selected, rated, models)), people, len(selected.items),
+        len(rated), sum(len(one.people) > 1 for one in rated), len(selected.judgements),
+        dict(sorted(per_session.items())), tuple(question_ratings(key, rated, options) for key in KEYS), models,
+        tuple(_groups(rated, [one.name for one in scores], options)),
+        tuple(person_ratings(one, rated) for one in people))
+
+
+def session_precision(
+    answers: StudyAnswers, wanted: float, options: Options = Options(), selection: Selection = Selection(),
+) -> tuple[Precision, ...]:
+    """Plan for the mean of "overall": more sessions. Raises ``StudyError`` for a width that is not between 0 and 2, and
+    as the report does."""
+    check_width(wanted)
+    _check(answers, options)
+    rated = [one for one in _sessions(select(answers, selection), ()).values() if one.people]
+    plan = Precision(
+        PLANNED, "sessions", len(rated), None, wanted, None, (),
+        "Sessions are resampled from the existing ones, each with the mean of its ratings, assuming that further "
+        "sessions and people are like them.")
+    if not rated:
+        return (Precision(PLANNED, "sessions", 0, None, wanted, None, (), plan.assumption, "no session has a rating"),)
+    means = [fmean(scores["overall"] for scores in one.people.values()) for one in rated]
+    now = mean_of(means, "", options)
+    values, counts = np.unique(means, return_counts=True)
+    drawn = DrawnStudies(counts, lambda often: often @ values / often.sum(axis=1), options.seed)
+    return (planned(plan, drawn.width, None if now.low is None or now.high is None else now.high - now.low),)
+
+
+def _check(answers: StudyAnswers, options: Options) -> None:
+    study = answers.study
+    if study.kind != "sessions":
+        raise StudyError(f"{study.name} is a {study.kind} study, which rates no sessions. For its report: cirque "
+                         f"report {study.kind}")
+    if options.resample != "items":
+        raise StudyError("Intervals of ratings of sessions resample sessions. Choose items.")
+    if options.draws < 0:
+        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
+
+
+def _sessions(selected: StudyAnswers, scores: Sequence[MetricScores]) -> Mapping[str, RatedSession]:
+    """By item id, in the study's order."""
+    seats = seat_numbers(selected.seats)
+    given: dict[str, dict[int, Scores]] = {item.item_id: {} for item in selected.items}
+    for judgement in selected.judgements:
+        given[judgement.item_id][seats[name_key(judgement.annotator)]] = judgement.answer["ratings"]
+    return {
+        item.item_id: RatedSession(
+            str(item.hidden["source"]), int(item.hidden["turns"]), given[item.item_id],
+            {one.name: found for one in scores if (found := _scores_of(one, item.item_id))})
+        for item in selected.items}
+
+
+def _scores_of(model: MetricScores, item_id: str) -> Scores:
+    """Empty unless the model answered all questions."""
+    found = [model.scores.get((item_id, place)) for place in range(1, len(KEYS) + 1)]
+    return {} if None in found else {key: round(score) for key, score in zip(KEYS, found, strict=True)
+                                     if score is not None}
+
+
+def _judge(model: MetricScores, rated: Sequence[RatedSession], options: Options) -> SessionJudge:
+    both = [one for one in rated if model.name in one.models]
+    return SessionJudge(model.name, model.description, len(both),
+                        tuple(model_ratings(key, model.name, both, options) for key in KEYS), model.notes)
+
+
+def _groups(rated: Sequence[RatedSession], models: Sequence[str], options: Options) -> list[SessionGroup]:
+    """Each source, and each number of turns in it: longer sessions are rated differently."""
+    found = []
+    for source in sorted({one.source for one in rated}):
+        of_source = [one for one in rated if one.source == source]
+        found.append(_group(source, None, of_source, models, options))
+        found += [_group(source, turns, [one for one in of_source if one.turns == turns], models, options)
+                  for turns in sorted({one.turns for one in of_source})]
+    return found
+
+
+def _group(
+    source: str, turns: int | None, rated: Sequence[RatedSession], models: Sequence[str], options: Options,
+) -> SessionGroup:
+    people = {key: mean_of([fmean(scores[key] for scores in one.people.values()) for one in rated], "", options)
+              for key in KEYS}
+    by_model = {model: {key: mean_of([one.models[model][key] for one in rated if model in one.models],
+                                     "not rated by it", options) for key in KEYS} for model in models}
+    return SessionGroup(source, turns, len(rated), fmean(one.turns for one in rated), people, by_model)
+
+
+def _notes(selected: StudyAnswers, rated: Sequence[RatedSession], models: Sequence[SessionJudge]) -> list[str]:
+    if not selected.items:
+        return ["These filters leave no session. Remove one of them."]
+    if not rated:
+        return [f"No answers yet to {'this' if len(selected.items) == 1 else 'these'} "
+                f"{counted(len(selected.items), 'session')}."]
+    notes = []
+    if missing := len(selected.items) - len(rated):
+        notes.append(f"{missing:,} of {counted(len(selected.items), 'session')} {'has' if missing == 1 else 'have'} "
+                     "no rating yet.")
+    if not any(len(one.people) > 1 for one in rated):
+        notes.append("No session was rated by two people, so agreement among them cannot be measured.")
+    notes += [f"{model.name} rated {model.sessions:,} of the {counted(len(rated), 'session')} that people rated: it is "
+              "compared over those." for model in models if model.sessions < len(rated)]
+    return notes

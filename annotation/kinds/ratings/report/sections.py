@@ -1,0 +1,185 @@
+"""Sections of a session report: ratings, agreement, language models, sources, people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
+from annotation.analysis.rendering.report_parts import (
+    counted,
+    each,
+    headline,
+    interval_sentence,
+    method_section,
+    notes_table,
+    planning_section,
+    reasons,
+    values,
+)
+from annotation.kinds.ratings.questions import POINTS, QUESTIONS
+from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
+from cir_core.reports.columns import count, number, ranged, text
+from cir_core.reports.figures import Series, dots
+
+_TITLES = {question.key: question.title for question in QUESTIONS}
+_LABELS = tuple(_TITLES.values())
+_SCALE = (0.9, 5.1)   # of figures of ratings
+
+
+def session_sections(report: SessionReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
+    """All sections in order; ``plan`` adds the needed number of sessions."""
+    models = (_model(one, place) for place, one in enumerate(report.models, 1))
+    return (_glance(report), _ratings(report), _agreement(report), *models, _sources(report), _people(report),
+            *planning_section(plan), method_section(report.about, report.raters, _how(report)))
+
+
+def _glance(report: SessionReport) -> Section:
+    overall = next(one for one in report.questions if one.question == "overall")
+    models: list[Headline] = []
+    for model in report.models[:1]:
+        found = next(one for one in model.questions if one.question == "overall")
+        models = [headline(f"α of {model.name} and people, overall", found.alpha, "number", "sessions"),
+                  headline(f"{model.name} less people, overall", found.difference, "number", "sessions", "points")]
+    per_session = ReportTable(
+        "people-per-session", "People per session", (count("people", "People"), count("sessions", "Sessions")),
+        tuple(report.per_session.items()), empty="There is no session.")
+    return Section(
+        "glance", "At a glance",
+        "Ratings are from 1 to 5. For agreement, α is 1 if all agree and 0 at chance level. " + (
+            "" if report.models else "No language model is compared: add its scores, the file judged.json of cirque "
+            "construct judge, to see how far people agree with it."),
+        (
+            counted("Sessions rated", report.rated, report.n_sessions, "sessions"),
+            counted("People", len(report.raters), report.answers, "answers"),
+            headline("Mean rating, overall", overall.mean, "number", "sessions"),
+            headline("Krippendorff’s α of people, overall", overall.alpha, "number", "sessions"),
+            *models,
+        ),
+        tables=(*notes_table(report), per_session))
+
+
+def _ratings(report: SessionReport) -> Section:
+    table = ReportTable(
+        "ratings", "Ratings by question",
+        (text("question", "Question"), *ranged("mean", "Mean"), count("sessions", "Sessions"),
+         *(count(str(point), str(point)) for point in POINTS), text("reason", "Remark")),
+        tuple((_TITLES[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
+              for one in report.questions),
+        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Low redundancy: "
+        "5 if nothing is said twice.")
+    means = tuple(one.mean for one in report.questions)
+    series = [Series("people", means)]
+    series += [Series(model.name, tuple(one.mean for one in model.questions)) for model in report.models
+               if model.sessions]
+    figure = dots("ratings", "Mean ratings",
+                  f"Mean rating of each question by people, with 95 % intervals: {each(_LABELS, means, 'number')}.",
+                  _LABELS, series, axis="mean rating, 1 to 5", bounds=_SCALE)
+    return Section("ratings", "Ratings", "The five questions of CIRCLED, section 5.3.",
+                   figures=(figure,) if report.rated else (), tables=(table,))
+
+
+def _agreement(report: SessionReport) -> Section:
+    table = ReportTable(
+        "agreement", "Agreement among people",
+        (text("question", "Question"), *ranged("alpha", "Krippendorff’s α"), *ranged("apart", "Points apart"),
+         count("sessions", "Sessions rated by two or more"), text("reason", "Remark")),
+        tuple((_TITLES[one.question], *values(one.alpha), *values(one.apart), one.apart.n,
+               reasons({"α": one.alpha, "Points apart": one.apart})) for one in report.questions),
+        "Points apart: by how many points two people who rated the same session differ on average.")
+    people = tuple(one.alpha for one in report.questions)
+    series = [Series("people among each other", people)]
+    series += [Series(f"{model.name} and people", tuple(one.alpha for one in model.questions))
+               for model in report.models if model.sessions]
+    figure = dots("agreement", "Krippendorff’s α",
+                  "Agreement on each question, with 95 % intervals. People among each other: "
+                  f"{each(_LABELS, people, 'number')}.", _LABELS, series, axis="α (1: full agreement)", at=0.0)
+    there = any(one.value is not None for series_of in series for one in series_of.estimates)
+    return Section(
+        "agreement", "Agreement among people",
+        "Ordinal: 4 instead of 5 counts as less disagreement than 1 instead of 5. If nearly all ratings are the same, "
+        "α is low although people are not far apart; so both are given.",
+        figures=(figure,) if there else (), tables=(table,))
+
+
+def _model(model: SessionJudge, place: int) -> Section:
+    key = f"model-{place}"
+    table = ReportTable(
+        key, f"{model.name} and people",
+        (text("question", "Question"), *ranged("alpha", "Krippendorff’s α"), *ranged("rho", "Spearman’s ρ"),
+         *ranged("difference", "Model less people"), *ranged("apart", "Points apart"), count("sessions", "Sessions"),
+         text("reason", "Remark")),
+        tuple((_TITLES[one.question], *values(one.alpha), *values(one.rho), *values(one.difference),
+               *values(one.apart), one.mean.n,
+               reasons({"α": one.alpha, "ρ": one.rho, "Difference": one.difference})) for one in model.questions),
+        "α: of the model’s rating and the median of the people’s. ρ: of the model’s rating and the mean of the "
+        "people’s. Points apart: between the model and one person, comparable to those between two people.")
+    differences = tuple(one.difference for one in model.questions)
+    figure = dots(
+        key, f"Ratings of {model.name} less those of people",
+        "Mean difference on each question, with 95 % intervals; above 0 the model rates higher: "
+        f"{each(_LABELS, differences, 'number')}.", _LABELS, [Series("", differences)], axis="points", at=0.0)
+    return Section(
+        key, f"{model.name} and people",
+        f"{model.description} Over the sessions that people rated, too. The median of several people is steadier than "
+        "one person, so its agreement with the model may exceed that of people among each other: compare the points "
+        "apart.", figures=(figure,) if model.sessions else (), tables=(table,))
+
+
+def _sources(report: SessionReport) -> Section:
+    raters = ["people", *(model.name for model in report.models if model.sessions)]
+    columns: tuple[ReportColumn, ...] = (
+        text("source", "Source"), count("sessions", "Sessions"), number("mean_turns", "Mean turns"),
+        text("rated_by", "Rated by"), *(column for key, title in _TITLES.items() for column in ranged(key, title)))
+
+    def rows(group: SessionGroup, first: tuple[object, ...]) -> list[tuple[object, ...]]:
+        of = [group.people, *(group.models[name] for name in raters[1:])]
+        return [(*first, group.sessions, group.mean_turns, who,
+                 *(cell for key in _TITLES for cell in values(found[key])))
+                for who, found in zip(raters, of, strict=True)]
+
+    whole = [one for one in report.groups if one.turns is None]
+    by_turns = [one for one in report.groups if one.turns is not None]
+    by_source = ReportTable(
+        "sources", "Mean ratings by source", columns,
+        tuple(row for one in whole for row in rows(one, (one.source,))), empty="No session has a rating.")
+    turns = ReportTable(
+        "sources-by-turns", "Mean ratings by source and number of turns",
+        (columns[0], count("turns", "Turns"), *columns[1:2], *columns[3:]),
+        tuple((*row[:3], *row[4:]) for one in by_turns for row in rows(one, (one.source, one.turns))),
+        empty="No session has a rating.")
+    figure = dots("sources", "Mean ratings by source",
+                  "Mean rating of each question by people, with 95 % intervals. " + " ".join(
+                      f"{one.source}: {each(_LABELS, one.people.values(), 'number')}." for one in whole),
+                  _LABELS, [Series(one.source, tuple(one.people[key] for key in _TITLES)) for one in whole],
+                  axis="mean rating, 1 to 5", bounds=_SCALE)
+    return Section(
+        "sources", "Sources",
+        "Where the sessions come from; raters did not see it. Longer sessions are rated differently: compare sources "
+        "whose sessions have other lengths by number of turns.",
+        figures=(figure,) if len(whole) > 1 else (), tables=(by_source, turns))
+
+
+def _people(report: SessionReport) -> Section:
+    table = ReportTable(
+        "people", "People",
+        (text("person", "Person"), count("answers", "Answers"), number("mean", "Mean, overall"),
+         count("shared", "Sessions shared"), number("apart", "Points apart"), number("lenient", "More generous by"),
+         text("reason", "Remark")),
+        tuple((one.name, one.answers, one.mean, one.shared, one.apart, one.lenient,
+               "" if one.shared else "no shared sessions") for one in report.people), empty="No answers yet.")
+    return Section(
+        "people", "People",
+        "Points apart: mean distance to the other raters of the same sessions over all five questions. More generous "
+        "by: the same with its sign.", tables=(table,))
+
+
+def _how(report: SessionReport) -> list[tuple[str, str]]:
+    return [
+        ("Mean", "Of each session the mean of its ratings; over sessions, each counting the same."),
+        ("Krippendorff’s α", "evalica, ordinal, over the sessions with two ratings or more."),
+        ("Points apart", "Of each session the mean distance of two of its ratings; over sessions."),
+        ("Language models", "One rating of each session, beside the median (α) or the mean (ρ, difference) of the "
+                            "people who rated it."),
+        ("Spearman’s ρ", "scipy, over sessions."),
+        ("Intervals", interval_sentence(report.about.options, "sessions")),
+    ]

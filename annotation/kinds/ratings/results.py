@@ -1,0 +1,78 @@
+"""Means of the ratings in a session study, by source and subset: an overview, without intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from annotation.kinds.ratings.questions import questions_of
+from annotation.records import Item, Judgement, Study
+from annotation.studies.overview import study_json
+
+
+@dataclass(frozen=True)
+class RatingRow:
+    """Of a source, or of one of its subsets (else ``subset`` is None). ``means`` by question, over the rated sessions,
+    each with the mean of its ratings; None without any."""
+
+    source: str
+    subset: str | None
+    sessions: int
+    rated: int
+    ratings: int
+    means: Mapping[str, float | None]
+
+
+def rating_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgement]) -> list[RatingRow]:
+    """A row for each source and, where it has several, each of its subsets. ``judgements``: current ones."""
+    keys = [one.key for one in questions_of(study.protocol)]
+    given = by_item(judgements)
+    rows = []
+    for source in sorted({item.hidden["source"] for item in items}):
+        of_source = [item for item in items if item.hidden["source"] == source]
+        subsets = sorted({item.hidden["subset"] for item in of_source})
+        rows.append(_row(source, None, of_source, given, keys))
+        if len(subsets) > 1:
+            rows += [_row(source, subset, [item for item in of_source if item.hidden["subset"] == subset], given, keys)
+                     for subset in subsets]
+    return rows
+
+
+def by_item(judgements: Iterable[Judgement]) -> Mapping[str, list[Judgement]]:
+    """Judgements by item id, in the given order."""
+    found: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        found.setdefault(one.item_id, []).append(one)
+    return found
+
+
+def mean_ratings(given: Sequence[Judgement], keys: Sequence[str]) -> dict[str, float | None]:
+    """By question; None without a judgement."""
+    return {key: fmean(one.answer["ratings"][key] for one in given) if given else None for key in keys}
+
+
+def results_json(
+    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement]
+) -> dict[str, Any]:
+    """The rows, and the mean ratings of each session by its key. ``counts`` as of the store."""
+    keys, given = [one.key for one in questions_of(study.protocol)], by_item(judgements)
+    return {
+        **study_json(study, counts), "source": dict(study.source),
+        "rows": [asdict(row) for row in rating_rows(study, items, judgements)],
+        "sessions": {item.key: {
+            "source": item.hidden["source"], "subset": item.hidden["subset"], "session_id": item.hidden["session"],
+            "turns": item.hidden["turns"], "ratings": len(given.get(item.item_id, ())),
+            "means": mean_ratings(given.get(item.item_id, ()), keys)} for item in items},
+    }
+
+
+def _row(
+    source: str, subset: str | None, items: Sequence[Item], given: Mapping[str, Sequence[Judgement]],
+    keys: Sequence[str],
+) -> RatingRow:
+    rated = [mean_ratings(given[item.item_id], keys) for item in items if item.item_id in given]
+    means = {key: fmean(value for one in rated if (value := one[key]) is not None) if rated else None for key in keys}
+    return RatingRow(source, subset, len(items), len(rated), sum(len(given.get(item.item_id, ())) for item in items),
+                     means)

@@ -1,0 +1,161 @@
+"""Final labels of the items of a study, and the adjudication queue.
+
+A judgement is a vote if its ``validated`` is not null; unsure ones and those without a verdict are not.
+``majority`` (CIRCUS's page): the verdict of strictly more than half of the votes. A tie is undecided, never counts as
+valid, and is queued for adjudication. ``single_kept`` (the code of CIRCUS's release): one annotation is kept per item,
+the first vote in order of seats. With one annotator per item both rules agree. An adjudicator's decision overrides
+either rule; released files have none, so parity with the release is unaffected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from annotation.kinds.validity.answers import signature
+from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Rubric
+from annotation.records import Decision, Item, Judgement
+
+LabelRule = Literal["majority", "single_kept"]
+By = Literal["adjudicated", "majority", "single", "undecided", "none"]
+"""Basis of a label. "undecided" is a tie, "none" an item without votes."""
+Why = Literal["unsure", "tie", "split", "flags"]
+"""Reason why an item is queued; see :func:`queue`."""
+WHYS: tuple[Why, ...] = ("unsure", "tie", "split", "flags")
+
+
+@dataclass(frozen=True)
+class Votes:
+    valid: int = 0
+    invalid: int = 0
+    unlabelled: int = 0      # judgements without a verdict: unsure, or null in released files
+
+
+@dataclass(frozen=True)
+class FinalLabel:
+    """One item's label. ``validated`` is None for "undecided" and "none"."""
+
+    item_id: str
+    validated: bool | None
+    flags: tuple[str, ...]   # most severe first; () unless invalid
+    reasons: tuple[str, ...]
+    primary: str             # VALIDATED, the most severe flag, INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, UNLABELLED
+    votes: Votes
+    by: By
+    reasons_differ: tuple[str, ...] = ()   # flags with reasons, but without a majority reason
+    kept: str | None = None  # annotator, if it is one person's judgement: the only vote, or the kept one
+
+
+@dataclass(frozen=True)
+class Case:
+    """An item for adjudication. ``decided``: it has a decision."""
+
+    item_id: str
+    why: Why
+    decided: bool
+
+
+def final_labels(
+    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
+    rule: LabelRule = "majority", *, rubric: Rubric,
+) -> Mapping[str, FinalLabel]:
+    """Final label of each item, by item id, in the order of ``items``.
+
+    Args:
+        judgements: current ones, by item and seat, as of :meth:`StudyStore.judgements`.
+        rubric: the study's, which defines the order of severity.
+
+    Under ``majority`` an invalid item has the flags of more than half of its invalid votes, and of these the reasons
+    of more than half of them; a flag without a majority reason is in ``reasons_differ``. So an item may be invalid
+    without a common flag: its category is then ``INVALID_REASONS_DIFFER``, or ``INVALID_UNSPECIFIED`` if no vote has a
+    flag. The queue has it as "flags". Decisions without a verdict are ignored.
+    """
+    votes, decided = _by_item(judgements), _verdicts(decisions)
+    return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
+            for item in items}
+
+
+def queue(
+    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *, rubric: Rubric,
+) -> list[Case]:
+    """Adjudication queue, most urgent first: undecided before decided ones, then by reason, then in the order of
+    ``items``. Each item is listed once, with the first reason that applies:
+
+    - "unsure": somebody was unsure
+    - "tie": as many votes for valid as for invalid
+    - "split": votes on both sides, with a majority
+    - "flags": all votes are invalid, with different flags
+    """
+    votes, decided = _by_item(judgements), _verdicts(decisions)
+    cases = [Case(item.item_id, why, item.item_id in decided) for item in items
+             if (why := _why(votes.get(item.item_id, []), rubric)) is not None]
+    return sorted(cases, key=lambda case: (case.decided, WHYS.index(case.why)))
+
+
+def _label(
+    item_id: str, judged: Sequence[Judgement], decision: Decision | None, rule: LabelRule, rubric: Rubric,
+) -> FinalLabel:
+    voters = [judgement for judgement in judged if judgement.answer.get("validated") is not None]
+    valid = sum(bool(judgement.answer["validated"]) for judgement in voters)
+    counts = Votes(valid, len(voters) - valid, len(judged) - len(voters))
+    kept = voters[0].annotator if voters and (rule == "single_kept" or len(voters) == 1) else None
+
+    def label(by: By, validated: bool | None, of: Sequence[Mapping[str, Any]], kept: str | None = None) -> FinalLabel:
+        flags = rubric.by_severity(_common(of, "flags")) if validated is False else ()
+        reasons = tuple(code for code in sorted(_common(of, "reasons")) if _flag_of(code, rubric) in flags)
+        given = {_flag_of(code, rubric) for answer in of for code in answer.get("reasons", ())}
+        with_reason = {_flag_of(code, rubric) for code in reasons}
+        differ = tuple(flag for flag in flags if flag in given - with_reason)
+        category = rubric.category(validated, flags)
+        if category == INVALID_UNSPECIFIED and any(rubric.by_severity(answer.get("flags", ())) for answer in of):
+            category = INVALID_REASONS_DIFFER
+        return FinalLabel(item_id, validated, flags, reasons, category, counts, by, differ, kept)
+
+    if decision is not None:
+        return label("adjudicated", bool(decision.answer["validated"]), [decision.answer])
+    if not voters:
+        return label("none", None, [])
+    if rule == "single_kept":
+        return label("single", bool(voters[0].answer["validated"]), [voters[0].answer], kept)
+    if valid * 2 == len(voters):
+        return label("undecided", None, [])
+    validated = valid * 2 > len(voters)
+    return label("majority", validated, [v.answer for v in voters if bool(v.answer["validated"]) == validated], kept)
+
+
+def _why(judged: Sequence[Judgement], rubric: Rubric) -> Why | None:
+    if any(judgement.answer.get("unsure") for judgement in judged):
+        return "unsure"
+    signatures = [found for judgement in judged if (found := signature(judgement.answer, rubric)) is not None]
+    valid = signatures.count((rubric.valid.code,))
+    if 0 < valid < len(signatures):
+        return "tie" if valid * 2 == len(signatures) else "split"
+    return "flags" if len(set(signatures)) > 1 else None
+
+
+def _common(answers: Sequence[Mapping[str, Any]], field: str) -> list[str]:
+    """Values of ``field`` in more than half of the answers."""
+    counts = Counter(code for answer in answers for code in set(answer.get(field, ())))
+    return [code for code, count in counts.items() if count * 2 > len(answers)]
+
+
+def _flag_of(reason: str, rubric: Rubric) -> str | None:
+    found = rubric.reason(reason)
+    return found[0].code if found else None
+
+
+def _by_item(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
+    found: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        found.setdefault(judgement.item_id, []).append(judgement)
+    return found
+
+
+def _verdicts(decisions: Iterable[Decision]) -> dict[str, Decision]:
+    """The latest decision with a verdict, per item."""
+    latest: dict[str, Decision] = {}
+    for decision in sorted(decisions, key=lambda decision: decision.revision):
+        latest[decision.item_id] = decision
+    return {item_id: of for item_id, of in latest.items() if of.answer.get("validated") is not None}

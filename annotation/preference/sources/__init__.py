@@ -1,4 +1,0 @@
-"""Sources of the questions of a preference study: cirque's methods, run files, HP-FashionIQ's files."""
-
-from annotation.preference.sources.queries import SurveyQuery as SurveyQuery
-from annotation.preference.sources.queries import SurveySource as SurveySource

@@ -1,7 +1,0 @@
-"""Import and export of CIRCUS's annotator files, one per person."""
-
-from annotation.validity.circus.reading import ImportedStudy as ImportedStudy
-from annotation.validity.circus.reading import read_circus_users as read_circus_users
-from annotation.validity.circus.study import study_of as study_of
-from annotation.validity.circus.writing import circus_files as circus_files
-from annotation.validity.circus.writing import write_circus_users as write_circus_users

@@ -1,0 +1,188 @@
+"""Session studies: what is stored, what annotators can see of it, what is left out, and answers to it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from annotation.kinds.ratings.answers import Sessions
+from annotation.kinds.ratings.create import create_session_study
+from annotation.kinds.ratings.exports import session_files
+from annotation.kinds.ratings.questions import questions_of
+from annotation.kinds.ratings.results import rating_rows
+from annotation.records import StudyPlan
+from annotation.studies.image_snapshots import studies_folder
+from annotation.studies.service import StudyService
+from cir_core.construct.describe.sets import SubsetSessions
+from cir_core.construct.judging.sample import Source, content_digest, draw_sample
+from cir_core.errors import IncompleteJudgement, StudyError, UsedToken
+from tests.fakes.databases import study_store as study_store
+from tests.fakes.session_studies import make_session_study, session_rated, two_sources
+from web.studies import annotate_json
+
+
+@pytest.fixture
+def service(store):
+    return StudyService(store, {"sessions": Sessions()})
+
+
+def created(store, home, gallery, sampled, plan=StudyPlan(2, 1, 3, 3), name="One", **options):
+    return create_session_study(store, home, name, sampled, {"": gallery}, plan, created_by="local",
+                                source={"sample": 6, "seed": 3}, **options)
+
+
+def test_a_study_is_stored_whole(store, tmp_path, gallery):
+    sampled, told = draw_sample(two_sources(gallery), 6, 3), []
+    made = created(store, tmp_path, gallery, sampled, progress=lambda done, total: told.append((done, total)))
+    study = store.study("one")
+    assert study == made.study and (study.kind, study.protocol, study.accepting) == ("sessions", "circled/1", True)
+    assert study.source == {"sample": 6, "seed": 3} and made.notes == ()
+    items, images = store.items(study.study_id), store.images(study.study_id)
+    assert [item.key for item in items] == [
+        f"{one.source}::{one.session.subset}::{one.session.session_id}" for one in sampled]
+    pictures = {image_id for one in sampled
+                for image_id in (one.session.target_ids[0], *(turn.reference_id for turn in one.session.turns))}
+    assert made.counts == {"items": 18, "pictures": len(pictures), "dropped": 0, "places": 15 + 2 * 3}
+    assert told[-1] == (len(pictures), len(pictures))
+    for item, one in zip(items, sampled, strict=True):
+        session = one.session
+        references = [turn.reference_id for turn in session.turns]
+        assert item.hidden == {
+            "source": one.source, "subset": session.subset, "session": session.session_id, "turns": len(session.turns),
+            "content": content_digest(session), "target": list(session.target_ids),
+            "target_id": session.target_ids[0], "references": references, "gallery": "colours"}
+        assert item.stratum == f"{one.source}::{session.subset}::{len(session.turns)}"
+        # In the order of the session, and by its own images.
+        assert item.shown.keys() == {"turns", "target"}
+        assert [turn["text"] for turn in item.shown["turns"]] == [turn.text for turn in session.turns]
+        assert [images[turn["image"]].image_id for turn in item.shown["turns"]] == references
+        assert images[item.shown["target"]].image_id == session.target_ids[0]
+    tokens = [{turn["image"] for turn in item.shown["turns"]} | {item.shown["target"]} for item in items]
+    assert sum(map(len, tokens)) == len(set.union(*tokens)) == len(images), "no two items share the name of an image"
+    folder = studies_folder(tmp_path) / study.study_id
+    assert {path.name for path in folder.iterdir()} == {f"{token}-{size}.webp" for token in images for size in "sl"}
+    # One of each subset for everybody; the strata of the others are spread over both seats.
+    assert Counter(item.stratum.rpartition("::")[0] for item in items if item.in_block) == {
+        "ours::cirr_val": 1, "ours::fashioniq_dress_val": 1, "plain::circo_val": 1}
+    loads = Counter(one.seat for one in store.assignments(study.study_id))
+    assert sorted(loads.values()) == [10, 11]
+
+
+def test_nothing_of_the_origin_is_shown(store, tmp_path, gallery):
+    study = make_session_study(store, tmp_path, gallery)
+    service = StudyService(store, {"sessions": Sessions()})
+    workspace = service.join("Dialogues", "Ada")
+    for place in service.overview("Dialogues", "Ada"):
+        workspace = service.workspace("Dialogues", "Ada", item_id=place.item_id)
+        hidden = next(item.hidden for item in store.items(study.study_id) if item.item_id == place.item_id)
+        sent = annotate_json.workspace(workspace)
+        assert [turn["text"] for turn in sent["item"]["turns"]] == [
+            turn["text"] for turn in workspace.item.shown["turns"]]
+        assert sent["item"].keys() == {"id", "position", "turns", "target"}
+        text = json.dumps({**sent, "item": {**sent["item"], "turns": [turn["image"] for turn in
+                                                                      sent["item"]["turns"]]}})
+        secrets = (hidden["source"], hidden["subset"], hidden["session"], "colours", *hidden["target"],
+                   *hidden["references"])
+        assert [secret for secret in secrets if f'"{secret}' in text or f"{secret}-" in text] == []
+        assert all(f"{token}-l.webp" in text for token in [turn["image"]["token"] for turn in sent["item"]["turns"]])
+
+
+def test_sessions_without_an_image_or_a_target_are_left_out_and_counted(store, tmp_path, gallery):
+    sources = two_sources(gallery, 4)
+    ours, other = sources[0].subsets
+    lost = replace(ours.sessions[0], turns=(replace(ours.sessions[0].turns[0], reference_id="gone"),
+                                            *ours.sessions[0].turns[1:]))
+    aimless = replace(other.sessions[1], target_ids=())
+    changed = Source("ours", (SubsetSessions(ours.name, (lost, *ours.sessions[1:])),
+                              SubsetSessions(other.name, (other.sessions[0], aimless, *other.sessions[2:]))))
+    made = created(store, tmp_path, gallery, draw_sample([changed, sources[1]], 4, 3))
+    assert made.counts["items"] == 10 and made.counts["dropped"] == 2
+    assert made.notes == (
+        "1 session is left out, because no target is named, so progress cannot be rated (ours: 1).",
+        "1 session is left out, because an image is missing or cannot be read (ours: 1).")
+    # The second target, which the gallery lacks, is not missed; with nothing left there is no study.
+    with pytest.raises(StudyError, match=r"No session is left to rate\. 1 session is left out.*Check --gallery"):
+        created(store, tmp_path, gallery, draw_sample([Source("ours", (SubsetSessions("cirr_val", (lost,)),))], 4, 3),
+                StudyPlan(1, 1, 0, 0), "Two")
+    assert [study.name for study in store.studies()] == ["One"]
+    assert len(list(studies_folder(tmp_path).iterdir())) == 1, "no image of it is left"
+
+
+def test_what_cannot_be_a_study_is_refused(store, tmp_path, gallery):
+    sampled = draw_sample(two_sources(gallery, 2), 2, 3)
+    with pytest.raises(StudyError, match="There is no session to rate"):
+        created(store, tmp_path, gallery, ())
+    with pytest.raises(StudyError, match="Choose between 0 and 6"):
+        created(store, tmp_path, gallery, sampled, StudyPlan(1, 1, 7, 0))
+    created(store, tmp_path, gallery, sampled)
+    with pytest.raises(StudyError, match="already taken"):
+        created(store, tmp_path, gallery, sampled, name="ONE")
+    with pytest.raises(StudyError, match="only 'circled/1'"):
+        questions_of("circled/2")
+
+
+def test_the_order_of_items_does_not_follow_the_sources(store, tmp_path, gallery):
+    study = make_session_study(store, tmp_path, gallery, sample=12, seats=1)
+    by_id = {item.item_id: item for item in store.items(study.study_id)}
+    of_ours = [by_id[one.item_id].hidden["source"] == "ours" for one in store.assignments(study.study_id)]
+    runs = 1 + sum(one != other for one, other in zip(of_ours, of_ours[1:], strict=False))
+    assert len(of_ours) == 36 and runs > 8
+
+
+def test_answers_drafts_and_revisions(service, store, tmp_path, gallery):
+    study = make_session_study(store, tmp_path, gallery, seats=1)
+    workspace = service.join("Dialogues", "Ada")
+    item = workspace.item.item_id
+    page = service.page("Dialogues")
+    assert [one["key"] for one in page["questions"]] == list(session_rated()["ratings"]) and page["points"] == [
+        1, 2, 3, 4, 5]
+    assert all(one["guide"] for one in page["questions"])
+    half = {"ratings": {"coherence": 2, "overall": 9}, "reason": "so f"}
+    service.save_draft("Dialogues", "Ada", item, half, seconds=3)
+    workspace = service.workspace("Dialogues", "Ada", item_id=item)
+    assert workspace.draft.answer == {
+        "ratings": {"naturalness": None, "coherence": 2, "progress": None, "redundancy": None, "overall": None},
+        "reason": "so f"}
+    assert service.begun("Dialogues", "Ada") == {item}
+    with pytest.raises(IncompleteJudgement, match="“Naturalness” has no answer yet"):
+        service.save("Dialogues", "Ada", item, half, "token-01")
+    saved, after = service.save("Dialogues", "Ada", item, session_rated(1, 2, 3, 4, 5, reason="odd "), "token-02")
+    assert saved.judgement.answer == session_rated(1, 2, 3, 4, 5, reason="odd") and saved.judgement.revision == 1
+    assert saved.judgement.protocol == "circled/1" and after.item.item_id != item and after.done == 1
+    assert service.save("Dialogues", "Ada", item, session_rated(1, 2, 3, 4, 5, reason="odd"), "token-02")[0].repeated
+    with pytest.raises(UsedToken):
+        service.save("Dialogues", "Ada", item, session_rated(), "token-02")
+    assert service.save("Dialogues", "Ada", item, session_rated(), "token-03")[0].judgement.revision == 2
+    assert store.counts(study.study_id)["unsure"] == 0
+
+
+def test_means_by_source_and_exports(service, store, tmp_path, gallery):
+    study = make_session_study(store, tmp_path, gallery, seats=2, overlap=2)
+    for who, rating in (("Ada", 2), ("Ben", 5)):
+        service.join("Dialogues", who)
+        for number, one in enumerate(service.overview("Dialogues", who)[:9]):
+            service.save("Dialogues", who, one.item_id, session_rated(*(rating,) * 5), f"{who}-token-{number}")
+    items, judgements = store.items(study.study_id), store.judgements(study.study_id)
+    rows = rating_rows(study, items, judgements)
+    assert [(row.source, row.subset) for row in rows] == [
+        ("ours", None), ("ours", "cirr_val"), ("ours", "fashioniq_dress_val"), ("plain", None)]
+    for row in rows:   # counted again, plainly
+        of = {item.item_id: [one.answer["ratings"]["overall"] for one in judgements if one.item_id == item.item_id]
+              for item in items if item.hidden["source"] == row.source and row.subset in (None, item.hidden["subset"])}
+        rated = [sum(given) / len(given) for given in of.values() if given]
+        assert (row.sessions, row.rated, row.ratings) == (len(of), len(rated), sum(map(len, of.values())))
+        assert row.means["overall"] == pytest.approx(sum(rated) / len(rated))
+    files, _ = session_files(store, study, "csv")
+    assert set(files) == {"judgements.csv", "items.csv"}
+    lines = files["judgements.csv"].decode("utf-8-sig").splitlines()
+    assert len(lines) == 1 + 18 and lines[0].split(",")[:7] == [
+        "study", "item", "source", "subset", "session_id", "turns", "in_block"]
+    assert session_files(store, study, "parquet", tables=("items",))[0].keys() == {"items.parquet"}
+    results = json.loads(session_files(store, study, "results")[0]["results.json"])
+    assert results["sessions"].keys() == {item.key for item in items} and results["kind"] == "sessions"
+    assert [row["rated"] for row in results["rows"]] == [row.rated for row in rows]
+    with pytest.raises(StudyError, match="exported as csv, parquet, results"):
+        session_files(store, study, "circus")

@@ -1,0 +1,85 @@
+"""A whole report of either kind: numbers, sections and JSON that belong together."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotation.analysis.records import MetricScores, Options, Selection
+from annotation.kinds import reports as composing
+from annotation.kinds.loading import load_answers
+from annotation.kinds.preference.exclusion import Rules
+from annotation.kinds.preference.report.as_json import preference_json
+from annotation.kinds.preference.report.precision import rate_precision
+from annotation.kinds.preference.report.report import preference_report
+from annotation.kinds.reports import compose
+from annotation.kinds.validity.answers import Validity
+from annotation.kinds.validity.report.as_json import validity_json
+from annotation.kinds.validity.report.precision import kappa_precision
+from annotation.kinds.validity.report.report import validity_report
+from annotation.records import PlannedAssignment
+from annotation.studies.service import StudyService
+from tests.fakes.databases import study_store as study_store
+from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
+from tests.fakes.studies import flagged, make_study, valid
+
+OPTIONS = Options(draws=30, seed=5)
+PEOPLE = ("Ada", "Bo", "Cy")
+
+
+@pytest.fixture
+def verdicts(store, tmp_path):
+    study = make_study(store, tmp_path, items=8, seats=3, overlap=3, pictures=6, panel=2)
+    service = StudyService(store, {"validity": Validity()})
+    for shift, who in enumerate(PEOPLE):
+        service.join(study.study_id, who)
+        for number, item in enumerate(store.items(study.study_id)):
+            answer = flagged("QUERY_TOO_BROAD") if (number + shift) % 3 == 0 else valid()
+            service.save(study.study_id, who, item.item_id, answer, f"token-{item.item_id}", seconds=9)
+    return load_answers(store, study)
+
+
+@pytest.fixture
+def preferences(store):
+    study = a_study(per_person=6)
+    places = [PlannedAssignment(f"i{number}", seat, number, {"first": 1, "form": 1, "reason": False})
+              for seat in (1, 2, 3) for number in range(6)]
+    ratings = [(4, 2, 1), (2, 5, 2), (3, 3, 1), (1, 4, 2), (5, 4, 1), (2, 3, 2)]
+    judgements = [a_judgement(number, who, an_answer(*ratings[(number + shift) % 6]))
+                  for shift, who in enumerate(PEOPLE) for number in range(6)]
+    keep(store, study, [an_item(number) for number in range(6)], places, seats_of(*PEOPLE), judgements)
+    return load_answers(store, study)
+
+
+def test_a_validity_study(verdicts):
+    chosen = Selection(people=(1, 2))
+    whole = compose(verdicts, chosen, OPTIONS, width=0.3)
+    report = validity_report(verdicts, chosen, OPTIONS)
+    plan = kappa_precision(verdicts, 0.3, OPTIONS, chosen)
+    assert whole.report == report
+    assert {**whole.json, "plan": None} == {**validity_json(report), "plan": None}
+    assert [one["needed"] for one in whole.json["plan"]] == [one.needed for one in plan] and plan
+    with_plan = {section.key for section in whole.sections}
+    without = {section.key for section in compose(verdicts, chosen, OPTIONS).sections}
+    assert without < with_plan and compose(verdicts, chosen, OPTIONS).json["plan"] == []
+
+
+def test_a_preference_study(preferences):
+    mine = MetricScores("mine", "Made up.", {(f"i{number}", which): number * which
+                                             for number in range(6) for which in (1, 2)})
+    given = {"rules": Rules(), "scores": [mine], "ks": (1, 5)}
+    whole = compose(preferences, options=OPTIONS, width=0.4, **given)
+    report = preference_report(preferences, Selection(), OPTIONS, **given)
+    assert whole.report == report and [one.name for one in report.metrics] == ["recall@1", "recall@5", "mine"]
+    assert {**whole.json, "plan": None} == {**preference_json(report), "plan": None}
+    # What is planned for is the rate of the first recall.
+    plan = rate_precision(preferences, 0.4, OPTIONS, Selection(), rules=Rules(), scores=[mine], metric="recall@1")
+    assert json.loads(json.dumps(whole.json["plan"]))[0]["width"] == plan[0].width
+
+
+@pytest.mark.parametrize("kind", ["verdicts", "preferences"])
+def test_without_draws_nothing_is_planned(kind, request, monkeypatch):
+    for name in ("kappa_precision", "rate_precision"):
+        monkeypatch.delattr(composing, name)
+    assert compose(request.getfixturevalue(kind), options=Options(draws=0), width=0.2).json["plan"] == []
