@@ -63,10 +63,7 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the gallery pool. Models are loaded on first use."""
-    from annotation.kinds.marks.answers import Targets
-    from annotation.kinds.preference.answers import Preference
-    from annotation.kinds.ratings.answers import Sessions
-    from annotation.kinds.validity.answers import Validity
+    from annotation.kinds.table import KINDS
     from cir_core.encoders import load_encoder
     from cir_core.images.uploads import UploadFolder
     from cir_core.language.connect import language_models
@@ -101,8 +98,7 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
-        StudyService(stores.studies, {"validity": Validity(), "preference": Preference(), "sessions": Sessions(),
-                                      "targets": Targets()}),
+        StudyService(stores.studies, {name: kind.answers for name, kind in KINDS.items()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies),
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,

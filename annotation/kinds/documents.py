@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from annotation.analysis.records import Headline, Section
+from annotation.analysis.records import AnyReport, Headline, Section
 from annotation.analysis.rendering.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
 from annotation.analysis.rendering.report_parts import selected
-from annotation.kinds.reports import Report, WholeReport
+from annotation.kinds.reports import WholeReport
 from cir_core.reports.cells import shown, shown_interval
 from cir_core.reports.page import html_page, remark
 
@@ -21,7 +21,7 @@ REPORT_FORMS: tuple[ReportForm, ...] = ("md", "html", "json")
 _HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
 
 
-def markdown(report: Report, sections: Sequence[Section]) -> str:
+def markdown(report: AnyReport, sections: Sequence[Section]) -> str:
     """The report with all tables. Figures are named: Markdown cannot hold them."""
     parts = [f"# {markdown_text(report.about.study)}: {report.title.lower()}", markdown_text(_facts(report))]
     for section in sections:
@@ -35,7 +35,7 @@ def markdown(report: Report, sections: Sequence[Section]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def html(report: Report, sections: Sequence[Section]) -> str:
+def html(report: AnyReport, sections: Sequence[Section]) -> str:
     """The report as one page; see :func:`cir_core.reports.page.html_page`."""
     return html_page(report.about.study, report.title, _facts(report), sections)
 
@@ -57,7 +57,7 @@ def report_files(whole: WholeReport) -> Mapping[str, bytes]:
     return found
 
 
-def _facts(report: Report) -> str:
+def _facts(report: AnyReport) -> str:
     about, chosen = report.about, selected(report)
     parts = [*([f"selected: {chosen}"] if chosen else ()), about.protocol,
              f"{about.answered:,} of {about.planned:,} planned answers",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from annotation.analysis.records import StudyAnswers
+from annotation.kinds.table import KINDS
 from annotation.records import Study
 from annotation.studies.store import StudyStore
 
 
 def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
     """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
-    Decisions are read only for validity studies, answers to checks only for preference studies."""
+    Decisions and answers to checks are read only for a kind that has them."""
+    kind = KINDS[study.kind]
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),
         tuple(store.assignments(study.study_id)), tuple(store.judgements(study.study_id)),
-        tuple(store.decisions(study.study_id)) if study.kind == "validity" else (),
-        tuple(store.events(study.study_id, kind="check")) if study.kind == "preference" else ())
+        tuple(store.decisions(study.study_id)) if kind.has_decisions else (),
+        tuple(store.events(study.study_id, kind="check")) if kind.has_checks else ())

@@ -74,24 +74,14 @@ def export(
 ) -> None:
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ and SoFT."""
-    from annotation.kinds.marks.exports import target_files
-    from annotation.kinds.preference.review import preference_files
-    from annotation.kinds.ratings.exports import session_files
-    from annotation.kinds.validity.exports.study_files import study_files
+    from annotation.kinds.table import KINDS, Export
     from annotation.records import LOCAL, AuditEvent
     from annotation.tables.files import as_zip
     from cir_core.support.files import write_atomically
 
     with open_stores() as stores:
         study = stores.studies.study(name)
-        if study.kind == "preference":
-            files, notes = preference_files(stores.studies, study, form, everything=everything)
-        elif study.kind == "sessions":
-            files, notes = session_files(stores.studies, study, form)
-        elif study.kind == "targets":
-            files, notes = target_files(stores.studies, study, form)
-        else:
-            files, notes = study_files(stores.studies, study, form, rule)
+        files, notes = KINDS[study.kind].files(stores.studies, study, Export(form, None, rule, everything))
         stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
@@ -113,12 +103,10 @@ def results(
 ) -> None:
     """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
     study the mean ratings by source, of a target study the images that people say yes to."""
-    from annotation.kinds.marks.exports import target_files
     from annotation.kinds.marks.results import target_rows, threshold_of
-    from annotation.kinds.ratings.exports import session_files
     from annotation.kinds.ratings.questions import questions_of
     from annotation.kinds.ratings.results import rating_rows
-    from annotation.kinds.validity.exports.study_files import study_files
+    from annotation.kinds.table import KINDS, Export
     from annotation.kinds.validity.labels import final_labels
     from annotation.kinds.validity.rubric import load_rubric
     from annotation.kinds.validity.subset import count_subset
@@ -131,9 +119,7 @@ def results(
             raise StudyError(f"{study.name} is a {study.kind} study. This is for validity, session and "
                              "target studies; how people answered is there: cirque study quality")
         if as_json:
-            files, _ = (session_files(store, study, "results") if study.kind == "sessions"
-                        else target_files(store, study, "results") if study.kind == "targets"
-                        else study_files(store, study, "results", rule))
+            files, _ = KINDS[study.kind].files(store, study, Export("results", rule=rule))
             typer.echo(files["results.json"].decode(), nl=False)
         elif study.kind == "sessions":
             print_ratings(questions_of(study.protocol), rating_rows(

@@ -23,10 +23,7 @@ from fastapi import FastAPI
 from PIL import Image
 from sqlalchemy import event
 
-from annotation.kinds.marks.answers import Targets
-from annotation.kinds.preference.answers import Preference
-from annotation.kinds.ratings.answers import Sessions
-from annotation.kinds.validity.answers import Validity
+from annotation.kinds.table import KINDS
 from annotation.records import Role
 from annotation.sources import StudyQuery
 from annotation.sources.audit import read_audit
@@ -137,8 +134,7 @@ class Browser:
 
     def __init__(self, home: Path, store: SqlStudyStore, who: str = "Ada", role: Role = "annotator") -> None:
         services: Any = SimpleNamespace(
-            studies=StudyService(store, {"validity": Validity(), "preference": Preference(), "sessions": Sessions(),
-                                         "targets": Targets()}),
+            studies=StudyService(store, {name: kind.answers for name, kind in KINDS.items()}),
             study_store=store, study_members=StudyMembers(store), settings=SimpleNamespace(home=home), meter=Meter())
         app = FastAPI()
         app.include_router(study_routes(services))

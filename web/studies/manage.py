@@ -11,6 +11,7 @@ from fastapi import APIRouter
 
 from annotation.kinds.marks.results import target_rows
 from annotation.kinds.ratings.results import rating_rows
+from annotation.kinds.table import Export
 from annotation.kinds.validity.labels import LabelRule, final_labels, queue
 from annotation.kinds.validity.rubric import load_rubric
 from annotation.kinds.validity.subset import count_subset
@@ -27,7 +28,7 @@ from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
-from web.studies.downloads import download, download_preferences, download_sessions, download_targets
+from web.studies.downloads import download
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 _MOST = 9_999_999
@@ -83,14 +84,7 @@ def studies_routes(services: Services) -> APIRouter:
 
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
-        if study.kind == "preference":
-            made = download_preferences(store, study, form)
-        elif study.kind == "sessions":
-            made = download_sessions(store, study, form, table)
-        elif study.kind == "targets":
-            made = download_targets(store, study, form, table)
-        else:
-            made = download(store, study, form, table, rule_of(query))
+        made = download(store, study, Export(form, (table,), rule_of(query)))
         store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
         return made
 

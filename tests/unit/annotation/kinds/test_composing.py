@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.kinds import reports as composing
 from annotation.kinds.loading import load_answers
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.as_json import preference_json
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_report
 from annotation.kinds.reports import compose
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
@@ -80,6 +81,6 @@ def test_a_preference_study(preferences):
 
 @pytest.mark.parametrize("kind", ["verdicts", "preferences"])
 def test_without_draws_nothing_is_planned(kind, request, monkeypatch):
-    for name in ("kappa_precision", "rate_precision"):
-        monkeypatch.delattr(composing, name)
+    for name, one in KINDS.items():
+        monkeypatch.setitem(KINDS, name, replace(one, plan=lambda *_: pytest.fail("planned")))
     assert compose(request.getfixturevalue(kind), options=Options(draws=0), width=0.2).json["plan"] == []

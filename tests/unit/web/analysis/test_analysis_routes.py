@@ -9,6 +9,7 @@ import weakref
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +23,8 @@ from starlette.testclient import TestClient
 from annotation.accounts.roles import Capability, may
 from annotation.analysis.records import Options
 from annotation.analysis.rendering.formats import FORMS
-from annotation.kinds import reports
 from annotation.kinds.preference.answers import Preference
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import PlannedAssignment, Role, Study, StudyImage
@@ -464,13 +465,13 @@ def test_sixteen_who_look_cost_one_computation(
     visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []
-    whole = reports.validity_report
+    whole = KINDS["validity"].report
 
     def counted(*args: Any) -> Any:
         made.append(args)
         return whole(*args)
 
-    monkeypatch.setattr(reports, "validity_report", counted)
+    monkeypatch.setitem(KINDS, "validity", replace(KINDS["validity"], report=counted))
     client = visit("analyst")
     with ThreadPoolExecutor(16) as pool:
         texts = {answer.text for answer in pool.map(
