@@ -29,7 +29,7 @@ def about(
     return About(
         study.name, study.study_id, study.kind, study.protocol, study.accepting, planned(answers),
         len(answers.judgements), latest.isoformat() if latest else None, selection, options, versions(),
-        tuple(dict.fromkeys([*unfinished(answers), *_few(options), *notes])))
+        tuple(dict.fromkeys([*unfinished(answers), *_few(options), *notes])), answers.groups)
 
 
 def about_json(of: About) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from annotation import records
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.records import Item, Study, name_key
@@ -29,36 +28,23 @@ class Choices:
     block: int
 
 
-def category_of(study: Study, item: Item) -> str:
-    """Category of an item: CIRCUS's audit label in a validity study, the data set's category ("shirt") in a preference
-    study, the source in a session study; "unknown" without one."""
-    if study.kind == "validity":
-        return records.category_of(item)
-    return str(item.hidden.get("source" if study.kind == "sessions" else "category") or UNKNOWN)
-
-
-def dataset_of(study: Study, item: Item) -> str:
-    """Data set of an item; in a session study the subset of the benchmark."""
-    return str(item.hidden.get("subset") or UNKNOWN) if study.kind == "sessions" else records.dataset_of(item)
-
-
 def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
     """Possible values of a :class:`Selection` of this study."""
     return Choices(
         tuple(_datasets(answers).items()), tuple(_categories(answers).items()),
         raters(answers, answers.judgements, hide=hide_names),
-        sum(item.in_block for item in answers.items) if answers.study.kind != "preference" else 0)
+        sum(item.in_block for item in answers.items) if answers.groups.has_block else 0)
 
 
 def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
     """Filter answers by ``selection``. Values of one filter are alternatives; all filters must hold, so the result may
     be empty. Raises ``StudyError`` for values that the study does not have."""
     _check(answers, selection)
-    study = answers.study
+    groups = answers.groups
     items = tuple(
         item for item in answers.items
-        if (not selection.datasets or dataset_of(study, item) in selection.datasets)
-        and (not selection.categories or category_of(study, item) in selection.categories)
+        if (not selection.datasets or _group(item, groups.dataset_field) in selection.datasets)
+        and (not selection.categories or _group(item, groups.category_field) in selection.categories)
         and (not selection.block_only or item.in_block))
     kept = {item.item_id for item in items}
     numbers = set(selection.people) or {seat.number for seat in answers.seats}
@@ -74,17 +60,16 @@ def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
 
 
 def _check(answers: StudyAnswers, selection: Selection) -> None:
-    study = answers.study
-    sessions = study.kind == "sessions"
-    _known("subset" if sessions else "data set", selection.datasets, _datasets(answers), study)
-    _known("source" if sessions else "category", selection.categories, _categories(answers), study)
+    study, groups = answers.study, answers.groups
+    _known(groups.dataset, selection.datasets, _datasets(answers), study)
+    _known(groups.category, selection.categories, _categories(answers), study)
     occupied = sorted(seat_numbers(answers.seats).values())
     for number in selection.people:
         if number not in occupied:
             raise StudyError(f"Nobody has seat {number} in {study.name}. "
                              + (f"Occupied seats: {_listed(map(str, occupied))}." if occupied
                                 else "Nobody has joined the study yet: leave this filter out."))
-    if selection.block_only and study.kind == "preference":
+    if selection.block_only and not groups.has_block:
         raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement set: its shared questions "
                          "are spread over everybody. Leave this filter out.")
     if selection.block_only and not any(item.in_block for item in answers.items):
@@ -100,11 +85,15 @@ def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) 
 
 
 def _datasets(answers: StudyAnswers) -> Counter[str]:
-    return Counter(dataset_of(answers.study, item) for item in answers.items)
+    return Counter(_group(item, answers.groups.dataset_field) for item in answers.items)
 
 
 def _categories(answers: StudyAnswers) -> Counter[str]:
-    return Counter(category_of(answers.study, item) for item in answers.items)
+    return Counter(_group(item, answers.groups.category_field) for item in answers.items)
+
+
+def _group(item: Item, field: str) -> str:
+    return str(item.hidden.get(field) or UNKNOWN)
 
 
 def _listed(names: Iterable[str]) -> str:

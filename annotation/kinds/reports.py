@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 from annotation.analysis.records import (
     AnyReport,
     MetricScores,
     Options,
     Precision,
+    Scale,
     Section,
     Selection,
     StudyAnswers,
@@ -19,6 +20,8 @@ from annotation.analysis.records import (
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
+from cir_core.errors import StudyError
+from cir_core.support.texts import shortened
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,13 @@ def whole_report(report: AnyReport, plan: Sequence[Precision] = ()) -> WholeRepo
     kind = KINDS[report.about.kind]
     return WholeReport(report, tuple(kind.sections(report, plan)),
                        {**kind.json(report), "plan": [asdict(one) for one in plan]})
+
+
+def check_scale(kind: str, scale: str) -> None:
+    """Raises ``StudyError`` if ``scale`` is not that of what a study of this kind collects."""
+    right = KINDS[kind].scale
+    if scale == right:
+        return
+    known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
+    raise StudyError(f"{known}{KINDS[kind].scale_reason}: Krippendorff's alpha of a {kind} study is {right}. Ask for "
+                     f"{right}, or leave the scale out.")

@@ -8,9 +8,11 @@ from typing import Any
 
 from annotation.analysis.records import (
     AnyReport,
+    Groups,
     MetricScores,
     Options,
     Precision,
+    Scale,
     Section,
     Selection,
     StudyAnswers,
@@ -80,6 +82,9 @@ class Kind:
     report: Callable[[StudyAnswers, ReportRequest], AnyReport]
     sections: Callable[[Any, Sequence[Precision]], Iterable[Section]]
     json: Callable[[Any], Mapping[str, Any]]
+    scale: Scale                               # of Krippendorff's alpha
+    scale_reason: str                          # a sentence without full stop
+    groups: Groups = Groups()
     plan: Callable[[StudyAnswers, ReportRequest, float], tuple[Precision, ...]] | None = None
     zipped: frozenset[str] = frozenset()       # forms of several files, zipped even if there is one
     has_decisions: bool = False                # of adjudication
@@ -92,7 +97,8 @@ KINDS: dict[str, Kind] = {
         lambda store, study, asked: validity_exports.study_files(
             store, study, asked.form, asked.rule, tables=_tables(asked, validity_exports.TABLES)),
         lambda answers, asked: validity_report(answers, asked.selection, asked.options),
-        validity_sections, validity_json,
+        validity_sections, validity_json, "nominal", "Verdicts and flags have no order",
+        Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         zipped=frozenset({"circus", "mbeir"}), has_decisions=True),
     "preference": Kind(
@@ -100,7 +106,8 @@ KINDS: dict[str, Kind] = {
         lambda store, study, asked: preference_files(store, study, asked.form, everything=asked.everything),
         lambda answers, asked: preference_report(
             answers, asked.selection, asked.options, rules=asked.rules, scores=asked.scores, ks=asked.ks),
-        preference_sections, preference_json,
+        preference_sections, preference_json, "ordinal", "Ratings from 1 to 5 have an order",
+        Groups(has_block=False),
         lambda answers, asked, width: rate_precision(
             answers, width, asked.options, asked.selection, rules=asked.rules, scores=asked.scores,
             metric=f"recall@{(*asked.ks, K)[0]}"),
@@ -110,14 +117,15 @@ KINDS: dict[str, Kind] = {
         lambda store, study, asked: ratings_exports.session_files(
             store, study, asked.form, tables=_tables(asked, ratings_exports.TABLES)),
         lambda answers, asked: session_report(answers, asked.selection, asked.options, scores=asked.scores),
-        session_sections, session_json,
+        session_sections, session_json, "ordinal", "Ratings from 1 to 5 have an order",
+        Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection)),
     "targets": Kind(
         Targets(),
         lambda store, study, asked: marks_exports.target_files(
             store, study, asked.form, tables=_tables(asked, marks_exports.TABLES)),
         lambda answers, asked: target_report(answers, asked.selection, asked.options),
-        lambda report, plan: target_sections(report), target_json,
+        lambda report, plan: target_sections(report), target_json, "nominal", "Yes and no have no order",
         zipped=frozenset({"soft"})),
 }
 """By ``Study.kind``."""

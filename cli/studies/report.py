@@ -189,8 +189,8 @@ def _report(
 @contextmanager
 def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore, Study, StudyAnswers]]:
     """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
-    from annotation.analysis.statistics.krippendorff import check_scale
     from annotation.kinds.loading import load_answers
+    from annotation.kinds.reports import check_scale
 
     with open_stores() as stores:
         study = stores.studies.study(name)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.analysis.records import StudyAnswers
+from annotation.kinds.table import KINDS
 from annotation.records import Item, Judgement, Study, StudyEvent
 from tests.fakes.preferences import a_study, an_assignment, seats_of
 
@@ -19,4 +20,4 @@ def answers_of(
     seat = {name: number for number, name in enumerate(people, 1)}
     places = [an_assignment(int(one.item_id[1:]), seat[one.annotator], one.annotator) for one in judgements]
     return StudyAnswers(replace(study or a_study(), **changes), tuple(items), tuple(seats_of(*people)), tuple(places),
-                        tuple(judgements), checks=tuple(checks))
+                        tuple(judgements), checks=tuple(checks), groups=KINDS["preference"].groups)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from annotation.analysis.records import StudyAnswers
+from annotation.kinds.table import KINDS
 from annotation.records import (
     Assignment,
     Item,
@@ -53,7 +54,8 @@ def session_answers(items: Sequence[Item], given: Mapping[str, Mapping[int, Any]
     judgements = [a_rating(number, name, scores) for name, of in given.items() for number, scores in of.items()]
     places = [Assignment(item.item_id, seat.number, item.number, "done", seat.annotator, {})
               for seat in seats for item in items]
-    return StudyAnswers(a_session_study(), tuple(items), tuple(seats), tuple(places), tuple(judgements))
+    return StudyAnswers(a_session_study(), tuple(items), tuple(seats), tuple(places), tuple(judgements),
+                        groups=KINDS["sessions"].groups)
 
 
 def a_model(scores: Mapping[int, int | Sequence[int]], name: str = "gpt-x") -> MetricScores:

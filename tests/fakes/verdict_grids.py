@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from annotation.analysis.records import StudyAnswers
+from annotation.kinds.table import KINDS
 from annotation.records import Assignment, Item, Seat
 from tests.fakes.judged import AT, BROAD, IMAGE, TARGET, TEXT, answer_of, item_of, judgement_of, study_of
 
@@ -33,7 +34,8 @@ def grid(*lines: str, people: Sequence[str] = PEOPLE, items: Sequence[Item] = ()
             places.append(Assignment(item.item_id, seat.number, item.number, state, seat.annotator))
             if mark != ".":
                 judgements.append(judgement_of(item, seat.annotator, _answer(mark)))
-    return StudyAnswers(study_of(**study), tuple(made), seats, tuple(places), tuple(judgements))
+    return StudyAnswers(study_of(**study), tuple(made), seats, tuple(places), tuple(judgements),
+                        groups=KINDS["validity"].groups)
 
 
 def at(seconds: int) -> str:

@@ -2,6 +2,7 @@
 
 from annotation.analysis.records.common import About as About
 from annotation.analysis.records.common import AnyReport as AnyReport
+from annotation.analysis.records.common import Groups as Groups
 from annotation.analysis.records.common import Options as Options
 from annotation.analysis.records.common import Rater as Rater
 from annotation.analysis.records.common import Resample as Resample

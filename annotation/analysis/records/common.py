@@ -17,6 +17,17 @@ Resample = Literal["items", "people"]
 
 
 @dataclass(frozen=True)
+class Groups:
+    """Groups of items to which a report may be narrowed: the word for each, and its field of ``Item.hidden``."""
+
+    dataset: str = "data set"
+    dataset_field: str = "dataset"
+    category: str = "category"
+    category_field: str = "category"
+    has_block: bool = True         # whether there is an agreement set, of items for everybody
+
+
+@dataclass(frozen=True)
 class StudyAnswers:
     """Inputs of a report, as stored. ``judgements``: current ones."""
 
@@ -27,6 +38,7 @@ class StudyAnswers:
     judgements: tuple[Judgement, ...]
     decisions: tuple[Decision, ...] = ()       # of validity studies
     checks: tuple[StudyEvent, ...] = ()        # of preference studies: answers to checks, for the rules
+    groups: Groups = Groups()
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,7 @@ class About:
     options: Options
     versions: Mapping[str, str] = field(default_factory=dict)   # of cirque and the statistical libraries
     notes: tuple[str, ...] = ()    # on missing and excluded answers
+    groups: Groups = Groups()
 
 
 class AnyReport(Protocol):

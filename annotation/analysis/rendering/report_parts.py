@@ -133,10 +133,9 @@ def method_section(
 def selection_sentence(about: About, raters: Sequence[Rater], most: int | None = None) -> str:
     """What was selected. ``most``: names of a kind; of more there is a number."""
     selection, names = about.selection, {rater.seat: rater.name for rater in raters}
-    sessions = about.kind == "sessions"
     parts = [f"{what} {_some(which, most)}" for what, which in (
-        ("subset" if sessions else "data set", selection.datasets),
-        ("source" if sessions else "category", selection.categories),
+        (about.groups.dataset, selection.datasets),
+        (about.groups.category, selection.categories),
         ("people", [names.get(seat, f"seat {seat}") for seat in selection.people])) if which]
     if selection.block_only:
         parts.append("the agreement block only")

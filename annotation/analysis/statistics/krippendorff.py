@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -17,30 +17,6 @@ from annotation.analysis.statistics.matrix import (
     too_few,
     unless_constant,
 )
-from cir_core.errors import StudyError
-from cir_core.support.texts import shortened
-
-_SCALES: dict[str, tuple[Scale, str]] = {
-    "validity": ("nominal", "Verdicts and flags have no order"),
-    "preference": ("ordinal", "Ratings from 1 to 5 have an order"),
-    "sessions": ("ordinal", "Ratings from 1 to 5 have an order"),
-    "targets": ("nominal", "Yes and no have no order"),
-}
-
-
-def scale_of(kind: str) -> Scale:
-    """The scale of what a study of this kind collects: flags are nominal, ratings ordinal."""
-    return _SCALES[kind][0]
-
-
-def check_scale(kind: str, scale: str) -> Scale:
-    """``scale``, if it is right for studies of this kind. Raises ``StudyError``."""
-    right, why = _SCALES[kind]
-    if scale == right:
-        return right
-    known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
-    raise StudyError(f"{known}{why}: Krippendorff's alpha of a {kind} study is {right}. Ask for {right}, or leave the "
-                     "scale out.")
 
 
 def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") -> Estimate:

@@ -27,7 +27,7 @@ def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
     for which in (0, 1):
         codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
     questions = np.repeat(np.arange(len(rows.item_ids)), 2)
-    return _alpha(Ratings(codes, _RATINGS, "set"), questions, krippendorff.scale_of("preference"), options)
+    return _alpha(Ratings(codes, _RATINGS, "set"), questions, "ordinal", options)
 
 
 def preference_alpha(rows: AnswerRows, options: Options) -> Estimate:

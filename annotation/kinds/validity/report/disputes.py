@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from annotation.analysis.people import name_of
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.analysis.selection import category_of, select
+from annotation.analysis.selection import select
 from annotation.kinds.validity.answers import primary, signature
 from annotation.kinds.validity.report.records import Disputed
 from annotation.kinds.validity.report.verdicts import SIGNATURE, Verdicts, verdicts
 from annotation.kinds.validity.rubric import UNLABELLED
-from annotation.records import Decision, Item, Judgement, dataset_of, name_key
+from annotation.records import Decision, Item, Judgement, category_of, dataset_of, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import shortened
 
@@ -109,5 +109,5 @@ def _decided(selected: StudyAnswers, found: Verdicts) -> Mapping[str, str]:
 def _of(selected: StudyAnswers, item: Item, answers: tuple[tuple[str, str], ...], decided: str | None) -> Disputed:
     shown = item.shown
     return Disputed(
-        item.item_id, item.key, dataset_of(item), category_of(selected.study, item), str(shown.get("text", "")),
+        item.item_id, item.key, dataset_of(item), category_of(item), str(shown.get("text", "")),
         str(shown.get("reference", "")), str(shown.get("target", "")), answers, decided)

@@ -95,7 +95,7 @@ def _drawn(
     """Replicates with columns for all ``pairs``; nan for pairs without a shared item, which are not computed."""
     together = [place for place, (a, b) in enumerate(pairs) if shared[a, b]]
     drawn = agreement_draws(ratings, [pairs[place] for place in together], options.draws, options.seed,
-                            scale=krippendorff.scale_of("validity"), undefined=options.undefined, kappas=kappas)
+                            scale="nominal", undefined=options.undefined, kappas=kappas)
     if len(together) == len(pairs):
         return drawn
 
@@ -122,7 +122,7 @@ def _two_way(
 
 
 def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimate:
-    alpha = krippendorff.krippendorff(ratings, krippendorff.scale_of("validity"), options.undefined)
+    alpha = krippendorff.krippendorff(ratings, "nominal", options.undefined)
     return shared_with_interval(alpha, drawn.alpha, ratings)
 
 

@@ -8,6 +8,7 @@ from annotation.analysis.people import name_of, raters
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.analysis.selection import choices, select
 from annotation.kinds.loading import load_answers
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Seat
 from annotation.studies.service import StudyService
@@ -26,7 +27,7 @@ PREFERENCE = StudyAnswers(
     a_study(), (an_item(0), an_item(1, category="dress"), an_item(2, category="")), tuple(seats_of("Ada", "Ben", "Cy")),
     tuple(an_assignment(number, seat, name) for number, seat, name in ((0, 1, "Ada"), (1, 1, "Ada"), (2, 2, "Ben"))),
     tuple(a_judgement(number, name, an_answer()) for number, name in ((0, "Ada"), (1, "ada"), (2, "Ben"))),
-    checks=(a_check("Ada", 1, True), a_check("Ben", 1, False)),
+    checks=(a_check("Ada", 1, True), a_check("Ben", 1, False)), groups=KINDS["preference"].groups,
 )
 
 

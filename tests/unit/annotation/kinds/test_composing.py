@@ -13,7 +13,7 @@ from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.as_json import preference_json
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_report
-from annotation.kinds.reports import compose
+from annotation.kinds.reports import check_scale, compose
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.as_json import validity_json
@@ -21,6 +21,7 @@ from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_report
 from annotation.records import PlannedAssignment
 from annotation.studies.service import StudyService
+from cir_core.errors import StudyError
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
@@ -84,3 +85,19 @@ def test_without_draws_nothing_is_planned(kind, request, monkeypatch):
     for name, one in KINDS.items():
         monkeypatch.setitem(KINDS, name, replace(one, plan=lambda *_: pytest.fail("planned")))
     assert compose(request.getfixturevalue(kind), options=Options(draws=0), width=0.2).json["plan"] == []
+
+
+def test_the_scale_comes_from_the_study():
+    right = {"validity": "nominal", "preference": "ordinal", "sessions": "ordinal", "targets": "nominal"}
+    for kind, scale in right.items():
+        check_scale(kind, scale)
+
+
+@pytest.mark.parametrize(("kind", "scale", "said"), [
+    ("validity", "ordinal", "have no order: Krippendorff's alpha of a validity study is nominal. Ask for nominal"),
+    ("preference", "nominal", "have an order: Krippendorff's alpha of a preference study is ordinal. Ask for ordinal"),
+    ("validity", "interval", "There is no scale “interval”. Verdicts and flags have no order"),
+])
+def test_the_wrong_scale_is_refused(kind, scale, said):
+    with pytest.raises(StudyError, match=said):
+        check_scale(kind, scale)

@@ -11,10 +11,9 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotation.analysis.statistics.cohen import agreement, cohen
 from annotation.analysis.statistics.fleiss import fleiss
-from annotation.analysis.statistics.krippendorff import check_scale, krippendorff, scale_of
+from annotation.analysis.statistics.krippendorff import krippendorff
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.analysis.statistics.shares import positive_rate, unanimous
-from cir_core.errors import StudyError
 
 NOBODY = -1
 
@@ -177,18 +176,3 @@ def test_codes_must_fit():
             ratings(wrong)
     with pytest.raises(ValueError, match="matrix"):
         ratings([1, 0])
-
-
-def test_the_scale_comes_from_the_study():
-    assert (scale_of("validity"), scale_of("preference")) == ("nominal", "ordinal")
-    assert (check_scale("validity", "nominal"), check_scale("preference", "ordinal")) == ("nominal", "ordinal")
-
-
-@pytest.mark.parametrize(("kind", "scale", "said"), [
-    ("validity", "ordinal", "have no order: Krippendorff's alpha of a validity study is nominal. Ask for nominal"),
-    ("preference", "nominal", "have an order: Krippendorff's alpha of a preference study is ordinal. Ask for ordinal"),
-    ("validity", "interval", "There is no scale “interval”. Verdicts and flags have no order"),
-])
-def test_the_wrong_scale_is_refused(kind, scale, said):
-    with pytest.raises(StudyError, match=said):
-        check_scale(kind, scale)
