@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-SCORES_PER_ITEM = {"preference": 2, "sessions": 5}
-"""By kind of study: one for each set of an item, or for each question about a session. Other kinds have no scores."""
-SESSION_SCORES = frozenset({1.0, 2.0, 3.0, 4.0, 5.0})
 NAME_LIMIT = 60
 """Maximum length of a metric's name."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What of an item has a score: ``each`` of them, ``what`` in words. ``values``: those allowed; None: any number."""
+
+    what: str
+    each: int
+    values: frozenset[float] | None = None
+
+
+SCORED = {"preference": Scored("set", 2), "sessions": Scored("question", 5, frozenset({1.0, 2.0, 3.0, 4.0, 5.0}))}
+"""By kind of study. Other kinds have no scores."""
 
 
 @dataclass(frozen=True)

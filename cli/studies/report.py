@@ -175,13 +175,13 @@ def _report(
     rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
 ) -> WholeReport:
     from annotation.kinds.reports import compose
-    from annotation.records.scores import SCORES_PER_ITEM
+    from annotation.records.scores import SCORED
 
     if width is not None and not options.draws:
         raise StudyError("--width simulates and needs --draws above 0.")
     with _study(name, kind, scale) as (store, study, answers):
         selection = _selection(answers, choice, options)
-        scores = report_scores.metrics(store, study, answers.items, files) if kind in SCORES_PER_ITEM else ()
+        scores = report_scores.metrics(store, study, answers.items, files) if kind in SCORED else ()
     with _working("Computing"):
         return compose(answers, selection, options, rules=rules, scores=scores, ks=ks, width=width)
 

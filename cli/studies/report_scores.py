@@ -51,7 +51,7 @@ def scores(
     """What metrics give the sets of a preference study, or a language model the sessions of a session study; reports
     have all of them. Scores of the same name are replaced."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.records.scores import SCORES_PER_ITEM
+    from annotation.records.scores import SCORED
     from cli.tables.report_tables import print_scores
 
     if [bool(add), method is not None, metric is not None, bool(remove)].count(True) > 1:
@@ -65,7 +65,7 @@ def scores(
         store = stores.studies
         study = store.study(name)
         _check_kind(study, method is not None or metric is not None)
-        what, each = "question" if study.kind == "sessions" else "set", SCORES_PER_ITEM[study.kind]
+        what, each = SCORED[study.kind].what, SCORED[study.kind].each
         items = store.items(study.study_id)
         made: list[MetricScores] = []
         if method is not None:
@@ -144,20 +144,19 @@ def _by_method(
 
 
 def _read(study: Study, path: Path, items: Sequence[Item]) -> Sequence[MetricScores]:
-    from annotation.kinds.preference.report.score_files import read_scores
-    from annotation.kinds.ratings.report.judged_files import read_judged
+    from annotation.kinds.table import KINDS
 
-    if study.kind == "sessions":
-        return [read_judged(_content(path), items, where=path.name)]
-    return read_scores(_content(path), items, where=path.name)
+    read = KINDS[study.kind].read_scores
+    return read(_content(path), items, path.name) if read else ()
 
 
 def _check_kind(study: Study, by_method: bool) -> None:
     """Raises ``StudyError`` for a study without anything that could be scored so."""
-    from annotation.records.scores import SCORES_PER_ITEM
+    from annotation.kinds.table import KINDS
 
-    if study.kind not in SCORES_PER_ITEM or (by_method and study.kind != "preference"):
-        what = "method" if study.kind == "sessions" else "metric"
+    kind = KINDS[study.kind]
+    if kind.read_scores is None or (by_method and not kind.has_sets):
+        what = "metric" if kind.read_scores is None else "method"
         raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a {what} could score. Its report: "
                          f"cirque report {study.kind} {json.dumps(study.name, ensure_ascii=False)}")
 

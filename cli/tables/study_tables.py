@@ -67,13 +67,15 @@ def print_strata(counts: Mapping[str, int]) -> None:
 
 
 def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
+    from annotation.kinds.table import KINDS
+
     table = Table("study", "items", "people", "judged", "unsure", "answers", "made", box=None)
     for column in table.columns[1:5]:
         column.justify = "right"
     for study, counts in rows:
         table.add_row(study.name, f"{counts['items']:,}", f"{counts['people']:,}",
                       f"{counts['done']:,} of {counts['assignments']:,}",
-                      f"{counts['unsure']:,}" if study.kind == "validity" else "", _state(study),
+                      f"{counts['unsure']:,}" if KINDS[study.kind].has_unsure else "", _state(study),
                       f"{study.created_at:%Y-%m-%d %H:%M}")
     out.print(table if table.row_count else
               "No study yet. Create one.\n"
@@ -88,27 +90,25 @@ def print_study(
     study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
 ) -> None:
     """``survey``: of preference studies."""
+    from annotation.kinds.table import KINDS
+
     plan, state = study.plan, "open" if study.accepting else "closed"
-    asked, plural = {"preference": ("question", "questions"), "sessions": ("session", "sessions"),
-                     "targets": ("query", "queries")}.get(study.kind, ("item", "items"))
-    out.print(f"{study.name}: {counted(counts['items'], asked, plural)}, {study.protocol}, {state}", soft_wrap=True)
+    kind = KINDS[study.kind]
+    out.print(f"{study.name}: {counted(counts['items'], kind.one, kind.many)}, {study.protocol}, {state}",
+              soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
-    block = counted(plan.agreement_items, asked, plural)
+    block = counted(plan.agreement_items, kind.one, kind.many)
     out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
               else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
-    heads: tuple[str, ...] = ("seat", "person", "done", "unsure", "median", "last seen", "")
-    if study.kind in ("sessions", "targets"):
-        heads = ("seat", "person", "done", "median", "last seen", "")
-    elif survey is not None:
-        heads = ("seat", "person", "done", "median", "last seen", "", "finished, code")
-    table = Table(*heads, box=None)
+    table = Table("seat", "person", "done", *(("unsure",) if kind.has_unsure else ()), "median", "last seen", "",
+                  *(("finished, code",) if survey is not None else ()), box=None)
     for column in table.columns:
         if column.header in ("seat", "done", "unsure", "median"):
             column.justify = "right"
     for one in people:
         table.add_row(
             str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
-            *((f"{one.unsure:,}",) if study.kind == "validity" else ()),
+            *((f"{one.unsure:,}",) if kind.has_unsure else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
             f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "inactive" if one.away else "",
             *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select
 
 from annotation.records import AuditEvent, MetricScores, Study, name_key
-from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM, SESSION_SCORES
+from annotation.records.scores import NAME_LIMIT, SCORED
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.support.texts import quoted
 from cir_core.types.ids import new_id
@@ -25,7 +25,7 @@ def save_scores(connection: Connection, study_id: str, scores: MetricScores, by:
     """Save or replace scores by name, in a write transaction. Raises ``UnknownStudy``, ``StudyError``."""
     check_study_texts(scores.name, scores.description, scores.notes, by)
     study = find_study(connection, study_id, lock=True)
-    if study.kind not in SCORES_PER_ITEM:
+    if study.kind not in SCORED:
         raise StudyError(f"{study.name} is a {study.kind} study: it has no result sets or sessions to score.")
     key = name_key(scores.name)
     if not key or len(scores.name) > NAME_LIMIT:
@@ -63,18 +63,18 @@ def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> No
 
 def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str, list[float | None]]:
     packed: dict[str, list[float | None]] = {}
-    each = SCORES_PER_ITEM[study.kind]
-    what = "set" if study.kind == "preference" else "question"
+    scored = SCORED[study.kind]
+    what = scored.what
     for (item_id, which), value in scores.scores.items():
-        if item_id not in ids or which not in range(1, each + 1):
+        if item_id not in ids or which not in range(1, scored.each + 1):
             raise StudyError(f"{study.name} has no {what} {which} of an item {quoted(item_id)}. Score what it has.")
         if not math.isfinite(value):
             raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value}, which is no "
                              f"number. Leave each {what} without a score out.")
-        if study.kind == "sessions" and value not in SESSION_SCORES:
-            raise StudyError(f"{scores.name} gives question {which} of the item {quoted(item_id)} {value:g}, not a "
+        if scored.values is not None and value not in scored.values:
+            raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value:g}, not a "
                              "whole number from 1 to 5. Correct it.")
-        packed.setdefault(item_id, [None] * each)[which - 1] = float(value)
+        packed.setdefault(item_id, [None] * scored.each)[which - 1] = float(value)
     return packed
 
 
@@ -90,8 +90,9 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
 
 
 def _unpacked(packed: Mapping[str, Sequence[float | None]], kind: str) -> dict[tuple[str, int], float]:
+    scored = SCORED[kind]
     found = {(item_id, which): float(value) for item_id, given in packed.items()
-            for which, value in zip(range(1, SCORES_PER_ITEM[kind] + 1), given, strict=True) if value is not None}
-    if kind == "sessions" and not SESSION_SCORES.issuperset(found.values()):
-        raise ValueError("not from 1 to 5")
+            for which, value in zip(range(1, scored.each + 1), given, strict=True) if value is not None}
+    if scored.values is not None and not scored.values.issuperset(found.values()):
+        raise ValueError("a value that is not allowed")
     return found

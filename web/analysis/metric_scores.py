@@ -10,10 +10,9 @@ from fastapi import APIRouter
 
 from annotation.kinds.preference.metric_scoring import checked_name, method_scores
 from annotation.kinds.preference.relevance_scoring import CIRQRS, relevance_scores
-from annotation.kinds.preference.report.score_files import read_scores
-from annotation.kinds.ratings.report.judged_files import read_judged
+from annotation.kinds.table import KINDS
 from annotation.records import MetricScores, Study, name_key
-from annotation.records.scores import NAME_LIMIT, SCORES_PER_ITEM
+from annotation.records.scores import NAME_LIMIT
 from annotation.studies import input_limits
 from cir_core.errors import RelevanceUnavailable, StudyError
 from cir_core.language.builtin import BuiltinLanguageModel
@@ -51,8 +50,8 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         study = _managing(visitor, sent)
         content, items = _text(sent, "content", _MOST_BYTES), store.items(study.study_id)
         name = _text(sent, "name", _LONGEST_NAME)
-        found = ((read_judged(content, items, where=name or "judged.json"),) if study.kind == "sessions" else
-                 read_scores(content, items, where=name or "scores.csv"))
+        read = KINDS[study.kind].read_scores
+        found = read(content, items, name) if read else ()
         for one in found:
             _keep(study, one, visitor)
         return {"added": [one.name for one in found], "scores": present.scores(store.scores(study.study_id))}
@@ -110,7 +109,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
     def _managing(visitor: Visitor, sent: Fields) -> Study:
         check(visitor, "manage")
         study = store.study(input_limits.checked_study(sent["study"]))
-        if study.kind not in SCORES_PER_ITEM:
+        if KINDS[study.kind].read_scores is None:
             raise StudyError(f"{study.name} is a {study.kind} study: it has no sets or sessions that could be scored.")
         return study
 
@@ -133,6 +132,6 @@ def _text(sent: Fields, name: str, most: int) -> str:
 
 
 def _preference(study: Study) -> Study:
-    if study.kind != "preference":
+    if not KINDS[study.kind].has_sets:
         raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score.")
     return study

@@ -19,7 +19,7 @@ from annotation.kinds.reports import compose
 from annotation.kinds.validity.report.disputes import disputed
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study, StudyImage, name_key, same_person
-from annotation.records.scores import SCORES_PER_ITEM
+from annotation.records.scores import SCORED
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
@@ -155,7 +155,7 @@ class ReportCache:
 
     def _read_now(self, study: Study) -> _Read:
         with self._pace.spending(study.study_id, "reading"):
-            scores = tuple(self._store.scores(study.study_id)) if study.kind in SCORES_PER_ITEM else ()
+            scores = tuple(self._store.scores(study.study_id)) if study.kind in SCORED else ()
             return _Read(load_answers(self._store, study), scores)
 
     def _make(self, looked: StudySnapshot, asked: ReportParams) -> CachedReport:
