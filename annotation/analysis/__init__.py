@@ -1,6 +1,4 @@
-"""Statistics of judgements: agreement, correlation, preference, planning. Pure.
+"""Statistics of judgements, sizes to plan, and parts of reports; no kind of study is known here. Pure.
 
-:mod:`~annotation.analysis.records` has the records of reports, :mod:`~annotation.kinds.validity.report.report` and
-:mod:`~annotation.kinds.preference.report.report` compute a study's report, and
-:mod:`~annotation.kinds.documents` writes it.
+:mod:`~annotation.analysis.records` has the records that reports share.
 """

@@ -1,1 +1,5 @@
-"""Kinds of study, a folder each; their reports as a whole and as files."""
+"""Kinds of study, a folder each, and the table of them.
+
+:mod:`~annotation.kinds.reports` composes the report of a study of any kind, :mod:`~annotation.kinds.documents` writes
+it.
+"""

@@ -49,8 +49,6 @@ from annotation.studies.store import StudyStore
 
 Files = tuple[Mapping[str, bytes], tuple[str, ...]]
 """Contents by file name, and notes on omissions."""
-
-
 ReadScores = Callable[[bytes | str, Sequence[Item], str], Sequence[MetricScores]]
 """Scores of the items in a file of that name."""
 

@@ -62,4 +62,4 @@ def share(count: int, n: int) -> Proportion:
     low, high = proportion_confint(count, n, method="wilson")
     # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
     return Proportion(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
-                 float(binom_test(count, n)))
+                      float(binom_test(count, n)))

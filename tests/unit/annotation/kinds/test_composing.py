@@ -20,6 +20,7 @@ from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_report
 from annotation.records import PlannedAssignment
+from annotation.records.scores import SCORED
 from annotation.studies.service import StudyService
 from cir_core.errors import StudyError
 from tests.fakes.databases import study_store as study_store
@@ -101,3 +102,8 @@ def test_the_scale_comes_from_the_study():
 def test_the_wrong_scale_is_refused(kind, scale, said):
     with pytest.raises(StudyError, match=said):
         check_scale(kind, scale)
+
+
+def test_what_has_scores_can_read_them():
+    """Storage has its own table of scores, since it may not know the kinds."""
+    assert {name for name, kind in KINDS.items() if kind.read_scores} == SCORED.keys()
