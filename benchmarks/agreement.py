@@ -25,6 +25,8 @@ import numpy as np
 from annotation.analysis.records import Options, Selection, StudyAnswers
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
 from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.fleiss import FLEISS
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory
 
@@ -117,7 +119,8 @@ def _loop(tables: Sequence[Ratings], pairs: Sequence[tuple[int, int]], draws: in
 
 def _furthest(ours: AgreementDraws, theirs: list[list[float]]) -> float:
     kappas = [ours.kappas] if not np.isnan(ours.mean_kappa).all() else []
-    mine = np.column_stack([ours.fleiss, ours.alpha, *kappas, ours.agreements])[:len(theirs)]
+    pooled = [ours.pooled[one.key] for one in (FLEISS, ALPHA)]
+    mine = np.column_stack([*pooled, *kappas, ours.agreements])[:len(theirs)]
     return float(np.nanmax(np.abs(mine - np.array(theirs))))
 
 

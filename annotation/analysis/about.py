@@ -10,7 +10,7 @@ from math import isfinite
 from platform import python_version
 from typing import Any
 
-from annotation.analysis.records import About, Estimate, MetricTest, Options, Proportion, Selection, StudyAnswers
+from annotation.analysis.records import About, Options, Selection, StudyAnswers
 from annotation.studies.imports import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__
@@ -40,12 +40,6 @@ def about_json(of: About) -> dict[str, Any]:
         "study", "study_id", "kind", "protocol", "accepting", "planned", "answered", "latest")}
     return plain | {"selection": selection, "options": asdict(of.options), "versions": dict(of.versions),
                     "notes": list(of.notes)}
-
-
-def ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
-    """The interval for JSON; None without one."""
-    low, high = finite(of.low), finite(of.high)
-    return None if low is None or high is None else [low, high]
 
 
 def finite(value: float | None) -> float | None:

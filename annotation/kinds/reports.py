@@ -17,6 +17,7 @@ from annotation.analysis.records import (
     Selection,
     StudyAnswers,
 )
+from annotation.analysis.rendering.as_json import SCHEMA_VERSION
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
@@ -57,7 +58,7 @@ def whole_report(report: AnyReport, plan: Sequence[Precision] = ()) -> WholeRepo
     """``report`` with its sections and JSON."""
     kind = KINDS[report.about.kind]
     return WholeReport(report, tuple(kind.sections(report, plan)),
-                       {**kind.json(report), "plan": [asdict(one) for one in plan]})
+                       {"schema_version": SCHEMA_VERSION, **kind.json(report), "plan": [asdict(one) for one in plan]})
 
 
 def check_scale(kind: str, scale: str) -> None:

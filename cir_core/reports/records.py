@@ -10,13 +10,15 @@ from typing import Any, Literal
 @dataclass(frozen=True)
 class Estimate:
     """A statistic with its 95 % interval. ``n``: units it rests on (items, questions, sets; the field that holds it
-    says which)."""
+    says which). ``p``: of a correlation or test; of a share of answers two-sided against one half."""
 
     value: float | None
     n: int
     low: float | None = None       # None as well where no interval was asked for
     high: float | None = None
     reason: str = ""               # why there is no value, or no interval; or what was left out to get one
+    p: float | None = None
+    count: int | None = None       # of a share: how many of ``n``
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from cli.console import out
 from cli.tables.study_tables import print_rows
 
 if TYPE_CHECKING:
-    from annotation.analysis.records import Proportion
+    from annotation.analysis.records import Estimate
     from annotation.kinds.preference.exclusion import Removal, Removed, Rules
     from annotation.kinds.preference.method_results import PairResult
     from annotation.kinds.preference.quality import PersonQuality
@@ -109,17 +109,17 @@ def _wrong_checks(one: PersonQuality) -> str:
     return NOT_RECORDED if one.checks is None else f"{one.failed_checks} of {one.checks}"
 
 
-def _led(stood: int, preferred: Proportion) -> str:
+def _led(stood: int, preferred: Estimate) -> str:
     return f"{stood:,} ({_percent(preferred.value) or 'none'})" if stood else "0"
 
 
-def _side(share: Proportion) -> str:
+def _side(share: Estimate) -> str:
     if share.p is None:
         return "unknown"
     return f"{_percent(share.value)} of {share.n:,} (95 %: {_interval(share)}; p vs. 50 % {share.p:.2g})"
 
 
-def _interval(share: Proportion) -> str:
+def _interval(share: Estimate) -> str:
     return "" if share.low is None else f"{_percent(share.low)}–{_percent(share.high)}"
 
 

@@ -2,10 +2,8 @@
 
 from annotation.analysis.records import (
     About,
-    Correlation,
     Estimate,
     MetricTest,
-    Normality,
     Options,
     PlanPoint,
     Precision,
@@ -14,6 +12,8 @@ from annotation.analysis.records import (
     Selection,
     Strength,
 )
+from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.rates import RATES
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from annotation.kinds.validity.report.records import (
@@ -46,9 +46,10 @@ def two_way(key, label, kappa=0.5):
     constant = Estimate(None, 4, reason="both raters used a single category")
     apart = Estimate(None, 0, reason="no item was judged by both")
     return TwoWay(
-        key, label, Estimate(0.25, 20, 0.1, 0.4), Estimate(0.41, 12, 0.2, 0.6, "12 items with 2 answers"),
-        Estimate(-0.12, 16, -0.3, 0.1), PairSummary(1, 2, Estimate(kappa, 1, 0.3, 0.7), kappa, kappa, kappa,
-                                                   "no item was judged by both"),
+        key, label, Estimate(0.25, 20, 0.1, 0.4),
+        {"krippendorff_alpha": Estimate(-0.12, 16, -0.3, 0.1),
+         "fleiss_kappa": Estimate(0.41, 12, 0.2, 0.6, "12 items with 2 answers")},
+        PairSummary(1, 2, Estimate(kappa, 1, 0.3, 0.7), kappa, kappa, kappa, "no item was judged by both"),
         (PairAgreement(ANN, BOB, 1, 2, 12, defined, Estimate(0.75, 12, 0.5, 0.9), ((5, 1), (2, 4))),
          PairAgreement(ANN, CLEO, 1, 3, 4, constant, Estimate(1.0, 4), ((4, 0), (0, 0))),
          PairAgreement(BOB, CLEO, 2, 3, 0, apart, apart, ((0, 0), (0, 0)))),
@@ -74,8 +75,9 @@ def validity_report(**changes):
 
 def empty_validity():
     none = PairSummary(0, 0, NONE, None, None, None, "nobody judged anything")
-    two = TwoWay("binary", "valid or not", NONE, NONE, NONE, none, ())
-    flag = TwoWay("A", "Wrong target", NONE, NONE, NONE, none, ())
+    empty = {one.key: NONE for one in STATISTICS}
+    two = TwoWay("binary", "valid or not", NONE, empty, none, ())
+    flag = TwoWay("A", "Wrong target", NONE, empty, none, ())
     return validity_report(
         about=about_of(answered=0, latest=None, notes=()), raters=(), n_items=0, judged=0, judgements=0, unlabelled=0,
         per_item={}, unanimous=NONE, binary=two, flags=(flag,),
@@ -85,15 +87,17 @@ def empty_validity():
 def rate(count, n, first=(30, 50), reason=""):
     """By draws of questions the interval is wider than Wilson's."""
     drawn = Estimate(count / n, n, 0.35, 0.95) if n else Estimate(None, 0, reason=reason)
-    return Rate(share(count, n), drawn, Estimate(count / n, n, 0.4, 0.9) if n else NONE, share(*first), reason)
+    found = share(count, n) if n else Estimate(None, 0, reason=reason, count=0)
+    return Rate(found, drawn, Estimate(count / n, n, 0.4, 0.9) if n else NONE, share(*first))
 
 
 def metric(name="recall@5", rho=0.153):
     none = rate(0, 0, (0, 0), "recall differs wherever scores do")
     return MetricReport(
-        name, "The share of targets found.", 100, Normality(0.9, 0.0001, 100),
-        Correlation(Estimate(rho, 100, 0.1, 0.2), 0.02), Correlation(Estimate(0.12, 100), 0.03),
-        rate(40, 60), rate(20, 25), rate(33, 45), none, none, ("A note.",))
+        name, "The share of targets found.", 100, Estimate(0.9, 100, p=0.0001),
+        Estimate(rho, 100, 0.1, 0.2, p=0.02), Estimate(0.12, 100, p=0.03),
+        dict(zip((form.key for form in RATES), (rate(33, 45), rate(40, 60), rate(20, 25), none, none), strict=True)),
+        ("A note.",))
 
 
 def preference_report(**changes):
@@ -101,12 +105,12 @@ def preference_report(**changes):
         "about": about_of("preference"), "raters": (Rater(1, ANN, 30), Rater(2, BOB, 20)), "n_people": 2,
         "n_questions": 50, "n_answers": 52, "n_valid": 50, "rules": {"irrelevant": True, "failed_checks": 2},
         "removed": {"irrelevant": 2, "failed_checks": 0}, "flagged": 2, "ratings": (10, 20, 30, 25, 15),
-        "mean_rating": Estimate(3.15, 100, 3.0, 3.3), "ratings_shapiro": Normality(0.9, 0.00001, 100), "rated_equal": 8,
-        "contradictions": 3, "ties": 1, "identical_sets": 2, "first_side": share(30, 49),
+        "mean_rating": Estimate(3.15, 100, 3.0, 3.3), "ratings_shapiro": Estimate(0.9, 100, p=0.00001),
+        "rated_equal": 8,        "contradictions": 3, "ties": 1, "identical_sets": 2, "first_side": share(30, 49),
         "first_side_when_equal": share(5, 8),
         "stored_one": share(25, 49), "stored_one_when_equal": share(4, 8),
         "metrics": (metric(), metric("cosine & <b>", 0.42)),
-        "tests": (MetricTest("recall@5", "cosine & <b>", -0.27, -0.4, -0.1, 0.0005, 0.001, 50, 1000, False),),
+        "tests": (MetricTest("recall@5", "cosine & <b>", Estimate(-0.27, 50, -0.4, -0.1, p=0.0005), 0.001, 1000),),
         "methods": (Strength("soft", Estimate(0.5, 50, 0.2, 0.8), Estimate(0.4, 50, 0.1, 0.7), Estimate(3.4, 50, 3, 4),
                              share(30, 49)),
                     Strength("slerp", Estimate(-0.5, 50, -0.8, -0.2), Estimate(-0.4, 50, -0.7, -0.1),
@@ -123,7 +127,7 @@ def empty_preference():
     return preference_report(
         about=about_of("preference", answered=0, latest=None, notes=()), raters=(), n_people=0, n_questions=0,
         n_answers=0, n_valid=0, rules={}, removed={}, flagged=None, ratings=(0, 0, 0, 0, 0), mean_rating=NONE,
-        ratings_shapiro=Normality(None, None, 0, "fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
+        ratings_shapiro=Estimate(None, 0, reason="fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
         identical_sets=0, first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
         stored_one_when_equal=share(0, 0), metrics=(), tests=(), methods=(), pairs=(),
         no_methods="no answers", shared_questions=0, ratings_alpha=NONE, preference_alpha=NONE)

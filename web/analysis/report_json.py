@@ -90,7 +90,7 @@ def _section(found: Section) -> Json:
 
 
 def _headline(found: Headline) -> Json:
-    estimate = plain(found.estimate)
+    estimate = {name: plain(getattr(found.estimate, name)) for name in ("value", "low", "high", "n", "reason")}
     return {"label": found.label, **estimate, "kind": found.kind, "unit": found.unit, "note": found.note}
 
 

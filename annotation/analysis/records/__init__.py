@@ -10,10 +10,7 @@ from annotation.analysis.records.common import Scale as Scale
 from annotation.analysis.records.common import Selection as Selection
 from annotation.analysis.records.common import StudyAnswers as StudyAnswers
 from annotation.analysis.records.common import Undefined as Undefined
-from annotation.analysis.records.metrics import Correlation as Correlation
 from annotation.analysis.records.metrics import MetricTest as MetricTest
-from annotation.analysis.records.metrics import Normality as Normality
-from annotation.analysis.records.metrics import Proportion as Proportion
 from annotation.analysis.records.metrics import Rate as Rate
 from annotation.analysis.records.metrics import Strength as Strength
 from annotation.analysis.records.planning import PlanPoint as PlanPoint

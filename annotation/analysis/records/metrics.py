@@ -1,41 +1,10 @@
-"""Records of proportions, rates and correlations."""
+"""Records of preference rates, tests of metrics and strengths of methods."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from cir_core.reports.records import Estimate
-
-
-@dataclass(frozen=True)
-class Proportion:
-    """``count`` of ``n``, with Wilson's 95 % interval and the two-sided exact binomial p against one half.
-    ``value``, ``low``, ``high`` and ``p`` are None where ``n`` is 0."""
-
-    count: int
-    n: int
-    value: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """``estimate.n`` counts rated sets."""
-
-    estimate: Estimate
-    p: float | None
-
-
-@dataclass(frozen=True)
-class Normality:
-    """Shapiro–Wilk test."""
-
-    w: float | None
-    p: float | None
-    n: int
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,11 +19,10 @@ class Rate:
     recorded.
     """
 
-    share: Proportion
+    share: Estimate
     drawn: Estimate
     adjusted: Estimate
-    first_side: Proportion
-    reason: str = ""               # why there is no rate
+    first_side: Estimate
 
 
 @dataclass(frozen=True)
@@ -64,15 +32,10 @@ class MetricTest:
 
     a: str
     b: str
-    difference: float | None       # rho of a minus rho of b
-    low: float | None              # bootstrap
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    n: int                         # questions
-    draws: int
-    exact: bool                    # whether all permutations were enumerated
-    reason: str = ""
+    difference: Estimate           # rho of a minus rho of b, with the p of the test; ``n`` counts questions
+    p_holm: float | None = None
+    draws: int = 0
+    exact: bool = False            # whether all permutations were enumerated
 
 
 @dataclass(frozen=True)
@@ -83,4 +46,4 @@ class Strength:
     value: Estimate                # ``n``: answers in the fit, 0 for a method that is not in it
     adjusted: Estimate             # with a term for the side; ``n`` likewise
     mean_rating: Estimate          # ``n`` counts rated sets
-    win_rate: Proportion                # preferences for it, without ties
+    win_rate: Estimate             # preferences for it, without ties

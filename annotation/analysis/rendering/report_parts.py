@@ -10,11 +10,8 @@ from annotation.analysis.records import (
     AnyReport,
     Estimate,
     Headline,
-    Normality,
     Options,
     Precision,
-    Proportion,
-    Rate,
     Rater,
     ReportTable,
     Section,
@@ -28,16 +25,11 @@ from cir_core.support.texts import counted as number_of
 _NAMED = 3        # of what is selected, in a report's head
 
 
-def values(estimate: Estimate | Proportion) -> tuple[float | None, float | None, float | None]:
+def values(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
     return estimate.value, estimate.low, estimate.high
 
 
-def of_share(share: Proportion, reason: str = "") -> Estimate:
-    return Estimate(share.value, share.n, share.low, share.high,
-                    reason or ("" if share.value is not None else "nothing to count"))
-
-
-def reasons(found: Mapping[str, Estimate | Normality | Rate], *more: str) -> str:
+def reasons(found: Mapping[str, Estimate], *more: str) -> str:
     """What stands in a table's last column: why there is no value, or what was left out. ``found`` by the names of
     their columns, which stand before what is not said of all."""
     of: dict[str, list[str]] = {}

@@ -1,30 +1,34 @@
 """All agreement statistics of one table of answers, in the same bootstrap samples of units.
 
-Each statistic has a module of its own: :mod:`~annotation.analysis.statistics.cohen`,
-:mod:`~annotation.analysis.statistics.fleiss`, :mod:`~annotation.analysis.statistics.krippendorff` and
-:mod:`~annotation.analysis.statistics.shares`. Where a number means nothing their libraries give nan, 1.0 or an
-exception; there it is None with the reason. All are made of sums over units: weights of a batch of samples times what
-each unit contributes are the sums of each sample. Sums of counts are exact in float64, so that "only one category" is
-decided without rounding. 0 / 0 means that nothing was drawn that a statistic rests on.
+Statistics of all people are rows of :data:`STATISTICS`; a further one is a module like
+:mod:`~annotation.analysis.statistics.fleiss` and a row. Those of two people are in
+:mod:`~annotation.analysis.statistics.cohen`, shares in :mod:`~annotation.analysis.statistics.shares`. Where a number
+means nothing their libraries give nan, 1.0 or an exception; there it is None with the reason. All are made of sums over
+units: weights of a batch of samples times what each unit contributes are the sums of each sample. Sums of counts are
+exact in float64, so that "only one category" is decided without rounding. 0 / 0 means that nothing was drawn that a
+statistic rests on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from annotation.analysis.records import Scale, Undefined
-from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.records import Estimate, Options, Scale, Undefined
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, weights
 from annotation.analysis.statistics.cohen import contributions, mean_of_pairs, two_by_two
-from annotation.analysis.statistics.fleiss import fleiss_draws, fleiss_units
-from annotation.analysis.statistics.krippendorff import alpha_draws
-from annotation.analysis.statistics.matrix import Ratings, Values, all_same, uses_of
-from annotation.analysis.statistics.shares import positive_rate_draws
+from annotation.analysis.statistics.fleiss import FLEISS
+from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.matrix import Codes, Ratings, Values, paired_units
+from annotation.analysis.statistics.shares import positive_rate_draws, unanimous_draws
+from annotation.analysis.statistics.statistic import Statistic
 
-FLEISS, ALPHA = 0, 1
-"""Rows of :func:`pooled_statistics`."""
+STATISTICS: tuple[Statistic, ...] = (ALPHA, FLEISS)
+"""In the order of reports."""
+_UNANIMOUS = "unanimous"
 _AT_ONCE = 2**22   # numbers of the largest matrix; 32 MiB
 
 
@@ -34,8 +38,7 @@ class AgreementDraws:
     but one category and that was asked for. Means are over the pairs that are defined in a draw."""
 
     positive_rate: Values          # nan throughout unless there are two categories
-    fleiss: Values                 # over the units of the point estimate, so far as they are drawn
-    alpha: Values
+    pooled: Mapping[str, Values]   # by key of a statistic, over the units of its point estimate that are drawn
     unanimous: Values
     kappas: Values
     agreements: Values
@@ -43,9 +46,21 @@ class AgreementDraws:
     mean_agreement: Values
 
 
+def statistics_of(scale: Scale) -> tuple[Statistic, ...]:
+    return tuple(one for one in STATISTICS if scale in one.scales)
+
+
+def agreement_estimates(
+    ratings: Ratings, drawn: AgreementDraws, options: Options, scale: Scale = "nominal",
+) -> dict[str, Estimate]:
+    """Every statistic of ``scale`` by key, with the interval of its draws."""
+    return {one.key: kappa_with_interval(one.estimate(ratings, scale, options.undefined), drawn.pooled[one.key],
+                                         ratings.codes[one.units(ratings)], ratings) for one in statistics_of(scale)}
+
+
 def agreement_draws(
     ratings: Ratings, pairs: Sequence[tuple[int, int]], draws: int, seed: int, *, scale: Scale = "nominal",
-    undefined: Undefined = "null", kappas: bool = True,
+    undefined: Undefined = "null", kappas: bool = True, groups: Codes | None = None,
 ) -> AgreementDraws:
     """All statistics over ``draws`` samples of units, each as its library gives it.
 
@@ -56,51 +71,39 @@ def agreement_draws(
         pairs: columns of the ratings' codes, two and two.
         seed: the same for all ratings of one report, so that their samples are the same.
         kappas: whether Cohen's are wanted; they stay nan otherwise.
+        groups: ``[units]``, numbers of what is drawn whole; without it, units are.
     """
     constant = 1.0 if undefined == "one" else np.nan
     categories = len(ratings.categories)
-    people = ratings.people_per_unit()
-    answered, shared = (Ratings(ratings.codes[people >= least], ratings.categories) for least in (1, 2))
+    answered, paired = ratings.people_per_unit() >= 1, paired_units(ratings)
+    shared = Ratings(ratings.codes[paired], ratings.categories)
 
-    def batches(of: Ratings, columns: int) -> Iterator[tuple[slice, Values]]:
-        start, widest = 0, max(len(of.codes), columns, 1)
-        for weight in weights(len(of.codes), draws, seed, batch=max(1, _AT_ONCE // 2 // widest)):
+    def batches(chosen: NDArray[np.bool_], columns: int) -> Iterator[tuple[slice, Values]]:
+        units, start = int(chosen.sum()), 0
+        whole = None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
+        for weight in weights(units, draws, seed, groups=whole, batch=max(1, _AT_ONCE // 2 // max(units, columns, 1))):
             yield slice(start, start := start + len(weight)), weight
 
-    rate, pooled = np.full(draws, np.nan), np.full((3, draws), np.nan)
+    rate = np.full(draws, np.nan)
+    pooled = {one.key: one.draws(shared, scale, constant) for one in statistics_of(scale)} | {
+        _UNANIMOUS: unanimous_draws(shared)}
+    found = {key: np.full(draws, np.nan) for key in pooled}
     with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
         if categories == 2:
-            rate_of = positive_rate_draws(answered)
+            rate_of = positive_rate_draws(Ratings(ratings.codes[answered], ratings.categories))
             for rows, weight in batches(answered, categories):
                 rate[rows] = rate_of(weight)
-        statistics = pooled_statistics(shared, scale, constant)
-        for rows, weight in batches(shared, categories):
-            pooled[:, rows] = statistics(weight)
+        for rows, weight in batches(paired, categories):
+            for key, statistic in pooled.items():
+                found[key][rows] = statistic(weight)
         kappa, same = np.full((2, draws, len(pairs)), np.nan)
         codes, columns = shared.codes, 2 + 2 * (categories - 1) * kappas
         block = max(1, _AT_ONCE // max(1, columns * len(codes)))
         for first in range(0, len(pairs), block):
             some = slice(first, first + block)
             table = contributions(codes, np.asarray(pairs[some]), categories if kappas else 1)
-            for rows, weight in batches(shared, table.shape[1]):
+            for rows, weight in batches(paired, table.shape[1]):
                 kappa[rows, some], same[rows, some] = two_by_two(weight @ table, len(pairs[some]), constant)
     if not kappas:
         kappa.fill(np.nan)
-    return AgreementDraws(rate, pooled[0], pooled[1], pooled[2], kappa, same, mean_of_pairs(kappa), mean_of_pairs(same))
-
-
-def pooled_statistics(ratings: Ratings, scale: Scale, constant: float) -> Callable[[Values], Values]:
-    """Fleiss' kappa, Krippendorff's alpha and unanimous share, ``[3, batch]``, see :data:`FLEISS` and
-    :data:`ALPHA`. ``constant``: what kappa and alpha are of a sample with one category."""
-    people, chosen = ratings.people_per_unit(), fleiss_units(ratings)
-    paired = people >= 2
-    uses = uses_of(ratings)
-    same = all_same(ratings.codes)[paired].astype(np.float64)
-    fleiss = fleiss_draws(uses[chosen], int(people[chosen][0]) if chosen.any() else 2, constant)
-    alpha = alpha_draws(uses[paired], scale, constant)
-
-    def statistics(weight: Values) -> Values:
-        some = weight[:, paired]
-        return np.stack([fleiss(weight[:, chosen]), alpha(some), some @ same / some.sum(axis=1)])
-
-    return statistics
+    return AgreementDraws(rate, found, found.pop(_UNANIMOUS), kappa, same, mean_of_pairs(kappa), mean_of_pairs(same))

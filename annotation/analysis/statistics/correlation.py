@@ -13,7 +13,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Correlation, Estimate, Normality, Options
+from annotation.analysis.records import Estimate, Options
 from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.bootstrap import weights
 
@@ -39,7 +39,7 @@ class RatedSets:
         return RatedSets(self.unit[there], self.rating[there], self.score[there])
 
 
-def spearman(sets: RatedSets, options: Options, units: int) -> Correlation:
+def spearman(sets: RatedSets, options: Options, units: int) -> Estimate:
     """Spearman's rho of scores and ratings, pooled over all sets (CIRQRS, Table 2), with its two-sided p.
 
     Args:
@@ -49,13 +49,13 @@ def spearman(sets: RatedSets, options: Options, units: int) -> Correlation:
 
     sets = sets.scored
     if why := _undefined(sets):
-        return Correlation(Estimate(None, len(sets.score), reason=why), None)
+        return Estimate(None, len(sets.score), reason=why)
     found = spearmanr(sets.score, sets.rating)
-    estimate = Estimate(float(found.statistic), len(sets.score))
-    if options.draws:
-        drawn = spearman_draws(sets.score, sets.rating, sets.unit, units, options.draws, options.seed)
-        estimate = over_draws(estimate, drawn, sets.unit, options)
-    return Correlation(estimate, float(found.pvalue))
+    estimate = Estimate(float(found.statistic), len(sets.score), p=float(found.pvalue))
+    if not options.draws:
+        return estimate
+    drawn = spearman_draws(sets.score, sets.rating, sets.unit, units, options.draws, options.seed)
+    return over_draws(estimate, drawn, sets.unit, options)
 
 
 def spearman_draws(
@@ -97,35 +97,35 @@ def spearman_draws(
     return np.clip(np.concatenate(found), -1.0, 1.0) if found else np.empty(0)
 
 
-def kendall(sets: RatedSets) -> Correlation:
+def kendall(sets: RatedSets) -> Estimate:
     """Kendall's tau-b of scores and ratings, with its two-sided p and no interval."""
     from scipy.stats import kendalltau
 
     sets = sets.scored
     if why := _undefined(sets):
-        return Correlation(Estimate(None, len(sets.score), reason=why), None)
+        return Estimate(None, len(sets.score), reason=why)
     found = kendalltau(sets.score, sets.rating)
-    return Correlation(Estimate(float(found.statistic), len(sets.score)), float(found.pvalue))
+    return Estimate(float(found.statistic), len(sets.score), p=float(found.pvalue))
 
 
-def shapiro(values: NDArray[np.float64]) -> Normality:
-    """Shapiro and Wilk's test of ``values``; nan stands for a missing one."""
+def shapiro(values: NDArray[np.float64]) -> Estimate:
+    """Shapiro and Wilk's W of ``values``, with its p; nan stands for a missing one."""
     from scipy import stats
 
     values = np.asarray(values, float)
     values = values[~np.isnan(values)]
     if len(values) < LEAST:
-        return Normality(None, None, len(values), _few(len(values), "value", "values"))
+        return Estimate(None, len(values), reason=_few(len(values), "value", "values"))
     if values.min() == values.max():
-        return Normality(None, None, len(values), "all values are the same")
+        return Estimate(None, len(values), reason="all values are the same")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)     # what it warns of, the reason says
         found = stats.shapiro(values)
     if not isfinite(found.statistic):
-        return Normality(None, None, len(values), "values too close together for the test")
+        return Estimate(None, len(values), reason="values too close together for the test")
     many = len(values) > _SHAPIRO_LIMIT
-    return Normality(float(found.statistic), float(found.pvalue), len(values),
-                     f"p is approximate for more than {_SHAPIRO_LIMIT:,} values" if many else "")
+    return Estimate(float(found.statistic), len(values), p=float(found.pvalue),
+                    reason=f"p is approximate for more than {_SHAPIRO_LIMIT:,} values" if many else "")
 
 
 def _undefined(sets: RatedSets) -> str:

@@ -1,15 +1,13 @@
-"""Fleiss' kappa (1971) of all people: by statsmodels, in many draws at once, and with its interval."""
+"""Fleiss' kappa (1971) of all people: by statsmodels, and in many draws at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Undefined
-from annotation.analysis.statistics.bootstrap import kappa_with_interval
 from annotation.analysis.statistics.matrix import (
     Ratings,
     Values,
@@ -19,7 +17,9 @@ from annotation.analysis.statistics.matrix import (
     sums_of,
     too_few,
     unless_constant,
+    uses_of,
 )
+from annotation.analysis.statistics.statistic import Statistic
 
 
 def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
@@ -47,11 +47,15 @@ def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
     return np.asarray(people == len(often) - 1 - int(often[::-1].argmax()))
 
 
-def fleiss_draws(uses: Any, answers: int, constant: float) -> Callable[[Values], Values]:
-    """Fleiss (1971); ``answers`` of each unit."""
+def fleiss_draws(ratings: Ratings, constant: float) -> Callable[[Values], Values]:
+    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.statistic.Statistic`."""
+    chosen = fleiss_units(ratings)
+    uses = uses_of(ratings)[chosen]
+    answers = int(uses[[0]].sum()) if chosen.any() else 2     # of each unit
     alike = np.asarray(uses.multiply(uses).sum(axis=1)).ravel() - answers
 
     def kappa(weight: Values) -> Values:
+        weight = weight[:, chosen]
         given = answers * weight.sum(axis=1)
         found = sums_of(weight, uses)
         observed = weight @ alike / (given * (answers - 1))
@@ -61,10 +65,14 @@ def fleiss_draws(uses: Any, answers: int, constant: float) -> Callable[[Values],
     return kappa
 
 
-def fleiss_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -> Estimate:
-    """Over the units that Fleiss' kappa takes."""
-    return kappa_with_interval(estimate, values, ratings.codes[fleiss_units(ratings)], ratings)
-
-
 def _count(n: int, unit: str) -> str:
     return f"{n:,} {unit}" + ("" if n == 1 else "s")
+
+
+FLEISS = Statistic(
+    "fleiss_kappa", "fleiss", "Fleiss’ κ", "Fleiss’ κ", ("nominal",),
+    "statsmodels. It needs the same number of answers for each {unit}: if numbers differ, over the {unit}s with the "
+    "most common number.",
+    "Fleiss 1971, Measuring nominal scale agreement among many raters",
+    lambda ratings, scale, undefined: fleiss(ratings, undefined), fleiss_units,
+    lambda ratings, scale, constant: fleiss_draws(ratings, constant))

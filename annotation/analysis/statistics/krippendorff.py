@@ -13,15 +13,18 @@ from annotation.analysis.statistics.matrix import (
     Values,
     constant_estimate,
     one_category,
+    paired_units,
     sums_of,
     too_few,
     unless_constant,
+    uses_of,
 )
+from annotation.analysis.statistics.statistic import Statistic
 
 
 def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") -> Estimate:
     """Krippendorff's alpha (2011), for any number of people and missing answers; ``n``: units with two or more."""
-    paired = ratings.codes[ratings.people_per_unit() >= 2]
+    paired = ratings.codes[paired_units(ratings)]
     if not len(paired):
         return Estimate(None, 0, reason=too_few(ratings))
     if one_category(paired):
@@ -33,10 +36,11 @@ def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") 
     return Estimate(float(evalica.alpha(table, distance=scale).alpha), len(paired))
 
 
-def alpha_draws(uses: Any, scale: Scale, constant: float) -> Callable[[Values], Values]:
-    """What takes weights ``[batch, units]`` to alpha ``[batch]``. ``uses``: ``[units, categories]`` of units with two
-    answers or more."""
-    return (_nominal if scale == "nominal" else _ordinal)(uses, constant)
+def alpha_draws(ratings: Ratings, scale: Scale, constant: float) -> Callable[[Values], Values]:
+    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.statistic.Statistic`."""
+    paired = paired_units(ratings)
+    alpha = (_nominal if scale == "nominal" else _ordinal)(uses_of(ratings)[paired], constant)
+    return lambda weight: alpha(weight[:, paired])
 
 
 def _nominal(uses: Any, constant: float) -> Callable[[Values], Values]:
@@ -69,3 +73,10 @@ def _ordinal(uses: Any, constant: float) -> Callable[[Values], Values]:
         return unless_constant(1 - observed / expected, found, given, constant)
 
     return alpha
+
+
+ALPHA = Statistic(
+    "krippendorff_alpha", "alpha", "Krippendorff’s α", "α", ("nominal", "ordinal"),
+    "evalica, {scale}, over the {unit}s with two answers or more.",
+    "Krippendorff 2011, Computing Krippendorff’s alpha-reliability",
+    krippendorff, paired_units, alpha_draws)

@@ -37,6 +37,11 @@ class Ratings:
         return np.asarray((self.codes >= 0).sum(axis=1), dtype=np.int64)
 
 
+def paired_units(ratings: Ratings) -> NDArray[np.bool_]:
+    """``[units]``: those with two answers or more."""
+    return ratings.people_per_unit() >= 2
+
+
 def all_same(codes: Codes) -> NDArray[np.bool_]:
     """``[units]``: whether all answers of a unit are the same; units without an answer count as such."""
     lowest = np.where(codes < 0, np.iinfo(codes.dtype).max, codes).min(axis=1, initial=np.iinfo(codes.dtype).max)

@@ -39,11 +39,11 @@ def compare_metrics(
     """
     tests = [_test(a, b, scores[a], scores[b], rating, unit, unit if clusters is None else clusters, options)
              for a, b in pairs]
-    tested = [number for number, test in enumerate(tests) if test.p is not None]
+    tested = [number for number, test in enumerate(tests) if test.difference.p is not None]
     if tested:
         from statsmodels.stats.multitest import multipletests
 
-        corrected = multipletests([tests[number].p for number in tested], method="holm")[1]
+        corrected = multipletests([tests[number].difference.p for number in tested], method="holm")[1]
         for number, p in zip(tested, corrected, strict=True):
             tests[number] = replace(tests[number], p_holm=float(p))
     return tuple(tests)
@@ -58,25 +58,28 @@ def _test(
     both = ~np.isnan(score_a) & ~np.isnan(score_b)
     one, two, rated = score_a[both], score_b[both], rating[both]
     questions, question = np.unique(unit[both], return_inverse=True)
-    nothing = MetricTest(a, b, None, None, None, None, None, len(questions), 0, False)
+
+    def untested(reason: str) -> MetricTest:
+        return MetricTest(a, b, Estimate(None, len(questions), reason=reason))
+
     if len(rated) < LEAST:
-        return replace(nothing, reason=f"fewer than {LEAST} rated sets have a score of both metrics")
+        return untested(f"fewer than {LEAST} rated sets have a score of both metrics")
     if rated.min() == rated.max():
-        return replace(nothing, reason="all sets have the same rating")
+        return untested("all sets have the same rating")
     if constant := [name for name, values in ((a, one), (b, two)) if values.min() == values.max()]:
-        return replace(nothing, reason=f"{' and '.join(constant)}: all sets have the same score")
+        return untested(f"{' and '.join(constant)}: all sets have the same score")
     # Less their mean, so that little is lost where sums of squares are subtracted.
     ranks = [rankdata(values) - (len(rated) + 1) / 2 for values in (one, two, rated)]
     difference = _correlation(*_sums(ranks[0], ranks[2])) - _correlation(*_sums(ranks[1], ranks[2]))
-    test = replace(nothing, difference=float(difference))
+    found = Estimate(float(difference), len(questions))
     if not options.draws:
-        return replace(test, reason="a test and an interval need a bootstrap, and none was requested")
+        return MetricTest(a, b, replace(
+            found, reason="a test and an interval need a bootstrap, and none was requested"))
     p, draws, exact = _p(ranks[0], ranks[1], ranks[2], question, len(questions), float(difference), options)
-    test = replace(test, p=p, draws=draws, exact=exact)
     units = int(clusters.max()) + 1
     drawn = [spearman_draws(values, rated, clusters[both], units, options.draws, options.seed) for values in (one, two)]
-    estimate = over_draws(Estimate(test.difference, test.n), drawn[0] - drawn[1], clusters[both], options)
-    return replace(test, low=estimate.low, high=estimate.high, reason=estimate.reason)
+    found = over_draws(replace(found, p=p), drawn[0] - drawn[1], clusters[both], options)
+    return MetricTest(a, b, found, None, draws, exact)
 
 
 def _p(

@@ -8,6 +8,7 @@ Wilson's intervals and p take answers as independent. Draws take questions (or p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -38,37 +39,54 @@ class Compared:
     recall_two: NDArray[np.float64]
 
 
-def ge(compared: Compared, options: Options, units: int) -> Rate:
-    """P(set 1 preferred | f(set 1) >= f(set 2)), CIRQRS's equation 8.
+@dataclass(frozen=True)
+class RateForm:
+    """A preference rate: whom it counts, and which set it expects to be preferred. Reports, their JSON, tables and
+    figures show every row of :data:`RATES`. ``one_sided``: it looks at preferences for set 1 alone."""
 
-    Args:
-        units: how many there are to draw from; as in all functions here.
-    """
-    return _one_sided(_rate(compared, compared.one >= compared.two, _set_one(compared), options, units,
-                            "set 1 has a score as high as set 2's or higher"))
+    key: str                                                 # in JSON: preference_rate_KEY
+    label: str
+    how: tuple[str, str]                                     # name and text in the Method section of a report
+    counted: Callable[[Compared], NDArray[np.bool_]]         # (rows,)
+    condition: str                                           # what counted answers have in common
+    one_sided: bool = False
 
-
-def gt(compared: Compared, options: Options, units: int) -> Rate:
-    """P(set 1 preferred | f(set 1) > f(set 2))."""
-    return _one_sided(_rate(compared, compared.one > compared.two, _set_one(compared), options, units,
-                            "set 1 has the higher score"))
-
-
-def symmetric(compared: Compared, options: Options, units: int) -> Rate:
-    """P(preferred = the set with the higher f), where f differs."""
-    return _rate(compared, _differ(compared), _higher(compared), options, units, "the two scores differ")
-
-
-def given_equal_recall(compared: Compared, options: Options, units: int) -> Rate:
-    """As :func:`symmetric`, of answers in which both sets have the same recall."""
-    return _rate(compared, _differ(compared) & _equal_recall(compared), _higher(compared), options, units,
-                 "the two scores differ and recall is equal")
+    def __call__(self, compared: Compared, options: Options, units: int) -> Rate:
+        """``units``: how many there are to draw from."""
+        favoured = np.ones(len(compared.preferred), np.int8) if self.one_sided else _higher(compared)
+        rate = _rate(compared, self.counted(compared), favoured, options, units, self.condition)
+        # What a metric that tells nothing would reach is how often set 1 is preferred, not one half.
+        return replace(rate, share=replace(rate.share, p=None)) if self.one_sided else rate
 
 
-def gt_given_equal_recall(compared: Compared, options: Options, units: int) -> Rate:
-    """As :func:`gt`, of answers in which both sets have the same recall (CIRQRS's equation 9)."""
-    return _one_sided(_rate(compared, (compared.one > compared.two) & _equal_recall(compared), _set_one(compared),
-                            options, units, "set 1 has the higher score and recall is equal"))
+def _differ(compared: Compared) -> NDArray[np.bool_]:
+    # Not "!=", which holds of nan.
+    return (compared.one > compared.two) | (compared.one < compared.two)
+
+
+def _equal_recall(compared: Compared) -> NDArray[np.bool_]:
+    equal: NDArray[np.bool_] = compared.recall_one == compared.recall_two     # nan equals nothing
+    return equal
+
+
+_EQUAL_RECALL = ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the "
+                                       "same recall. The one-sided rate is CIRQRS, equation 9.")
+RATES: tuple[RateForm, ...] = (
+    RateForm("symmetric", "symmetric (the default)",
+             ("Rate, symmetric",
+              "P(the preferred set has the higher value), over all preferences with different values."),
+             _differ, "the two scores differ"),
+    RateForm("ge", "≥, one-sided (as published)",
+             ("Rate ≥, one-sided", "P(set 1 preferred | value of set 1 ≥ value of set 2): CIRQRS, equation 8. With "
+                                   "equal values, a preference for set 1 counts for the metric."),
+             lambda of: of.one >= of.two, "set 1 has a score as high as set 2's or higher", True),
+    RateForm("gt", ">, one-sided", ("Rate >, one-sided", "The same with > in place of ≥."),
+             lambda of: of.one > of.two, "set 1 has the higher score", True),
+    RateForm("given_equal_recall", "symmetric, equal recall", _EQUAL_RECALL,
+             lambda of: _differ(of) & _equal_recall(of), "the two scores differ and recall is equal"),
+    RateForm("gt_given_equal_recall", ">, one-sided, equal recall", _EQUAL_RECALL,
+             lambda of: (of.one > of.two) & _equal_recall(of), "set 1 has the higher score and recall is equal", True),
+)
 
 
 def support(compared: Compared, form: Form) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -101,27 +119,8 @@ def support_draws(compared: Compared, form: Form, options: Options, units: int) 
     return found
 
 
-def _one_sided(rate: Rate) -> Rate:
-    # What a metric that tells nothing would reach is how often set 1 is preferred, not one half.
-    return replace(rate, share=replace(rate.share, p=None))
-
-
-def _set_one(compared: Compared) -> NDArray[np.int8]:
-    return np.ones(len(compared.preferred), np.int8)
-
-
 def _higher(compared: Compared) -> NDArray[np.int8]:
     return np.where(compared.one > compared.two, 1, 2).astype(np.int8)
-
-
-def _differ(compared: Compared) -> NDArray[np.bool_]:
-    # Not "!=", which holds of nan.
-    return (compared.one > compared.two) | (compared.one < compared.two)
-
-
-def _equal_recall(compared: Compared) -> NDArray[np.bool_]:
-    equal: NDArray[np.bool_] = compared.recall_one == compared.recall_two     # nan equals nothing
-    return equal
 
 
 def _rate(
@@ -135,8 +134,9 @@ def _rate(
     known = first > 0
     leads, trails = known & (first == favoured), known & (first != favoured)
     found = share(int(follows.sum()), len(follows))
-    why = "" if len(follows) else _why_none(compared, condition)
-    drawn = Estimate(found.value, found.n, reason=why)
+    if not len(follows):
+        found = replace(found, reason=_why_none(compared, condition))
+    drawn = Estimate(found.value, found.n, reason=found.reason)
     adjusted = _adjusted(follows, leads, trails)
     if options.draws and len(follows):
         rows = np.stack([follows, np.ones_like(follows), leads & follows, leads, trails & follows, trails], axis=1)
@@ -147,7 +147,7 @@ def _rate(
             parts = sums[:, ::2] / sums[:, 1::2]
         drawn = over_draws(drawn, parts[:, 0], unit, options)
         adjusted = over_draws(adjusted, (parts[:, 1] + parts[:, 2]) / 2, unit[known], options)
-    return Rate(found, drawn, adjusted, share(int((preferred == first)[known].sum()), int(known.sum())), why)
+    return Rate(found, drawn, adjusted, share(int((preferred == first)[known].sum()), int(known.sum())))
 
 
 def _why_none(compared: Compared, condition: str) -> str:

@@ -7,17 +7,24 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate, Proportion
+from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.bootstrap import weights, with_interval
-from annotation.analysis.statistics.matrix import Ratings, Values, all_same, too_few
+from annotation.analysis.statistics.matrix import Ratings, Values, all_same, paired_units, too_few
 
 
 def unanimous(ratings: Ratings) -> Estimate:
     """Share of the units with two answers or more on which all say the same."""
-    paired = ratings.codes[ratings.people_per_unit() >= 2]
+    paired = ratings.codes[paired_units(ratings)]
     if not len(paired):
         return Estimate(None, 0, reason=too_few(ratings))
     return Estimate(float(all_same(paired).mean()), len(paired))
+
+
+def unanimous_draws(ratings: Ratings) -> Callable[[Values], Values]:
+    """Of weights of all units of ``ratings``: the same share in each draw."""
+    paired = paired_units(ratings)
+    same = all_same(ratings.codes)[paired].astype(np.float64)
+    return lambda weight: weight[:, paired] @ same / weight[:, paired].sum(axis=1)
 
 
 def unanimous_among(ratings: Ratings, units: NDArray[np.bool_], draws: int, seed: int, *, none: str) -> Estimate:
@@ -28,7 +35,7 @@ def unanimous_among(ratings: Ratings, units: NDArray[np.bool_], draws: int, seed
         units: ``[units]``, which to take.
         none: the reason where there is none of them.
     """
-    paired = ratings.people_per_unit() >= 2
+    paired = paired_units(ratings)
     chosen = units[paired].astype(np.float64)
     if not (n := int(chosen.sum())):
         return Estimate(None, 0, reason=none if paired.any() else too_few(ratings))
@@ -53,13 +60,13 @@ def positive_rate_draws(ratings: Ratings) -> Callable[[Values], Values]:
     return lambda weight: (weight @ yes) / (weight @ answers)
 
 
-def share(count: int, n: int) -> Proportion:
-    """``count`` of ``n`` as a :class:`Proportion`."""
+def share(count: int, n: int) -> Estimate:
+    """``count`` of ``n`` with Wilson's 95 % interval and the two-sided exact binomial p against one half."""
     if not n:
-        return Proportion(count, n, None, None, None, None)
+        return Estimate(None, n, reason="nothing to count", count=count)
     from statsmodels.stats.proportion import binom_test, proportion_confint
 
     low, high = proportion_confint(count, n, method="wilson")
     # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
-    return Proportion(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
-                      float(binom_test(count, n)))
+    return Estimate(count / n, n, float(low) if count else 0.0, float(high) if count < n else 1.0,
+                    p=float(binom_test(count, n)), count=count)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from annotation.analysis.records import Proportion
+from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.shares import share
 from annotation.records import Item, Judgement
 
@@ -19,7 +19,7 @@ class MethodResult:
     method: str
     rated: int               # number of its rated sets
     mean_rating: float       # 1 to 5
-    preferred: Proportion
+    preferred: Estimate
     ties: int
 
 
@@ -35,13 +35,13 @@ class PairResult:
     first: str
     second: str
     answers: int
-    first_preferred: Proportion
+    first_preferred: Estimate
     ties: int
     mean_difference: float   # rating of the first minus that of the second, per answer
     first_led: int           # answers with the first method shown first
     second_led: int          # with the second shown first; not recorded for the others
-    first_leading: Proportion     # preferences for the first when shown first
-    second_leading: Proportion    # preferences for the first when the second was shown first
+    first_leading: Estimate     # preferences for the first when shown first
+    second_leading: Estimate    # preferences for the first when the second was shown first
     adjusted: float | None   # None with a reason in ``unadjusted``
     unadjusted: str
 
@@ -105,5 +105,5 @@ def _won(preferred: int, index: int) -> bool | None:
     return None if preferred == 0 else preferred == index + 1
 
 
-def _share(won: list[bool | None]) -> Proportion:
+def _share(won: list[bool | None]) -> Estimate:
     return share(won.count(True), len(won) - won.count(None))

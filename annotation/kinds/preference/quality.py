@@ -14,7 +14,7 @@ from itertools import groupby
 from statistics import fmean, median
 from typing import Any
 
-from annotation.analysis.records import Proportion
+from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.answers import contradicts
 from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
@@ -31,7 +31,7 @@ class PersonQuality:
     run_share: float | None          # of the answers
     contradictions: int              # the preferred set is rated lower
     contradictable: int              # answers with a preference and two different ratings
-    first_side: Proportion                # preferences for the set shown first
+    first_side: Estimate                  # preferences for the set shown first
     agreement: float | None          # mean share of other people with the same preference, over shared questions
     shared: int                      # questions also answered by others
     flagged: int | None              # results flagged as irrelevant, to image or text
@@ -55,10 +55,10 @@ class SideBias:
     are a control: their shares should be even.
     """
 
-    first: Proportion
-    first_when_equal: Proportion
-    stored: Proportion
-    stored_when_equal: Proportion
+    first: Estimate
+    first_when_equal: Estimate
+    stored: Estimate
+    stored_when_equal: Estimate
 
 
 def flagged(answer: Mapping[str, Any]) -> bool | None:
@@ -130,10 +130,10 @@ def _same_preference(judgement: Judgement, all_of_item: Sequence[Judgement]) -> 
     return fmean(one.answer["preferred"] == judgement.answer["preferred"] for one in others)
 
 
-def _first_side(decided: Sequence[Judgement]) -> Proportion:
+def _first_side(decided: Sequence[Judgement]) -> Estimate:
     known = [judgement.answer for judgement in decided if judgement.answer["first"] is not None]
     return share(sum(answer["preferred"] == answer["first"] for answer in known), len(known))
 
 
-def _stored_one(decided: Sequence[Judgement]) -> Proportion:
+def _stored_one(decided: Sequence[Judgement]) -> Estimate:
     return share(sum(judgement.answer["preferred"] == 1 for judgement in decided), len(decided))

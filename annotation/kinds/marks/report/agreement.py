@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Rater
-from annotation.analysis.statistics import cohen, fleiss, krippendorff, shares
-from annotation.analysis.statistics.agreement import ALPHA, FLEISS, pooled_statistics
+from annotation.analysis.statistics import cohen, shares
+from annotation.analysis.statistics.agreement import STATISTICS, AgreementDraws, agreement_draws
 from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.matrix import Ratings, Values
 from annotation.kinds.marks.report.records import MarkAgreement, PairMarks
 
 NOT_SHARED = "no image has a yes or no of two people"
 _NO, _YES = 0, 1
-_UNANIMOUS = 2   # row of pooled_statistics
 
 
 class Marks:
@@ -40,19 +39,21 @@ class Marks:
 
 def mark_agreement(of: Marks, options: Options) -> MarkAgreement:
     several = (of.codes >= 0).sum(axis=1) >= 2
-    ratings, groups = Ratings(of.codes[several], ("no", "yes"), "image"), _renumbered(of.queries[several])
-    found = [_pooled(one) for one in (fleiss.fleiss(ratings, options.undefined),
-                                               krippendorff.krippendorff(ratings, "nominal", options.undefined),
-                                               shares.unanimous(ratings))]
+    ratings, groups = Ratings(of.codes[several], ("no", "yes"), "image"), of.queries[several]
     pairs = list(combinations(range(of.codes.shape[1]), 2))
     each = [_pair(ratings.codes, a, b, options) for a, b in pairs]
-    kappa = _mean([one for one, _ in each], len(ratings.codes))
-    same = _mean([one for _, one in each], len(ratings.codes))
     drawn = _draws(ratings, groups, pairs, options)
-    units = int(groups.max(initial=-1)) + 1
-    of_pool = [with_interval(one, values, units, "queries") for one, values in zip(
-        (*found, kappa, same), (drawn[FLEISS], drawn[ALPHA], drawn[_UNANIMOUS], drawn[3], drawn[4]), strict=True)]
-    return MarkAgreement(of_pool[3], of_pool[0], of_pool[1], of_pool[4], of_pool[2], _unsure(of, options))
+    queries = len(np.unique(groups))
+
+    def over_queries(found: Estimate, values: Values) -> Estimate:
+        return with_interval(found if found.n else Estimate(None, 0, reason=NOT_SHARED), values, queries, "queries")
+
+    return MarkAgreement(
+        over_queries(_mean([one for one, _ in each], len(ratings.codes)), drawn.mean_kappa),
+        {one.key: over_queries(one.estimate(ratings, "nominal", options.undefined), drawn.pooled[one.key])
+         for one in STATISTICS},
+        over_queries(_mean([one for _, one in each], len(ratings.codes)), drawn.mean_agreement),
+        over_queries(shares.unanimous(ratings), drawn.unanimous), _unsure(of, options))
 
 
 def pair_marks(of: Marks, raters: Sequence[Rater], options: Options) -> tuple[PairMarks, ...]:
@@ -63,11 +64,11 @@ def pair_marks(of: Marks, raters: Sequence[Rater], options: Options) -> tuple[Pa
         if not same.n:
             continue
         both = (of.codes[:, a] >= 0) & (of.codes[:, b] >= 0)
-        ratings, groups = Ratings(of.codes[both][:, [a, b]], ("no", "yes"), "image"), _renumbered(of.queries[both])
-        drawn = _draws(ratings, groups, [(0, 1)], options)
-        units = int(groups.max()) + 1
-        found.append(PairMarks(raters[a].name, raters[b].name, same.n, with_interval(kappa, drawn[3], units, "queries"),
-                               with_interval(same, drawn[4], units, "queries")))
+        ratings = Ratings(of.codes[both][:, [a, b]], ("no", "yes"), "image")
+        drawn, queries = _draws(ratings, of.queries[both], [(0, 1)], options), len(np.unique(of.queries[both]))
+        found.append(PairMarks(
+            raters[a].name, raters[b].name, same.n, with_interval(kappa, drawn.mean_kappa, queries, "queries"),
+            with_interval(same, drawn.mean_agreement, queries, "queries")))
     return tuple(found)
 
 
@@ -92,40 +93,18 @@ def _mean(found: Sequence[Estimate], images: int) -> Estimate:
     return Estimate(fmean(there), images, reason=f"undefined for {undefined} of the pairs" if undefined else "")
 
 
-def _pooled(found: Estimate) -> Estimate:
-    return found if found.n else Estimate(None, 0, reason=NOT_SHARED)
-
-
 def _draws(
-    ratings: Ratings, groups: NDArray[np.int64], pairs: Sequence[tuple[int, int]], options: Options
-) -> Values:
-    """``[5, draws]``: Fleiss' kappa, alpha, the unanimous share, and the means over pairs of kappa and agreement."""
-    drawn = np.full((5, options.draws), np.nan)
-    if not len(ratings.codes) or not pairs:
-        return drawn
-    constant = 1.0 if options.undefined == "one" else np.nan
-    pooled = pooled_statistics(ratings, "nominal", constant)
-    table = cohen.contributions(ratings.codes, np.asarray(pairs), 2)
-    start = 0
-    with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
-        for weight in weights(len(ratings.codes), options.draws, options.seed, groups=groups):
-            rows = slice(start, start := start + len(weight))
-            drawn[:3, rows] = pooled(weight)
-            kappa, same = cohen.two_by_two(weight @ table, len(pairs), constant)
-            drawn[3, rows], drawn[4, rows] = cohen.mean_of_pairs(kappa), cohen.mean_of_pairs(same)
-    return drawn
+    ratings: Ratings, queries: NDArray[np.int64], pairs: Sequence[tuple[int, int]], options: Options
+) -> AgreementDraws:
+    return agreement_draws(ratings, pairs, options.draws, options.seed, undefined=options.undefined, groups=queries)
 
 
 def _unsure(of: Marks, options: Options) -> Estimate:
     marks = int(of.given.sum())
     if not marks:
         return Estimate(None, 0, reason="no answers")
-    groups = _renumbered(of.queries)
+    _, groups = np.unique(of.queries, return_inverse=True)
     drawn = [(weight @ of.unsure) / (weight @ of.given)
              for weight in weights(len(of.codes), options.draws, options.seed, groups=groups)]
     values = np.concatenate(drawn) if drawn else np.array([])
     return with_interval(Estimate(float(of.unsure.sum() / marks), marks), values, int(groups.max()) + 1, "queries")
-
-
-def _renumbered(queries: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.unique(queries, return_inverse=True)[1].astype(np.int64)

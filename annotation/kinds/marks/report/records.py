@@ -16,8 +16,7 @@ class MarkAgreement:
     ``n`` counts images with a yes or no of two people or more. Intervals draw queries with all their images."""
 
     kappa: Estimate                # Cohen's, mean over the pairs of people for whom it is defined
-    fleiss: Estimate
-    alpha: Estimate                # Krippendorff's, nominal
+    pooled: Mapping[str, Estimate] # by key of annotation.analysis.statistics.agreement.STATISTICS
     agreement: Estimate            # share of images on which a pair says the same, mean over pairs
     unanimous: Estimate
     unsure: Estimate               # share of all marks; ``n`` counts marks

@@ -12,6 +12,7 @@ from annotation.analysis.rendering.report_parts import (
     reasons,
     values,
 )
+from annotation.analysis.statistics.agreement import STATISTICS
 from annotation.kinds.marks.report.records import ModelAgreement, TargetReport, ThresholdPoint
 from cir_core.reports.columns import count, number, ranged, share, text
 from cir_core.reports.figures import lines
@@ -49,8 +50,9 @@ def _glance(report: TargetReport) -> Section:
 def _agreement(report: TargetReport) -> Section:
     of = report.agreement
     rows: tuple[tuple[str, Estimate, str], ...] = (
-        ("Cohen’s κ, mean of pairs", of.kappa, "images"), ("Fleiss’ κ", of.fleiss, "images"),
-        ("Krippendorff’s α", of.alpha, "images"), ("Agreement, mean of pairs", of.agreement, "images"),
+        ("Cohen’s κ, mean of pairs", of.kappa, "images"),
+        *sorted((one.name, of.pooled[one.key], "images") for one in STATISTICS),
+        ("Agreement, mean of pairs", of.agreement, "images"),
         ("Unanimous", of.unanimous, "images"), ("Marked unsure", of.unsure, "marks"))
     whole = ReportTable(
         "agreement", "Agreement among people",
@@ -132,8 +134,8 @@ def _people(report: TargetReport) -> Section:
 def _how(report: TargetReport) -> list[tuple[str, str]]:
     return [
         ("Majority", "An image is a target if more people say yes than no; with as many of each it has no majority."),
-        ("Cohen’s κ, Fleiss’ κ", "statsmodels, over images with a yes or no."),
-        ("Krippendorff’s α", "evalica, nominal, over images with a yes or no of two people or more."),
+        ("Cohen’s κ", "statsmodels, over images with a yes or no."),
+        *sorted((one.name, one.method("image")) for one in STATISTICS),
         ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use the one with the highest κ of model and majority; "
                            "of equal ones the nearest to that in use. κ is undefined, and counts as 1 for the "
                            "choice, where model and majority give all images the same answer."),

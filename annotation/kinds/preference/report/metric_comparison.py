@@ -83,7 +83,7 @@ def _measured(answers: SimulatedAnswers, values: Values, options: Options) -> _M
     """Estimates with intervals, and the draws behind them."""
     scores = answers.of(values)
     sets = RatedSets(answers.query.repeat(2), answers.ratings.ravel(), scores.ravel())
-    estimates: dict[Measure, Estimate] = {"spearman": spearman(sets, options, answers.queries).estimate}
+    estimates: dict[Measure, Estimate] = {"spearman": spearman(sets, options, answers.queries)}
     draws: dict[Measure, NDArray[np.float64]] = {
         "spearman": spearman_draws(sets.score, sets.rating, sets.unit, answers.queries, options.draws, options.seed)}
     nothing = np.full(len(scores), np.nan)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import MetricScores, MetricTest, Options
-from annotation.analysis.statistics import rates
 from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.correlation import RatedSets, kendall, shapiro, spearman
 from annotation.analysis.statistics.metric_tests import compare_metrics
-from annotation.analysis.statistics.rates import Compared
+from annotation.analysis.statistics.rates import RATES, Compared
 from annotation.kinds.preference.report.records import MetricReport
 
 
@@ -37,9 +36,7 @@ def metric_report(
                             rows.units(options.resample))
     return MetricReport(
         metric.name, metric.description, len(sets.scored.score), shapiro(sets.score), spearman(sets, options, units),
-        kendall(sets), rates.ge(answers, options, units), rates.gt(answers, options, units),
-        rates.symmetric(answers, options, units), rates.given_equal_recall(answers, options, units),
-        rates.gt_given_equal_recall(answers, options, units), metric.notes)
+        kendall(sets), {form.key: form(answers, options, units) for form in RATES}, metric.notes)
 
 
 def metric_tests(rows: AnswerRows, metrics: Sequence[MetricScores], options: Options) -> tuple[MetricTest, ...]:

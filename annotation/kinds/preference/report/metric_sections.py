@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from annotation.analysis.records import Estimate, Rate, ReportColumn, ReportTable, Section
-from annotation.analysis.rendering.report_parts import each, of_share, reasons, values
+from annotation.analysis.rendering.report_parts import each, reasons, values
 from annotation.analysis.statistics.answer_rows import drawn_whole
+from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.report.records import MetricReport, PreferenceReport
 from cir_core.reports.columns import count, number, p_value, ranged, text
 from cir_core.reports.figures import Series, dots
 
 _NO_METRIC = "No metric: the sets have no scores."
-FORMS = (
-    ("symmetric", "symmetric (the default)"), ("ge", "≥, one-sided (as published)"), ("gt", ">, one-sided"),
-    ("given_equal_recall", "symmetric, equal recall"), ("gt_given_equal_recall", ">, one-sided, equal recall"),
-)
-"""Fields of a :class:`~annotation.analysis.records.MetricReport`, with labels."""
 
 
 def metrics_section(report: PreferenceReport) -> Section:
     names = [metric.name for metric in report.metrics]
-    rhos = tuple(metric.spearman.estimate for metric in report.metrics)
+    rhos = tuple(metric.spearman for metric in report.metrics)
     table = ReportTable(
         "metrics", "Metrics and ratings",
         (text("metric", "Metric"), *ranged("spearman", "Spearman’s ρ"), p_value("spearman_p", "p of ρ"),
@@ -45,7 +41,7 @@ def rates_are_drawn(report: PreferenceReport) -> bool:
 
 def rate_estimate(report: PreferenceReport, rate: Rate) -> Estimate:
     """The rate with Wilson's interval, or the bootstrap interval if answers are dependent."""
-    return rate.drawn if rates_are_drawn(report) else of_share(rate.share, rate.reason)
+    return rate.drawn if rates_are_drawn(report) else rate.share
 
 
 def rates_section(report: PreferenceReport) -> Section:
@@ -60,13 +56,13 @@ def rates_section(report: PreferenceReport) -> Section:
          count("n", "Answers"), *ranged("adjusted", "Adjusted for sides", "share"),
          ReportColumn("first_side", "First side", "share"), count("first_side_n", "Sides known"),
          text("reason", "Remark")),
-        tuple((metric.name, form, *_rate(getattr(metric, field), drawn=drawn))
-              for metric in report.metrics for field, form in FORMS),
+        tuple((metric.name, form.label, *_rate(metric.rates[form.key], drawn=drawn))
+              for metric in report.metrics for form in RATES),
         f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often the set "
         "shown first was preferred among the same answers.", _NO_METRIC)
-    rates = {metric.name: tuple(rate_estimate(report, getattr(metric, field)) for field, _ in FORMS)
+    rates = {metric.name: tuple(rate_estimate(report, metric.rates[form.key]) for form in RATES)
              for metric in report.metrics}
-    forms = [form for _, form in FORMS]
+    forms = [form.label for form in RATES]
     alt = "; ".join(f"{name}: {each(forms, found, 'share')}" for name, found in rates.items())
     figure = dots("rates", "Preference rates",
                   f"Preference rates, with 95 % intervals, {by_draws if drawn else 'Wilson’s'}. {alt}.", forms,
@@ -85,8 +81,8 @@ def tests_section(report: PreferenceReport) -> Section:
         (text("a", "Metric A"), text("b", "Metric B"), *ranged("difference", "ρ of A less ρ of B"), p_value(),
          p_value("p_holm", "p (Holm)"), count("n", "Questions"), count("draws", "Permutations"),
          text("how", "Permutations are"), text("reason", "Remark")),
-        tuple((test.a, test.b, test.difference, test.low, test.high, test.p, test.p_holm, test.n, test.draws,
-               None if test.p is None else "exhaustive" if test.exact else "sampled", test.reason)
+        tuple((test.a, test.b, *values(of := test.difference), of.p, test.p_holm, of.n, test.draws,
+               None if of.p is None else "exhaustive" if test.exact else "sampled", of.reason)
               for test in report.tests),
         empty="Only one metric." if len(report.metrics) == 1 else
         "No metrics were compared." if report.metrics else _NO_METRIC)
@@ -99,16 +95,14 @@ def tests_section(report: PreferenceReport) -> Section:
 def _metric(metric: MetricReport) -> tuple[object, ...]:
     rho, tau, shapiro = metric.spearman, metric.kendall, metric.shapiro
     return (
-        metric.name, *values(rho.estimate), rho.p, rho.estimate.n, tau.estimate.value, tau.p, tau.estimate.n, shapiro.w,
-        shapiro.p, shapiro.n, reasons({"ρ": rho.estimate, "τ": tau.estimate, "W": shapiro}, *metric.notes),
+        metric.name, *values(rho), rho.p, rho.n, tau.value, tau.p, tau.n, shapiro.value, shapiro.p, shapiro.n,
+        reasons({"ρ": rho, "τ": tau, "W": shapiro}, *metric.notes),
     )
 
 
 def _rate(rate: Rate, *, drawn: bool) -> tuple[object, ...]:
     bounds = (rate.drawn.low, rate.drawn.high) if drawn else ()
-    estimates: dict[str, Rate | Estimate] = {"Rate": rate, "Adjusted": rate.adjusted}
-    if drawn:
-        estimates = {"Rate": rate, "By draws": rate.drawn, "Adjusted": rate.adjusted}
+    estimates = {"Rate": rate.share, **({"By draws": rate.drawn} if drawn else {}), "Adjusted": rate.adjusted}
     return (*values(rate.share), *bounds, rate.share.n, *values(rate.adjusted), rate.first_side.value,
             rate.first_side.n, reasons(estimates))
 

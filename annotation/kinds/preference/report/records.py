@@ -6,28 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from annotation.analysis.records import About, Correlation, MetricTest, Normality, Proportion, Rate, Rater, Strength
+from annotation.analysis.records import About, MetricTest, Rate, Rater, Strength
 from cir_core.reports.records import Estimate
 
 
 @dataclass(frozen=True)
 class MetricReport:
-    """Results of one metric. ``ge``: P(set 1 preferred | f(set 1) >= f(set 2)), equation 8 of CIRQRS; ``gt`` with >;
-    ``symmetric``: P(preferred = the set with the higher f), over all answers where f differs.
-    ``given_equal_recall``: as ``symmetric``, where recall of both sets is equal; ``gt_given_equal_recall`` as ``gt``,
-    which is equation 9."""
+    """Results of one metric. ``rates``: by key of a row of :data:`annotation.analysis.statistics.rates.RATES`."""
 
     name: str
     description: str
     scored: int                    # rated sets with a score
-    shapiro: Normality
-    spearman: Correlation
-    kendall: Correlation           # tau-b
-    ge: Rate
-    gt: Rate
-    symmetric: Rate
-    given_equal_recall: Rate
-    gt_given_equal_recall: Rate
+    shapiro: Estimate
+    spearman: Estimate
+    kendall: Estimate              # tau-b
+    rates: Mapping[str, Rate]
     notes: tuple[str, ...] = ()
 
 
@@ -39,9 +32,9 @@ class MethodPair:
     second: str
     answers: int
     ties: int
-    first_preferred: Proportion
+    first_preferred: Estimate
     adjusted: Estimate             # both sides weighted equally
-    first_side: Proportion              # preferences for the set shown first, among these answers
+    first_side: Estimate           # preferences for the set shown first, among these answers
     mean_difference: Estimate      # rating of the first minus that of the second
 
 
@@ -63,15 +56,15 @@ class PreferenceReport:
     flagged: int | None                    # of the answers before rules; None if not recorded
     ratings: tuple[int, int, int, int, int]    # rated sets with 1 to 5
     mean_rating: Estimate                  # ``n`` counts rated sets
-    ratings_shapiro: Normality
+    ratings_shapiro: Estimate
     rated_equal: int                       # answers with equal ratings
     contradictions: int                    # the preferred set is rated lower
     ties: int
     identical_sets: int                    # of ``n_questions``, those whose two sets have the same images
-    first_side: Proportion                      # preferences for the set shown first
-    first_side_when_equal: Proportion
-    stored_one: Proportion                      # preferences for stored set 1
-    stored_one_when_equal: Proportion
+    first_side: Estimate                   # preferences for the set shown first
+    first_side_when_equal: Estimate
+    stored_one: Estimate                   # preferences for stored set 1
+    stored_one_when_equal: Estimate
     metrics: tuple[MetricReport, ...]
     tests: tuple[MetricTest, ...]
     methods: tuple[Strength, ...]          # strongest first

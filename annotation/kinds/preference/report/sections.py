@@ -7,8 +7,9 @@ Metrics are in :mod:`~annotation.kinds.preference.report.metric_sections`, metho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
+from annotation.analysis.records import Estimate, Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering.report_parts import (
     counted,
     each,
@@ -16,11 +17,11 @@ from annotation.analysis.rendering.report_parts import (
     interval_sentence,
     method_section,
     notes_table,
-    of_share,
     planning_section,
     reasons,
     values,
 )
+from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.exclusion import shown as rule_name
 from annotation.kinds.preference.report.method_sections import methods_section
 from annotation.kinds.preference.report.metric_sections import (
@@ -50,8 +51,8 @@ def _glance(report: PreferenceReport) -> Section:
     if report.metrics:
         first = report.metrics[0]
         metric = (
-            headline(f"Spearman’s ρ, {first.name}", first.spearman.estimate, "number", "rated sets"),
-            headline(f"Preference rate, {first.name}", rate_estimate(report, first.symmetric), "share",
+            headline(f"Spearman’s ρ, {first.name}", first.spearman, "number", "rated sets"),
+            headline(f"Preference rate, {first.name}", rate_estimate(report, first.rates["symmetric"]), "share",
                      "answers", "symmetric: the preferred set has the higher value"),
         )
     return Section(
@@ -63,7 +64,7 @@ def _glance(report: PreferenceReport) -> Section:
             counted("People", report.n_people, report.n_answers, "answers"),
             counted("Answers that count", report.n_valid, report.n_answers, "answers"),
             headline("Mean rating", report.mean_rating, "number", "rated sets"),
-            headline("First side preferred", of_share(report.first_side, _side_reason(report)), "share",
+            headline("First side preferred", _sided(report, report.first_side), "share",
                      "preferences", "50 % without position bias" if report.first_side.n else ""),
             *metric,
         ),
@@ -93,7 +94,7 @@ def _ratings(report: PreferenceReport) -> Section:
     tests = ReportTable(
         "rating-tests", "Normality of the ratings",
         (text("test", "Test"), number("w", "W"), p_value(), count("n", "Rated sets"), text("reason", "Remark")),
-        (("Shapiro–Wilk", normal.w, normal.p, normal.n, normal.reason),),
+        (("Shapiro–Wilk", normal.value, normal.p, normal.n, normal.reason),),
         "A small p means that ratings are not normal, which is why correlations are by ranks.")
     return Section(
         "ratings", "Ratings",
@@ -110,18 +111,17 @@ def _ratings(report: PreferenceReport) -> Section:
 
 def _sides(report: PreferenceReport) -> Section:
     rows = (
-        ("shown first", report.first_side, _side_reason(report)),
-        ("shown first, both rated the same", report.first_side_when_equal, _side_reason(report)),
-        ("stored set 1", report.stored_one, ""),
-        ("stored set 1, both rated the same", report.stored_one_when_equal, ""),
+        ("shown first", _sided(report, report.first_side)),
+        ("shown first, both rated the same", _sided(report, report.first_side_when_equal)),
+        ("stored set 1", report.stored_one), ("stored set 1, both rated the same", report.stored_one_when_equal),
     )
-    labels, estimates = [row[0] for row in rows], tuple(of_share(share, reason) for _, share, reason in rows)
+    labels, estimates = [label for label, _ in rows], tuple(share for _, share in rows)
     table = ReportTable(
         "sides", "What was preferred",
         (text("what", "What"), count("count", "Preferences for it"), count("n", "Of"),
          *ranged("share", "Share", "share"), p_value(), text("reason", "Remark")),
-        tuple((what, share.count if share.n else None, share.n, *values(share), share.p, reasons({"Share": estimate}))
-              for (what, share, _), estimate in zip(rows, estimates, strict=True)),
+        tuple((what, share.count if share.n else None, share.n, *values(share), share.p, reasons({"Share": share}))
+              for what, share in rows),
         "p: two-sided exact binomial test against one half. Intervals are Wilson’s.")
     figure = dots("sides", "What was preferred",
                   f"Share of preferences, with 95 % intervals: {each(labels, estimates, 'share')}.", labels,
@@ -166,12 +166,7 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
                          f"Interval: {drawn}"),
         ("Kendall’s τ", "scipy, τ-b, which allows for ties."),
         ("Shapiro–Wilk", "scipy, of ratings and of each metric’s values."),
-        ("Rate, symmetric", "P(the preferred set has the higher value), over all preferences with different values."),
-        ("Rate ≥, one-sided", "P(set 1 preferred | value of set 1 ≥ value of set 2): CIRQRS, equation 8. With equal "
-                              "values, a preference for set 1 counts for the metric."),
-        ("Rate >, one-sided", "The same with > in place of ≥."),
-        ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the same "
-                               "recall. The one-sided rate is CIRQRS, equation 9."),
+        *dict.fromkeys(form.how for form in RATES),
         ("Intervals of shares", "95 %, Wilson’s, which treat answers as independent. If several people answered a "
                                 f"question, or people are resampled, rates have a second one. Interval: {drawn}"),
         ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as "
@@ -194,6 +189,7 @@ def _settings(report: PreferenceReport) -> list[tuple[str, str]]:
     return [("Rules", ", ".join(rules) or "none"), *metrics]
 
 
-def _side_reason(report: PreferenceReport) -> str:
+def _sided(report: PreferenceReport, share: Estimate) -> Estimate:
+    """``share`` of the set shown first, with the reason where no side was recorded."""
     known = report.first_side.n or not report.n_valid or report.ties == report.n_valid
-    return "" if known else _NO_SIDES
+    return share if known else replace(share, reason=_NO_SIDES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from annotation.analysis.records import Estimate, Options, Scale
-from annotation.analysis.statistics import krippendorff
-from annotation.analysis.statistics.agreement import ALPHA, pooled_statistics
+from annotation.analysis.statistics.agreement import agreement_draws
 from annotation.analysis.statistics.answer_rows import AnswerRows
-from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.bootstrap import with_interval
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Codes, Ratings
 
 _RATINGS = ("1", "2", "3", "4", "5")
@@ -41,13 +41,8 @@ def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) ->
     shared = ratings.people_per_unit() > 1
     if not shared.any():
         return Estimate(None, 0, reason=NOT_SHARED)
-    _, question = np.unique(question[shared], return_inverse=True)
-    ratings = Ratings(ratings.codes[shared], ratings.categories, ratings.unit)
-    estimate = krippendorff.krippendorff(ratings, scale, options.undefined)
-    if estimate.value is None or not options.draws:
-        return estimate
-    pooled = pooled_statistics(ratings, scale, 1.0 if options.undefined == "one" else np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: a replicate without pairable answers
-        drawn = [pooled(weight)[ALPHA]
-                 for weight in weights(len(question), options.draws, options.seed, groups=question)]
-    return with_interval(estimate, np.concatenate(drawn), int(question.max()) + 1, "questions")
+    ratings, question = Ratings(ratings.codes[shared], ratings.categories, ratings.unit), question[shared]
+    drawn = agreement_draws(ratings, (), options.draws, options.seed, scale=scale, undefined=options.undefined,
+                            kappas=False, groups=question)
+    return with_interval(ALPHA.estimate(ratings, scale, options.undefined), drawn.pooled[ALPHA.key],
+                         len(np.unique(question)), "questions")

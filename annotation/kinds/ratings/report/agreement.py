@@ -13,10 +13,10 @@ from statistics import fmean, median
 import numpy as np
 
 from annotation.analysis.records import Estimate, Options, Rater
-from annotation.analysis.statistics import krippendorff
-from annotation.analysis.statistics.agreement import agreement_draws
-from annotation.analysis.statistics.bootstrap import shared_with_interval, weights, with_interval
+from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates
+from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.ratings.questions import POINTS, QUESTIONS
 from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
@@ -97,12 +97,9 @@ def mean_of(values: Sequence[float], empty: str, options: Options) -> Estimate:
 def _alpha(ratings: Ratings, options: Options, empty: str = "") -> Estimate:
     if not len(ratings.codes):
         return Estimate(None, 0, reason=empty or NOT_SHARED)
-    found = krippendorff.krippendorff(ratings, "ordinal", options.undefined)
-    if found.value is None or not options.draws:
-        return found
     drawn = agreement_draws(ratings, (), options.draws, options.seed, scale="ordinal", undefined=options.undefined,
                             kappas=False)
-    return shared_with_interval(found, drawn.alpha, ratings)
+    return agreement_estimates(ratings, drawn, options, "ordinal")[ALPHA.key]
 
 
 def _rho(scores: Sequence[float], means: Sequence[float], options: Options) -> Estimate:

@@ -1,15 +1,11 @@
-"""Session report as plain JSON with stable keys.
-
-Each number is an object ``{"value", "ci95", "n", "reason"}``: null if undefined, ``ci95`` is ``[low, high]`` or null.
-"""
+"""Session report as plain JSON with stable keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from annotation.analysis.about import about_json, ci95, finite
-from annotation.analysis.records import Estimate
+from annotation.analysis.about import about_json, finite
+from annotation.analysis.rendering.as_json import estimates_json
 from annotation.kinds.ratings.report.records import ModelRatings, QuestionRatings, SessionGroup, SessionReport
 
 
@@ -33,23 +29,16 @@ def session_json(report: SessionReport) -> dict[str, Any]:
 
 
 def _question(of: QuestionRatings) -> dict[str, Any]:
-    return {"ratings": {str(point): count for point, count in enumerate(of.counts, 1)}, "mean": _estimate(of.mean),
-            "krippendorff_alpha": _estimate(of.alpha), "apart": _estimate(of.apart)}
+    return {"ratings": {str(point): count for point, count in enumerate(of.counts, 1)},
+            **estimates_json({"mean": of.mean, "krippendorff_alpha": of.alpha, "apart": of.apart})}
 
 
 def _model(of: ModelRatings) -> dict[str, Any]:
-    return {"mean": _estimate(of.mean), "difference": _estimate(of.difference),
-            "krippendorff_alpha": _estimate(of.alpha), "spearman": _estimate(of.rho), "apart": _estimate(of.apart)}
+    return estimates_json({"mean": of.mean, "difference": of.difference, "krippendorff_alpha": of.alpha,
+                           "spearman": of.rho, "apart": of.apart})
 
 
 def _group(of: SessionGroup) -> dict[str, Any]:
     return {"source": of.source, "turns": of.turns, "sessions": of.sessions, "mean_turns": of.mean_turns,
-            "people": _means(of.people), "models": {name: _means(found) for name, found in of.models.items()}}
-
-
-def _means(of: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {key: _estimate(estimate) for key, estimate in of.items()}
-
-
-def _estimate(of: Estimate) -> dict[str, Any]:
-    return {"value": finite(of.value), "ci95": ci95(of), "n": of.n, "reason": of.reason}
+            "people": estimates_json(of.people),
+            "models": {name: estimates_json(found) for name, found in of.models.items()}}

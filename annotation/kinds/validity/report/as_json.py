@@ -1,7 +1,7 @@
 """Validity report as plain JSON with stable keys.
 
-Each number has its own key, and is null if undefined. Objects with numbers have ``ci95`` (``[low, high]`` or null, by
-key), ``n`` and ``reasons`` (only if needed).
+``estimates`` holds the estimates of an object by key. The same numbers beside it, with ``ci95``, ``n`` and ``reasons``
+by key, are those of version 1.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.analysis.about import about_json, ci95, finite
+from annotation.analysis.about import about_json, finite
 from annotation.analysis.records import Estimate
+from annotation.analysis.rendering.as_json import estimate_json, estimates_json
 from annotation.kinds.validity.report.records import PairSummary, SignaturePair, TwoWay, ValidityReport
 
 
@@ -34,23 +35,24 @@ def validity_json(report: ValidityReport) -> dict[str, Any]:
 def _two_way(of: TwoWay, **first: Estimate) -> dict[str, Any]:
     pairs = [{
         "a": pair.a, "b": pair.b, "n": pair.n, **_alone("kappa", pair.kappa), "a_seat": pair.a_seat,
-        "b_seat": pair.b_seat, "agreement": finite(pair.agreement.value), "agreement_ci95": ci95(pair.agreement),
+        "b_seat": pair.b_seat, **_alone("agreement", pair.agreement, "agreement_"),
+        "estimates": estimates_json({"kappa": pair.kappa, "agreement": pair.agreement}),
         "confusion": [list(row) for row in pair.table],
     } for pair in of.pairs]
-    return estimates_json({**first, "positive_rate": of.positive_rate, "fleiss_kappa": of.fleiss_kappa,
-                           "krippendorff_alpha": of.krippendorff_alpha}) | {
+    return _numbers({**first, "positive_rate": of.positive_rate, **of.agreement}) | {
         "pairwise_cohen": _pairwise(of.pairwise), "pairs": pairs}
 
 
 def _pairwise(of: PairSummary) -> dict[str, Any]:
-    return {"count": of.count, "mean": finite(of.mean.value), "median": finite(of.median), "min": finite(of.min),
-            "max": finite(of.max), "undefined": of.undefined, "ci95": {"mean": ci95(of.mean)},
-            "reason": "; ".join(dict.fromkeys(filter(None, (of.reason, of.mean.reason))))}
+    return {"count": of.count, **_alone("mean", of.mean), "median": finite(of.median), "min": finite(of.min),
+            "max": finite(of.max), "undefined": of.undefined, "ci95": {"mean": estimate_json(of.mean)["ci95"]},
+            "reason": "; ".join(dict.fromkeys(filter(None, (of.reason, of.mean.reason)))),
+            "estimates": estimates_json({"mean": of.mean})}
 
 
 def _signature(report: ValidityReport) -> dict[str, Any]:
     of = report.signature
-    return estimates_json({
+    return _numbers({
         "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
         "exact_invalid_signature_rate": of.exact_invalid,
         "pairwise_agreement_mean": of.pairwise_agreement,
@@ -58,20 +60,20 @@ def _signature(report: ValidityReport) -> dict[str, Any]:
 
 
 def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
-    return {"a": pair.a, "b": pair.b, "n": pair.n, **_alone("agreement", pair.agreement), "a_seat": pair.a_seat,
-            "b_seat": pair.b_seat,
+    return {"a": pair.a, "b": pair.b, "n": pair.n, **_alone("agreement", pair.agreement),
+            "estimates": estimates_json({"agreement": pair.agreement}), "a_seat": pair.a_seat, "b_seat": pair.b_seat,
             "confusion": [{"a": a, "b": b, "n": count} for (a, b), count in pair.table.items()]}
 
 
-def estimates_json(of: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Estimates by key, with intervals, n and reasons."""
+def _numbers(of: Mapping[str, Estimate]) -> dict[str, Any]:
+    found = estimates_json(of)
     return {
-        **{key: finite(estimate.value) for key, estimate in of.items()},
-        "ci95": {key: ci95(estimate) for key, estimate in of.items()},
-        "n": {key: estimate.n for key, estimate in of.items()},
-        "reasons": {key: estimate.reason for key, estimate in of.items() if estimate.reason},
-    }
+        "estimates": found, **{key: one["value"] for key, one in found.items()},
+        **{name: {key: one[name] for key, one in found.items()} for name in ("ci95", "n")},
+        "reasons": {key: one["reason"] for key, one in found.items() if one["reason"]}}
 
 
-def _alone(key: str, of: Estimate) -> dict[str, Any]:
-    return {key: finite(of.value), "ci95": ci95(of), "reason": of.reason}
+def _alone(key: str, of: Estimate, prefix: str = "") -> dict[str, Any]:
+    """Of version 1."""
+    found = estimate_json(of)
+    return {key: found["value"], f"{prefix}ci95": found["ci95"], **({} if prefix else {"reason": found["reason"]})}

@@ -6,6 +6,8 @@ from collections import Counter
 
 from annotation.analysis.records import Figure, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering.report_parts import each, headline, reasons, values
+from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.kinds.validity.report.pair_tables import (
     NO_PAIR,
     described,
@@ -27,12 +29,13 @@ def flags_section(report: ValidityReport) -> Section:
     table = ReportTable(
         "flags", "Agreement on each flag",
         (text("flag", "Flag"), text("code", "Code"), *ranged("positive_rate", "Set", "share"),
-         count("answers", "Answers"), *ranged("alpha", "α"), count("alpha_items", "Items (α)"),
-         *ranged("fleiss", "Fleiss’ κ"), count("fleiss_items", "Items (Fleiss)"), text("reason", "Remark")),
+         count("answers", "Answers"),
+         *(column for one in STATISTICS for column in (
+             *ranged(one.column, one.symbol), count(f"{one.column}_items", f"Items ({one.symbol.split('’')[0]})"))),
+         text("reason", "Remark")),
         tuple((flag.label, flag.key, *values(flag.positive_rate), flag.positive_rate.n,
-               *values(flag.krippendorff_alpha), flag.krippendorff_alpha.n, *values(flag.fleiss_kappa),
-               flag.fleiss_kappa.n, reasons({"Set": flag.positive_rate, "α": flag.krippendorff_alpha,
-                                             "Fleiss’ κ": flag.fleiss_kappa}))
+               *(cell for one in STATISTICS for cell in (*values(flag.agreement[one.key]), flag.agreement[one.key].n)),
+               reasons({"Set": flag.positive_rate, **{one.symbol: flag.agreement[one.key] for one in STATISTICS}}))
               for flag in flags),
         "Set: share of answers that set the flag.")
     keys = [f"pairwise-kappa-{flag.key}" for flag in flags]
@@ -78,16 +81,15 @@ def _plots(report: ValidityReport) -> tuple[Figure, ...]:
     flags = report.flags
     labels = [flag.label for flag in flags]
     rates = tuple(flag.positive_rate for flag in flags)
-    alphas = tuple(flag.krippendorff_alpha for flag in flags)
+    found = {one: tuple(flag.agreement[one.key] for flag in flags) for one in STATISTICS}
     return (
         dots("flag-rates", "How often each flag is set",
              f"Share of answers that set each flag, with 95 % intervals: {each(labels, rates, 'share')}.",
              labels, (Series("set", rates),), axis="share of answers", share=True),
         dots("flag-agreement", "Agreement on each flag",
-             "Krippendorff’s α, Fleiss’ κ and mean Cohen’s κ of each flag, with 95 % intervals. "
-             f"α: {each(labels, alphas, 'number')}.",
-             labels, (Series("Krippendorff’s α", alphas),
-                      Series("Fleiss’ κ", tuple(flag.fleiss_kappa for flag in flags)),
+             f"{', '.join(one.name for one in found)} and mean Cohen’s κ of each flag, with 95 % intervals. "
+             f"{ALPHA.symbol}: {each(labels, found[ALPHA], 'number')}.",
+             labels, (*(Series(one.name, estimates) for one, estimates in found.items()),
                       Series("mean Cohen’s κ", tuple(flag.pairwise.mean for flag in flags))),
              axis="agreement", at=0.0),
     )

@@ -12,10 +12,9 @@ from annotation.analysis.planning.answer_model import alpha_width
 from annotation.analysis.planning.width_search import AS_NOW, DrawnStudies, check_width, planned
 from annotation.analysis.records import Options, Precision, Selection, StudyAnswers
 from annotation.analysis.selection import select
-from annotation.analysis.statistics.agreement import ALPHA, FLEISS, agreement_draws, pooled_statistics
-from annotation.analysis.statistics.bootstrap import shared_with_interval
-from annotation.analysis.statistics.fleiss import fleiss, fleiss_with_interval
-from annotation.analysis.statistics.krippendorff import krippendorff
+from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates
+from annotation.analysis.statistics.fleiss import FLEISS
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.report.verdicts import BINARY, verdicts
 
@@ -43,9 +42,9 @@ def kappa_precision(
     numbers = {int(people): int(items) for people, items in zip(*np.unique(each, return_counts=True), strict=True)}
     least, items = min(numbers, default=0), len(codes)
     by_alpha = len(numbers) > 1
+    statistic = ALPHA if by_alpha else FLEISS
     drawn = agreement_draws(ratings, (), options.draws, options.seed, undefined=options.undefined)
-    found = (shared_with_interval(krippendorff(ratings, "nominal"), drawn.alpha, ratings) if by_alpha
-             else fleiss_with_interval(fleiss(ratings), drawn.fleiss, ratings))
+    found = agreement_estimates(ratings, drawn, replace(options, undefined="null"))[statistic.key]
     more_items = Precision(ALPHA_NAME if by_alpha else FLEISS_NAME, "items", items, None, wanted, None, (),
                            _of_items(least, max(numbers, default=0), items, len(selected.items)), found.reason)
     everybody = not by_alpha and least == int((codes >= 0).any(axis=0).sum())
@@ -58,8 +57,8 @@ def kappa_precision(
     place = np.arange(codes.shape[1])
     by_kind = np.where(place >= kinds[:, :1], -1, place < kinds[:, 1:]).astype(np.int16)
     constant = 1.0 if options.undefined == "one" else np.nan
-    pooled = pooled_statistics(Ratings(by_kind, ratings.categories), "nominal", constant)
-    by_items = DrawnStudies(counts, lambda often: pooled(often)[ALPHA if by_alpha else FLEISS], options.seed)
+    of_draws = statistic.draws(Ratings(by_kind, ratings.categories), "nominal", constant)
+    by_items = DrawnStudies(counts, of_draws, options.seed)
     now = by_items.width(items) if found.low is None or found.high is None else found.high - found.low
     share, value = float((codes == 1).sum() / each.sum()), found.value
 

@@ -46,8 +46,7 @@ class TwoWay:
     key: str                       # "binary", or the flag's code
     label: str
     positive_rate: Estimate        # share of positive judgements; ``n`` counts judgements
-    fleiss_kappa: Estimate         # ``n`` counts items
-    krippendorff_alpha: Estimate   # nominal; ``n`` counts items with two or more judgements
+    agreement: Mapping[str, Estimate]   # by key of annotation.analysis.statistics.agreement.STATISTICS; ``n``: items
     pairwise: PairSummary
     pairs: tuple[PairAgreement, ...]
 

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from annotation.analysis.about import about
 from annotation.analysis.records import Estimate, Options, Selection, StudyAnswers
 from annotation.analysis.selection import select
-from annotation.analysis.statistics import cohen, fleiss, krippendorff, shares
-from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
+from annotation.analysis.statistics import cohen, shares
+from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, agreement_estimates
 from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
-from annotation.analysis.statistics.fleiss import fleiss_with_interval
+from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.report.notes import validity_notes
 from annotation.kinds.validity.report.records import (
@@ -116,14 +116,8 @@ def _two_way(
     return TwoWay(
         key, flag.name if flag else _VALID,
         with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
-        fleiss_with_interval(fleiss.fleiss(ratings, options.undefined), drawn.fleiss, ratings),
-        _alpha(ratings, drawn, options), _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings),
-        compared)
-
-
-def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimate:
-    alpha = krippendorff.krippendorff(ratings, "nominal", options.undefined)
-    return shared_with_interval(alpha, drawn.alpha, ratings)
+        agreement_estimates(ratings, drawn, options),
+        _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings), compared)
 
 
 def _of_items(estimate: Estimate, drawn: NDArray[np.float64]) -> Estimate:
@@ -187,7 +181,7 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
     mean = Estimate(fmean(defined), len(defined)) if defined else Estimate(
         None, 0, reason=cohen.NOT_SHARED if compared else _NO_PAIR)
     return Signatures(
-        found.labels, found.counts, _alpha(ratings, drawn, options),
+        found.labels, found.counts, agreement_estimates(ratings, drawn, options)[ALPHA.key],
         _of_items(shares.unanimous(ratings), drawn.unanimous),
         shares.unanimous_among(ratings, _all_invalid(found), options.draws, options.seed, none=_NONE_INVALID),
         with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))

@@ -13,6 +13,7 @@ from annotation.analysis.rendering.report_parts import (
     notes_table,
     planning_section,
 )
+from annotation.analysis.statistics.agreement import STATISTICS
 from annotation.kinds.validity.report.flag_sections import flags_section, signature_section
 from annotation.kinds.validity.report.pair_tables import NO_PAIR, kappa_matrix, kappa_table, summary_table
 from annotation.kinds.validity.report.records import ValidityReport
@@ -40,8 +41,8 @@ def _glance(report: ValidityReport) -> Section:
         "chance level.",
         (
             headline("Judged valid", binary.positive_rate, "share", "answers"),
-            headline("Krippendorff’s α, valid or not", binary.krippendorff_alpha, "number", "items"),
-            headline("Fleiss’ κ, valid or not", binary.fleiss_kappa, "number", "items"),
+            *(headline(f"{one.name}, valid or not", binary.agreement[one.key], "number", "items")
+              for one in STATISTICS),
             headline("Mean pairwise Cohen’s κ", binary.pairwise.mean, "number", "pairs", binary.pairwise.reason),
             headline("Unanimous, valid or not", report.unanimous, "share", "items"),
             headline("Exactly the same flags", report.signature.exact_agreement, "share", "items"),
@@ -102,9 +103,7 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
     return [
         ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
         ("Cohen’s κ", "statsmodels, over the items that both judged."),
-        ("Fleiss’ κ", "statsmodels. It needs the same number of answers for each item: if numbers differ, over the "
-                      "items with the most common number."),
-        ("Krippendorff’s α", "evalica, nominal, over the items with two answers or more."),
+        *sorted((one.name, one.method("item")) for one in STATISTICS),
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
         ("Exactly the same flags", "Share of these items on which all set exactly the same flags."),
         ("Undefined", undefined),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
+from annotation.analysis.statistics.agreement import STATISTICS
 from annotation.kinds.loading import load_answers
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.as_json import preference_json
@@ -61,7 +62,7 @@ def test_a_validity_study(verdicts):
     report = validity_report(verdicts, chosen, OPTIONS)
     plan = kappa_precision(verdicts, 0.3, OPTIONS, chosen)
     assert whole.report == report
-    assert {**whole.json, "plan": None} == {**validity_json(report), "plan": None}
+    assert {**whole.json, "plan": None} == {"schema_version": 2, **validity_json(report), "plan": None}
     assert [one["needed"] for one in whole.json["plan"]] == [one.needed for one in plan] and plan
     with_plan = {section.key for section in whole.sections}
     without = {section.key for section in compose(verdicts, chosen, OPTIONS).sections}
@@ -75,7 +76,7 @@ def test_a_preference_study(preferences):
     whole = compose(preferences, options=OPTIONS, width=0.4, **given)
     report = preference_report(preferences, Selection(), OPTIONS, **given)
     assert whole.report == report and [one.name for one in report.metrics] == ["recall@1", "recall@5", "mine"]
-    assert {**whole.json, "plan": None} == {**preference_json(report), "plan": None}
+    assert {**whole.json, "plan": None} == {"schema_version": 2, **preference_json(report), "plan": None}
     # What is planned for is the rate of the first recall.
     plan = rate_precision(preferences, 0.4, OPTIONS, Selection(), rules=Rules(), scores=[mine], metric="recall@1")
     assert json.loads(json.dumps(whole.json["plan"]))[0]["width"] == plan[0].width
@@ -107,3 +108,40 @@ def test_the_wrong_scale_is_refused(kind, scale, said):
 def test_what_has_scores_can_read_them():
     """Storage has its own table of scores, since it may not know the kinds."""
     assert {name for name, kind in KINDS.items() if kind.read_scores} == SCORED.keys()
+
+
+def test_every_row_of_the_table_of_statistics_is_in_the_report(verdicts):
+    whole = compose(verdicts, options=OPTIONS)
+    tables = {table.key: table for section in whole.sections for table in section.tables}
+    figures = {figure.key: figure for section in whole.sections for figure in section.figures}
+    headlines = {one.label for one in whole.sections[0].headlines}
+    for one in STATISTICS:
+        for of in (whole.json["binary"], *whole.json["flags"].values()):
+            assert of["estimates"][one.key] == {
+                "value": of[one.key], "n": of["n"][one.key], "ci95": of["ci95"][one.key],
+                "reason": of["reasons"].get(one.key, "")}
+        assert {one.column, f"{one.column}_items"} <= {column.key for column in tables["flags"].columns}
+        assert (one.name, one.method("item")) in tables["method"].rows
+        assert one.name in figures["flag-agreement"].alt and f"{one.name}, valid or not" in headlines
+
+
+@pytest.mark.parametrize("answers", ["verdicts", "preferences"])
+def test_every_estimate_has_one_shape(answers, request):
+    whole = compose(request.getfixturevalue(answers), options=OPTIONS, scores=[], ks=(5,))
+    found = list(_estimates(whole.json))
+    assert len(found) > 10
+    for one in found:
+        assert {"value", "n", "ci95", "reason"} <= set(one)
+        assert (one["ci95"] is None or one["ci95"][0] <= one["value"] <= one["ci95"][1]) and (
+            one["value"] is not None or one["reason"])
+
+
+def _estimates(value):
+    if isinstance(value, dict):
+        if "value" in value:
+            yield value
+        for one in value.values():
+            yield from _estimates(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _estimates(one)

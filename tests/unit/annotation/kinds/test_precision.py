@@ -15,6 +15,8 @@ from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 from tests.fakes.preference_answers import answers_of
 from tests.fakes.preferences import a_judgement, an_answer, an_item
 
+ALPHA, FLEISS = "krippendorff_alpha", "fleiss_kappa"
+
 
 def validity(items=50, people=9, *, seed=3, say=None):
     """People judge items that each have a chance of their own of being valid (share 0.36, kappa 0.46)."""
@@ -44,7 +46,7 @@ def test_more_items_for_kappa():
     items, people = kappa_precision(answers, 0.1)
     assert (items.what, items.more_of, items.have, people.more_of, people.have) == (
         "Fleiss' kappa", "items", 50, "people", 9)
-    kappa = validity_report(answers).binary.fleiss_kappa
+    kappa = validity_report(answers).binary.agreement[FLEISS]
     assert items.width == people.width == kappa.high - kappa.low, "the width that the report prints"
     for point in items.points:
         assert point.width == pytest.approx(items.width * (50 / point.size) ** 0.5, rel=0.08)
@@ -55,7 +57,7 @@ def test_more_items_for_kappa():
 
 def test_as_narrow_already_is_said_of_the_printed_width_alone():
     answers = validity()
-    kappa = validity_report(answers, options=Options(draws=300, seed=4)).binary.fleiss_kappa
+    kappa = validity_report(answers, options=Options(draws=300, seed=4)).binary.agreement[FLEISS]
     width = kappa.high - kappa.low
     enough, short = (kappa_precision(answers, width * part, Options(draws=300, seed=4)) for part in (1.0, 0.999))
     for plan in enough:
@@ -96,7 +98,7 @@ def test_alpha_over_all_items_where_numbers_of_answers_differ():
     uneven = thinned(validity(60, 3), keep)
     items, answers = kappa_precision(uneven, 0.2)
     assert (items.what, items.have, items.more_of) == ("Krippendorff's alpha", 36, "items")
-    alpha = validity_report(uneven).binary.krippendorff_alpha
+    alpha = validity_report(uneven).binary.agreement[ALPHA]
     assert (alpha.n, items.width) == (36, alpha.high - alpha.low)
     assert items.needed > 36
     assert "the 36 with two answers or more" in items.assumption and "24 others" in items.assumption
@@ -127,7 +129,7 @@ def test_kappa_that_cannot_be_planned_for():
 
 def test_more_questions_for_a_rate():
     questions, people = rate_precision(preference(), 0.06)
-    rate = preference_report(preference(), options=Options(draws=0)).metrics[0].symmetric.share
+    rate = preference_report(preference(), options=Options(draws=0)).metrics[0].rates["symmetric"].share
     assert (questions.what, questions.more_of, questions.have, people.more_of, people.have) == (
         "preference rate", "questions", 200, "people", 10)
     # One answer to a question: the spread is the binomial one.
@@ -163,7 +165,7 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
     judgements = tuple(a_judgement(number, f"p{number % 16}", an_answer(4, 2, 2 if number == 5 else 1))
                        for number in range(32))
     answers = StudyAnswers(answers.study, answers.items, answers.seats, answers.assignments, judgements)
-    printed = preference_report(answers, options=Options(draws=0)).metrics[0].symmetric.share
+    printed = preference_report(answers, options=Options(draws=0)).metrics[0].rates["symmetric"].share
     later = share(20 * 31, 20 * 32)
     for plan in rate_precision(answers, 0.05):
         assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)

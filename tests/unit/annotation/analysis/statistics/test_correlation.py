@@ -34,11 +34,11 @@ def test_hand_derived_with_ties():
     # tau-b = 3 / sqrt((6 - 2) * (6 - 1)).
     four = sets([0, 0, 1, 1], [1, 2, 2, 3])
     rho = spearman(four, POINT, 2)
-    assert rho.estimate.value == pytest.approx(3 / 18**0.5, abs=1e-12)
-    assert (rho.estimate.n, rho.estimate.low, rho.estimate.reason) == (4, None, "")
+    assert rho.value == pytest.approx(3 / 18**0.5, abs=1e-12)
+    assert (rho.n, rho.low, rho.reason) == (4, None, "")
     assert rho.p == pytest.approx(1 - 1 / 2**0.5)      # with 2 degrees of freedom p = 1 - |rho|
     tau = kendall(four)
-    assert tau.estimate.value == pytest.approx(3 / 20**0.5, abs=1e-12)
+    assert tau.value == pytest.approx(3 / 20**0.5, abs=1e-12)
     assert tau.p == stats.kendalltau([0, 0, 1, 1], [1, 2, 2, 3]).pvalue
 
 
@@ -47,7 +47,7 @@ def test_sets_without_a_score_are_left_out():
     scored = sets([0.1, 0.4, 0.3, 0.9], [1, 2, 3, 4])
     assert spearman(all_of, POINT, 3) == spearman(scored, POINT, 3)
     assert kendall(all_of) == kendall(scored)
-    assert kendall(all_of).estimate.n == 4
+    assert kendall(all_of).n == 4
 
 
 @pytest.mark.parametrize(("score", "rating", "reason"), [
@@ -60,9 +60,9 @@ def test_sets_without_a_score_are_left_out():
 ])
 def test_what_has_no_correlation_says_why(score, rating, reason):
     for found in (spearman(sets(score, rating), Options(draws=20), 2), kendall(sets(score, rating))):
-        assert (found.estimate.value, found.p, found.estimate.low) == (None, None, None)
-        assert found.estimate.reason == reason
-        assert found.estimate.n == np.count_nonzero(~np.isnan(score))
+        assert (found.value, found.p, found.low) == (None, None, None)
+        assert found.reason == reason
+        assert found.n == np.count_nonzero(~np.isnan(score))
 
 
 @pytest.mark.parametrize("values", ["few", "many"])
@@ -85,7 +85,7 @@ def test_draws_in_which_it_is_undefined_are_counted():
         assert drawn == pytest.approx(plain_loop(x, y, unit, 12, 400, 1), abs=1e-12, nan_ok=True)
         missing = int(np.isnan(drawn).sum())
         assert missing / 400 == pytest.approx(share, abs=0.05)
-        found = spearman(RatedSets(unit, y, x), Options(draws=400, seed=1), 12).estimate
+        found = spearman(RatedSets(unit, y, x), Options(draws=400, seed=1), 12)
         assert (found.low is None) == (special == 1)
         assert found.reason == (f"no interval: undefined in {missing} of 400 draws" if special == 1 else
                                 f"undefined in {missing} of 400 draws, excluded from the interval")
@@ -104,7 +104,7 @@ def test_of_few_people_or_questions(units, resample, interval, reason):
     # A unit without a score says nothing, and does not count.
     x = np.append(y + rng.normal(size=len(unit)), NONE)
     sets_of = RatedSets(np.append(unit, units), np.append(y, 3), x)
-    found = spearman(sets_of, Options(draws=100, resample=resample), units + 1).estimate
+    found = spearman(sets_of, Options(draws=100, resample=resample), units + 1)
     assert (found.low is not None, found.reason) == (interval, reason)
 
 
@@ -123,15 +123,15 @@ def test_the_interval_takes_units_whole():
     x = rng.normal(size=30)
     y = x + rng.normal(size=30)
     options = Options(draws=400)
-    once = spearman(RatedSets(np.arange(30), y, x), options, 30).estimate
-    whole = spearman(RatedSets(np.repeat(np.arange(30), 10), y.repeat(10), x.repeat(10)), options, 30).estimate
-    apart = spearman(RatedSets(np.arange(300), y.repeat(10), x.repeat(10)), options, 300).estimate
+    once = spearman(RatedSets(np.arange(30), y, x), options, 30)
+    whole = spearman(RatedSets(np.repeat(np.arange(30), 10), y.repeat(10), x.repeat(10)), options, 30)
+    apart = spearman(RatedSets(np.arange(300), y.repeat(10), x.repeat(10)), options, 300)
     assert (whole.value, whole.low, whole.high) == pytest.approx((once.value, once.low, once.high), abs=1e-12)
     assert apart.high - apart.low < (whole.high - whole.low) / 2
 
 
 def test_one_question_has_no_interval():
-    found = spearman(sets([1, 2, 3, 4], [1, 3, 2, 4], [0, 0, 0, 0]), Options(draws=50), 1).estimate
+    found = spearman(sets([1, 2, 3, 4], [1, 3, 2, 4], [0, 0, 0, 0]), Options(draws=50), 1)
     assert (found.value, found.low, found.high) == (pytest.approx(0.8), None, None)
     assert found.reason == "no interval: all draws give the same number"
 
@@ -140,7 +140,7 @@ def test_normality_is_scipy_s():
     values = np.random.default_rng(8).normal(size=50)
     expected = stats.shapiro(values)
     found = shapiro(np.append(values, [NONE, NONE]))
-    assert (found.w, found.p, found.n, found.reason) == (expected.statistic, expected.pvalue, 50, "")
+    assert (found.value, found.p, found.n, found.reason) == (expected.statistic, expected.pvalue, 50, "")
 
 
 def test_normality_says_what_it_lacks():
@@ -148,5 +148,5 @@ def test_normality_says_what_it_lacks():
     assert shapiro(np.array([1.0, NONE])).reason == "only 1 value; 3 are needed"
     assert shapiro(np.array([2.0, 2, 2, 2])).reason == "all values are the same"
     many = shapiro(np.arange(5001.0))
-    assert many.w == pytest.approx(0.955, abs=0.001)       # of a uniform distribution
+    assert many.value == pytest.approx(0.955, abs=0.001)       # of a uniform distribution
     assert many.reason == "p is approximate for more than 5,000 values"

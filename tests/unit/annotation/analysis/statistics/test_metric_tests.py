@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from annotation.analysis.records import Options
+from annotation.analysis.records import Estimate, Options
 from annotation.analysis.statistics.metric_tests import compare_metrics
 
 NONE = float("nan")
@@ -39,11 +39,11 @@ def test_all_swaps_counted_equal_scipy_s_exact_test():
     rating, scores = made(9)
     expected = by_scipy(scores, rating, np.inf)
     found = one(scores, rating, np.arange(9), Options(draws=512))
-    assert found.difference == pytest.approx(expected.statistic, abs=1e-12)
-    assert found.difference == pytest.approx(
+    assert found.difference.value == pytest.approx(expected.statistic, abs=1e-12)
+    assert found.difference.value == pytest.approx(
         stats.spearmanr(scores["a"], rating).statistic - stats.spearmanr(scores["b"], rating).statistic, abs=1e-12)
-    assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
-    assert (found.n, found.draws, found.exact) == (9, 512, True)
+    assert found.difference.p == pytest.approx(expected.pvalue, abs=1e-12)
+    assert (found.difference.n, found.draws, found.exact) == (9, 512, True)
 
 
 def test_drawn_swaps_come_close_to_the_exact_p():
@@ -52,10 +52,10 @@ def test_drawn_swaps_come_close_to_the_exact_p():
     drawn = one(scores, rating, np.arange(12), Options(draws=4095))
     assert (exact.exact, drawn.exact, drawn.draws) == (True, False, 4095)
     # Standard error of a share of 4,095 draws: at most 0.0078.
-    assert drawn.p == pytest.approx(exact.p, abs=0.03)
+    assert drawn.difference.p == pytest.approx(exact.difference.p, abs=0.03)
     assert one(scores, rating, np.arange(12), Options(draws=4095)) == drawn
     # The one found counts as one more: p is never 0.
-    assert (drawn.p * 4096) == pytest.approx(round(drawn.p * 4096))
+    assert (drawn.difference.p * 4096) == pytest.approx(round(drawn.difference.p * 4096))
 
 
 def test_a_question_is_swapped_whole():
@@ -71,16 +71,16 @@ def test_a_question_is_swapped_whole():
         return np.corrcoef(x, rated)[0, 1] - np.corrcoef(y, rated)[0, 1]
 
     found = one(scores, rating, unit, Options(draws=100))
-    large = sum(abs(difference(unit == swapped)) >= abs(found.difference) - 1e-12 for swapped in (0, 1))
-    assert found.difference == pytest.approx(difference(unit > 1), abs=1e-12)
-    assert (found.p, found.n, found.draws, found.exact) == ((2 + large) / 4, 2, 4, True)
+    large = sum(abs(difference(unit == swapped)) >= abs(found.difference.value) - 1e-12 for swapped in (0, 1))
+    assert found.difference.value == pytest.approx(difference(unit > 1), abs=1e-12)
+    assert (found.difference.p, found.difference.n, found.draws, found.exact) == ((2 + large) / 4, 2, 4, True)
 
 
 def test_the_same_metric_twice_does_not_differ():
     rating, scores = made(40)
     found = one({"a": scores["a"], "b": scores["a"] * 2 + 1}, rating, np.arange(40), Options(draws=50))
-    assert (found.difference, found.p, found.low) == (0.0, 1.0, None)
-    assert found.reason == "no interval: all draws give the same number"
+    assert (found.difference.value, found.difference.p, found.difference.low) == (0.0, 1.0, None)
+    assert found.difference.reason == "no interval: all draws give the same number"
 
 
 def test_holm_is_over_the_pairs_that_have_a_p():
@@ -90,13 +90,13 @@ def test_holm_is_over_the_pairs_that_have_a_p():
     tests = compare_metrics(pairs, scores, rating, np.arange(30) // 2, Options(draws=200))
     assert [(test.a, test.b) for test in tests] == pairs
     without = tests[2]
-    assert (without.difference, without.p, without.p_holm, without.n) == (None, None, None, 0)
-    assert without.reason == "fewer than 3 rated sets have a score of both metrics"
+    assert without.difference == Estimate(None, 0, reason="fewer than 3 rated sets have a score of both metrics")
+    assert without.p_holm is None
     tested = [tests[0], tests[1], tests[3]]
-    expected = multipletests([test.p for test in tested], method="holm")[1]
+    expected = multipletests([test.difference.p for test in tested], method="holm")[1]
     assert [test.p_holm for test in tested] == pytest.approx(list(expected), abs=1e-12)
     # The smallest of three is taken three times.
-    assert min(test.p_holm for test in tested) == pytest.approx(min(1.0, 3 * min(test.p for test in tested)))
+    assert min(test.p_holm for test in tested) == pytest.approx(min(1.0, 3 * min(test.difference.p for test in tested)))
 
 
 def test_one_metric_has_nothing_to_be_compared_with():
@@ -111,8 +111,8 @@ def test_rows_that_only_one_scores_are_left_out():
     less["b"][[3, 7]] = NONE
     kept = np.setdiff1d(np.arange(20), [0, 3, 7])
     found = one(less, rating, np.arange(20), Options(draws=100))
-    assert found.n == 17
-    assert found.difference == pytest.approx(
+    assert found.difference.n == 17
+    assert found.difference.value == pytest.approx(
         stats.spearmanr(less["a"][kept], rating[kept]).statistic
         - stats.spearmanr(less["b"][kept], rating[kept]).statistic, abs=1e-12)
 
@@ -124,15 +124,16 @@ def test_rows_that_only_one_scores_are_left_out():
 ])
 def test_what_cannot_be_compared_says_why(a, b, rating, reason):
     found = one({"a": np.array(a, float), "b": np.array(b, float)}, np.array(rating, float), np.arange(4), Options())
-    assert (found.difference, found.p, found.low, found.reason) == (None, None, None, reason)
+    of = found.difference
+    assert (of.value, of.p, of.low, of.reason) == (None, None, None, reason)
 
 
 def test_without_draws_there_is_a_difference_alone():
     rating, scores = made(10)
     found = one(scores, rating, np.arange(10), Options(draws=0))
-    assert found.difference is not None
-    assert (found.p, found.p_holm, found.low, found.draws) == (None, None, None, 0)
-    assert found.reason == "a test and an interval need a bootstrap, and none was requested"
+    assert found.difference.value is not None
+    assert (found.difference.p, found.p_holm, found.difference.low, found.draws) == (None, None, None, 0)
+    assert found.difference.reason == "a test and an interval need a bootstrap, and none was requested"
 
 
 def test_the_interval_draws_clusters_whole():
@@ -142,12 +143,12 @@ def test_the_interval_draws_clusters_whole():
     options = Options(draws=100, resample="people")
     (people,) = compare_metrics([("a", "b")], scores, rating, unit, options, clusters=unit // 3)
     (few,) = compare_metrics([("a", "b")], scores, rating, unit, options, clusters=unit // 10)
-    assert questions.p == people.p      # what is swapped are questions all the same
-    assert questions.low < questions.difference < questions.high
-    assert (people.low, people.high) != (questions.low, questions.high)
-    assert people.reason == "resampled from 10 people: interpret the interval with care"
-    assert (few.p, few.low, few.reason) == (
-        questions.p, None, "no interval: resampling people needs at least 10, not 3")
+    assert questions.difference.p == people.difference.p      # what is swapped are questions all the same
+    assert questions.difference.low < questions.difference.value < questions.difference.high
+    assert (people.difference.low, people.difference.high) != (questions.difference.low, questions.difference.high)
+    assert people.difference.reason == "resampled from 10 people: interpret the interval with care"
+    assert (few.difference.p, few.difference.low, few.difference.reason) == (
+        questions.difference.p, None, "no interval: resampling people needs at least 10, not 3")
 
 
 def test_many_questions_are_swapped_in_blocks(monkeypatch):

@@ -5,11 +5,11 @@ import pytest
 
 from annotation.analysis.records import Options
 from annotation.analysis.statistics.bootstrap import weights
-from annotation.analysis.statistics.rates import Compared, ge, given_equal_recall, gt, gt_given_equal_recall, symmetric
+from annotation.analysis.statistics.rates import RATES, Compared
 
 NONE = float("nan")
 OPTIONS = Options(draws=200)
-FORMS = (ge, gt, symmetric, given_equal_recall, gt_given_equal_recall)
+symmetric, ge, gt, given_equal_recall, _ = RATES
 
 
 def compared(rows, unit=None):
@@ -37,8 +37,8 @@ ROWS = [
 
 
 def test_each_form_counts_its_own_answers():
-    counts = {form.__name__: (found.share.count, found.share.n)
-              for form in FORMS if (found := form(compared(ROWS), OPTIONS, len(ROWS)))}
+    counts = {form.key: (found.share.count, found.share.n)
+              for form in RATES if (found := form(compared(ROWS), OPTIONS, len(ROWS)))}
     assert counts == {
         "ge": (4, 6),                       # rows 0 1 2 3 4 9; set 1 preferred in 0 1 3 9
         "gt": (3, 4),                       # rows 0 1 2 9
@@ -46,7 +46,7 @@ def test_each_form_counts_its_own_answers():
         "given_equal_recall": (2, 3),       # rows 1 2 5; against it 2
         "gt_given_equal_recall": (1, 2),    # rows 1 2
     }
-    assert all(form(compared(ROWS), OPTIONS, len(ROWS)).reason == "" for form in FORMS)
+    assert all(form(compared(ROWS), OPTIONS, len(ROWS)).share.reason == "" for form in RATES)
 
 
 def test_sides_are_weighed_alike():
@@ -75,7 +75,7 @@ def test_a_side_that_is_always_chosen_is_no_rate():
 def test_only_symmetric_rates_have_a_p_against_one_half():
     # People prefer set 1 in 30 of 40 answers whatever the metric, which favours each set 20 times: 15 + 5 follow it.
     rows = [(1 + (k % 4 == 3), *((1, 0) if k < 20 else (0, 1)), 1, 0, 0) for k in range(40)]
-    found = {form.__name__: form(compared(rows), OPTIONS, 40).share for form in FORMS}
+    found = {form.key: form(compared(rows), OPTIONS, 40).share for form in RATES}
     assert [found[name].count for name in ("gt", "symmetric")] == [15, 20]
     assert [name for name, share in found.items() if share.p is not None] == ["symmetric", "given_equal_recall"]
     assert found["symmetric"].p == pytest.approx(1, abs=1e-12)
@@ -121,7 +121,7 @@ def test_the_adjusted_interval_is_of_whole_units():
 def test_unknown_sides_have_a_reason():
     rows = [(*row[:3], 0, *row[4:]) for row in ROWS]
     found = gt(compared(rows), OPTIONS, len(ROWS))
-    assert (found.share.count, found.share.n, found.reason) == (3, 4, "")
+    assert (found.share.count, found.share.n, found.share.reason) == (3, 4, "")
     assert (found.adjusted.value, found.adjusted.n) == (None, 0)
     assert found.adjusted.reason == "which set was shown first was not recorded"
     assert (found.first_side.n, found.first_side.value) == (0, None)
@@ -142,19 +142,19 @@ def test_one_side_only_cannot_be_adjusted(first, where):
 
 
 def test_no_rate_says_why():
-    assert {form(compared([]), OPTIONS, 0).reason for form in FORMS} == {"no answer prefers one of its two sets"}
+    assert {form(compared([]), OPTIONS, 0).share.reason for form in RATES} == {"no answer prefers one of its two sets"}
     unscored = compared([(1, NONE, 0, 1, 0, 0), (2, 1, NONE, 1, 0, 0)])
-    assert {form(unscored, OPTIONS, 2).reason for form in FORMS} == {
+    assert {form(unscored, OPTIONS, 2).share.reason for form in RATES} == {
         "no answer has scores for both sets"}
     equal = compared([(1, 1, 1, 1, 0, 0)])
     assert ge(equal, OPTIONS, 1).share.n == 1
-    assert symmetric(equal, OPTIONS, 1).reason == "no answer in which the two scores differ"
+    assert symmetric(equal, OPTIONS, 1).share.reason == "no answer in which the two scores differ"
     lower = compared([(1, 0, 1, 1, 0, 1)])
-    assert ge(lower, OPTIONS, 1).reason == "no answer in which set 1 has a score as high as set 2's or higher"
-    assert gt(lower, OPTIONS, 1).reason == "no answer in which set 1 has the higher score"
+    assert ge(lower, OPTIONS, 1).share.reason == "no answer in which set 1 has a score as high as set 2's or higher"
+    assert gt(lower, OPTIONS, 1).share.reason == "no answer in which set 1 has the higher score"
     nothing = given_equal_recall(lower, OPTIONS, 1)
-    assert nothing.reason == "no answer in which the two scores differ and recall is equal"
+    assert nothing.share.reason == "no answer in which the two scores differ and recall is equal"
     assert (nothing.share.n, nothing.share.value, nothing.adjusted.value, nothing.first_side.value) == (
         0, None, None, None)
-    assert (nothing.drawn.value, nothing.drawn.n, nothing.drawn.reason) == (None, 0, nothing.reason)
+    assert (nothing.drawn.value, nothing.drawn.n, nothing.drawn.reason) == (None, 0, nothing.share.reason)
     assert nothing.adjusted.reason == "no answers"

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotation.analysis.records import Options
-from annotation.analysis.statistics import rates
-from annotation.analysis.statistics.rates import Compared, support, support_draws
+from annotation.analysis.statistics.rates import RATES, Compared, support, support_draws
 from annotation.kinds.preference.report.metric_comparison import MEASURES, compare_with_raters
 from annotation.kinds.preference.report.simulated_raters import SimulatedAnswers, simulate_answers
 from cir_core.errors import StudyError
@@ -78,8 +77,9 @@ def test_forms_are_those_of_the_reports(study):
     compared = Compared(answers.query, answers.preferred, scores[:, 0], scores[:, 1], np.zeros(len(scores), np.int8),
                         nothing, nothing)
     options = Options(draws=200, seed=4)
-    for form, rate in (("ge", rates.ge), ("gt", rates.gt), ("symmetric", rates.symmetric)):
-        told, (counted, follows) = rate(compared, options, 120), support(compared, form)
+    for rate in RATES[:3]:
+        form, told = rate.key, rate(compared, options, 120)
+        counted, follows = support(compared, form)
         assert (told.share.value, told.share.n) == (pytest.approx(follows.mean()), counted.sum())
         low, high = np.percentile(support_draws(compared, form, options, 120), (2.5, 97.5))
         assert (told.drawn.low, told.drawn.high) == pytest.approx((low, high))

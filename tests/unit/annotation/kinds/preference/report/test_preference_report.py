@@ -60,29 +60,32 @@ def test_recall_and_another_metric():
     recall, cosine = found.metrics
     assert (recall.name, recall.scored, cosine.name, cosine.scored) == ("recall@5", 14, "cosine", 12)
     scores, ratings = [0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1], [2, 5, 3, 3, 4, 1, 4, 4, 2, 3, 3, 4, 1, 2]
-    assert recall.spearman.estimate.value == pytest.approx(spearmanr(scores, ratings).statistic, abs=1e-12)
+    assert recall.spearman.value == pytest.approx(spearmanr(scores, ratings).statistic, abs=1e-12)
     assert recall.spearman.p == pytest.approx(spearmanr(scores, ratings).pvalue, abs=1e-12)
-    assert recall.kendall.estimate.value == pytest.approx(kendalltau(scores, ratings).statistic, abs=1e-12)
+    assert recall.kendall.value == pytest.approx(kendalltau(scores, ratings).statistic, abs=1e-12)
     # Recall differs in items 0 and 1: followed by Ada twice, not by Bea and Cleo. Item 3 is a tie.
-    assert (recall.symmetric.share.count, recall.symmetric.share.n) == (2, 4)
+    assert (recall.rates["symmetric"].share.count, recall.rates["symmetric"].share.n) == (2, 4)
     # Set 1 as good or better: item 1 (preferred by Ada of two) and item 2 (by Bea of two).
-    assert (recall.ge.share.count, recall.ge.share.n) == (2, 4)
-    assert (recall.gt.share.count, recall.gt.share.n) == (1, 2)
-    assert recall.given_equal_recall.share.n == 0 and "differ and recall is equal" in recall.given_equal_recall.reason
+    assert (recall.rates["ge"].share.count, recall.rates["ge"].share.n) == (2, 4)
+    assert (recall.rates["gt"].share.count, recall.rates["gt"].share.n) == (1, 2)
+    equal = recall.rates["given_equal_recall"].share
+    assert equal.n == 0 and "differ and recall is equal" in equal.reason
     # Of cosine that is item 2, where set 2 has more: Cleo follows it, Bea does not.
-    assert (cosine.given_equal_recall.share.count, cosine.given_equal_recall.share.n) == (1, 2)
-    assert cosine.gt_given_equal_recall.share.n == 0
+    assert (cosine.rates["given_equal_recall"].share.count, cosine.rates["given_equal_recall"].share.n) == (1, 2)
+    assert cosine.rates["gt_given_equal_recall"].share.n == 0
     # The favoured set stood second in Ada's two, who follow it, and first in the others, who do not: (1 + 0) / 2.
-    assert (recall.symmetric.adjusted.value, recall.symmetric.adjusted.n) == (0.5, 4)
+    assert (recall.rates["symmetric"].adjusted.value, recall.rates["symmetric"].adjusted.n) == (0.5, 4)
     (test,) = found.tests
-    assert (test.a, test.b, test.n) == ("recall@5", "cosine", 3) and test.p is None and "bootstrap" in test.reason
+    assert (test.a, test.b, test.difference.n) == ("recall@5", "cosine", 3)
+    assert test.difference.p is None and "bootstrap" in test.difference.reason
 
 
 def test_equal_recall_is_that_of_the_first_k():
     found = report(ks=(1, 5), scores=[COSINE])
     assert [one.name for one in found.metrics] == ["recall@1", "recall@5", "cosine"]
     # Item 1's target is the last of set 1: at 1 recall is equal there too, and Ada follows cosine, Cleo does not.
-    assert (found.metrics[2].given_equal_recall.share.count, found.metrics[2].given_equal_recall.share.n) == (2, 4)
+    equal = found.metrics[2].rates["given_equal_recall"].share
+    assert (equal.count, equal.n) == (2, 4)
     assert "“Equal recall” means recall@1." in found.about.notes
     assert [one.name for one in report(ks=(), scores=[COSINE]).metrics] == ["cosine"]
     with pytest.raises(StudyError, match="whole number from 1"):
@@ -125,7 +128,7 @@ def test_notes_say_what_is_missing():
     assert "Which set was shown first was not recorded for 1 of 8 answers." in part.about.notes
     without = report([a_judgement(0, "Ada", an_answer())], [an_item(0, target_id=None, target_ids=[])])
     assert "No question has a known target, so there is no recall@5." in without.metrics[0].notes
-    assert without.metrics[0].spearman.estimate.reason and without.metrics[0].symmetric.reason
+    assert without.metrics[0].spearman.reason and without.metrics[0].rates["symmetric"].share.reason
 
 
 def note_on(said, found):
@@ -167,13 +170,13 @@ def test_what_answers_of_one_person_have_in_common_has_a_note():
 ])
 def test_draws_of_few_people(people, note, reason):
     found = spread(people, 6)(resample="people", draws=50)
-    for estimate in (found.mean_rating, found.metrics[0].spearman.estimate, found.metrics[0].symmetric.drawn,
+    for estimate in (found.mean_rating, found.metrics[0].spearman, found.metrics[0].rates["symmetric"].drawn,
                      found.methods[0].value, found.methods[0].mean_rating, found.pairs[0].mean_difference):
         assert (estimate.low is None, estimate.reason) == (people < 10, reason)
     said = note_on("Intervals resample people", found)
     assert note in said and bool(said) == bool(note)
     # Wilson's is there all the same.
-    assert found.metrics[0].symmetric.share.low is not None
+    assert found.metrics[0].rates["symmetric"].share.low is not None
 
 
 def test_questions_whose_sets_hold_the_same_images():
@@ -248,12 +251,12 @@ def test_with_hardly_anything_there_are_reasons(draws):
     for found in (report([], options=options), report([], [], options=options, people=())):
         assert (found.n_people, found.n_questions, found.n_valid, found.ratings) == (0, 0, 0, (0, 0, 0, 0, 0))
         assert found.mean_rating.value is None and found.mean_rating.reason and found.flagged == 0
-        assert found.metrics[0].spearman.estimate.reason and found.metrics[0].symmetric.reason
+        assert found.metrics[0].spearman.reason and found.metrics[0].rates["symmetric"].share.reason
         assert found.ratings_alpha.reason and found.no_methods == "no answers"
         assert any("No answers yet" in note or "leave no question" in note for note in found.about.notes)
     one = report(JUDGEMENTS[:1], options=options)
     assert one.mean_rating.value == 3.5 and one.mean_rating.low is None
-    assert one.metrics[0].spearman.estimate.value is None
+    assert one.metrics[0].spearman.value is None
     gone = report(options=options, rules=Rules(failed_checks=0), checks=[a_check("Ada", 1, False)],
                   selection=Selection(categories=("dress",)))
     assert (gone.n_answers, gone.n_valid, gone.removed) == (1, 0, {"failed_checks": 1})

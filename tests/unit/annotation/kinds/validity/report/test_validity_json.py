@@ -10,7 +10,7 @@ from annotation.kinds.validity.report.report import validity_report
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT
 from tests.fakes.verdict_grids import PEOPLE, grid
 
-BESIDE = {"ci95", "n", "reasons"}
+BESIDE = {"ci95", "n", "reasons", "estimates"}
 PAIRWISE = {"count", "mean", "median", "min", "max"}
 TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "pairwise_cohen", "pairs"} | BESIDE
 
@@ -33,17 +33,18 @@ def test_the_keys_are_always_all_there(found):
     for of in found["flags"].values():
         assert set(of) == TWO_WAY | {"label"}
     for of in (found["binary"], *found["flags"].values()):
-        assert set(of["pairwise_cohen"]) == PAIRWISE | {"undefined", "ci95", "reason"}
+        assert set(of["pairwise_cohen"]) == PAIRWISE | {"undefined", "ci95", "reason", "estimates"}
         for pair in of["pairs"]:
             assert set(pair) == {"a", "b", "n", "kappa", "ci95", "reason", "a_seat", "b_seat", "agreement",
-                                 "agreement_ci95", "confusion"}
+                                 "agreement_ci95", "confusion", "estimates"}
         rates = TWO_WAY - BESIDE - {"pairwise_cohen", "pairs"}
         assert rates <= set(of["ci95"]) == set(of["n"])
     assert set(found["signature"]) == {
         "krippendorff_alpha", "exact_agreement_rate", "exact_invalid_signature_rate", "pairwise_agreement_mean",
         "pairs", "counts"} | BESIDE
     for pair in found["signature"]["pairs"]:
-        assert set(pair) == {"a", "b", "n", "agreement", "ci95", "reason", "a_seat", "b_seat", "confusion"}
+        assert set(pair) == {"a", "b", "n", "agreement", "ci95", "reason", "a_seat", "b_seat", "confusion",
+                             "estimates"}
     assert set(found["about"]) == {
         "study", "study_id", "kind", "protocol", "accepting", "planned", "answered", "latest", "selection", "options",
         "versions", "notes"}

@@ -10,6 +10,7 @@ from cir_core.errors import StudyError
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, study_of
 from tests.fakes.verdict_grids import PEOPLE, at, grid
 
+ALPHA, FLEISS = "krippendorff_alpha", "fleiss_kappa"
 NO_DRAWS = Options(draws=0)
 CONSTANT = "both raters used a single category"
 # Ten items of two people: both valid 4, only the first 1, only the second 2, neither 3.
@@ -45,9 +46,9 @@ def test_valid_or_not_of_two_people():
     assert (pair.kappa.value, pair.kappa.n, pair.agreement.value) == (exactly(0.4), 10, exactly(0.7))
     assert pair.table == ((3, 2), (1, 4))
     # Fleiss: p_e = .55² + .45² = .505, kappa = .195 / .495
-    assert (two.fleiss_kappa.value, two.fleiss_kappa.n) == (exactly(13 / 33), 10)
+    assert (two.agreement[FLEISS].value, two.agreement[FLEISS].n) == (exactly(13 / 33), 10)
     # Krippendorff: 11 and 9 of 20 answers, D_e = 1 - (11 · 10 + 9 · 8) / (20 · 19) = 198/380, D_o = .3
-    assert two.krippendorff_alpha.value == exactly(1 - 0.3 * 380 / 198)
+    assert two.agreement[ALPHA].value == exactly(1 - 0.3 * 380 / 198)
     assert (found.unanimous.value, found.unanimous.n) == (exactly(0.7), 10)
     assert (two.pairwise.count, two.pairwise.undefined, two.pairwise.mean.n) == (1, 0, 1)
     assert two.pairwise.mean.value == two.pairwise.median == two.pairwise.min == two.pairwise.max == exactly(0.4)
@@ -65,9 +66,9 @@ def test_each_flag_is_a_yes_or_no():
     image = flag(found, IMAGE)
     assert (image.positive_rate.value, image.positive_rate.n) == (0.0, 20)
     assert (image.pairs[0].kappa.value, image.pairs[0].kappa.reason) == (None, CONSTANT)
-    assert (image.fleiss_kappa.value, image.krippendorff_alpha.value, image.pairwise.mean.value) == (None, None, None)
+    assert image.agreement[FLEISS].value is image.agreement[ALPHA].value is image.pairwise.mean.value is None
     assert image.pairwise.reason == f"κ is undefined: {CONSTANT}"
-    assert image.fleiss_kappa.reason and image.krippendorff_alpha.reason
+    assert image.agreement[FLEISS].reason and image.agreement[ALPHA].reason
 
 
 def test_the_whole_set_of_flags():
@@ -101,8 +102,8 @@ def test_missing_and_unsure_answers_are_no_answers():
         1, 2, exactly(0.4), f"2 of 3 pairs left out: {CONSTANT}")
     # Fleiss wants as many answers for each item, and two are the most frequent number:
     # V T and T T: p_e = 1/16 + 9/16, p_o = 1/2.
-    assert (found.binary.fleiss_kappa.value, found.binary.fleiss_kappa.n) == (exactly(-1 / 3), 2)
-    assert "left out" in found.binary.fleiss_kappa.reason
+    assert (found.binary.agreement[FLEISS].value, found.binary.agreement[FLEISS].n) == (exactly(-1 / 3), 2)
+    assert "left out" in found.binary.agreement[FLEISS].reason
 
 
 def test_as_circus_counts_constant_raters():
@@ -110,10 +111,10 @@ def test_as_circus_counts_constant_raters():
     summary = found.binary.pairwise
     assert (summary.count, summary.undefined, summary.mean.value) == (3, 0, exactly((0.4 + 1 + 1) / 3))
     assert (summary.median, summary.min, summary.max) == (1.0, exactly(0.4), 1.0)
-    assert flag(found, IMAGE).fleiss_kappa.value == 1.0
+    assert flag(found, IMAGE).agreement[FLEISS].value == 1.0
     assert any("counts as 1" in note for note in found.about.notes)
     apart = report(grid("V -", "- V"), undefined="one").binary
-    assert apart.pairs[0].kappa.value is apart.krippendorff_alpha.value is None   # no shared item is no agreement
+    assert apart.pairs[0].kappa.value is apart.agreement[ALPHA].value is None   # no shared item is no agreement
 
 
 def test_notes_say_what_is_missing():
@@ -153,7 +154,7 @@ def test_an_empty_study_has_reasons_for_everything():
             numbers = [found.unanimous, signature.exact_agreement, signature.krippendorff_alpha,
                        signature.pairwise_agreement]
             for two in (found.binary, *found.flags):
-                numbers += [two.positive_rate, two.fleiss_kappa, two.krippendorff_alpha, two.pairwise.mean]
+                numbers += [two.positive_rate, two.agreement[FLEISS], two.agreement[ALPHA], two.pairwise.mean]
                 assert two.pairs == () and two.pairwise.reason
             assert all(one.value is one.low is one.high is None and one.reason and one.n == 0 for one in numbers)
     assert report(waiting).per_item == {0: 2}
@@ -183,21 +184,21 @@ def test_intervals_hold_the_numbers_and_repeat_with_the_seed():
     found, again = report(TEN, draws=300), report(TEN, draws=300)
     assert found == again
     assert found != report(TEN, draws=300, seed=1)
-    for one in (found.unanimous, found.binary.positive_rate, found.binary.fleiss_kappa, found.signature.exact_agreement,
-                found.binary.krippendorff_alpha, found.binary.pairwise.mean, found.binary.pairs[0].kappa,
+    for one in (found.unanimous, found.binary.positive_rate, *found.binary.agreement.values(),
+                found.signature.exact_agreement, found.binary.pairwise.mean, found.binary.pairs[0].kappa,
                 found.signature.krippendorff_alpha, found.signature.pairwise_agreement):
         assert one.low < one.value < one.high
     # Of one pair the mean is the pair's kappa, draw by draw.
     assert (found.binary.pairwise.mean.low, found.binary.pairwise.mean.high) == (
         found.binary.pairs[0].kappa.low, found.binary.pairs[0].kappa.high)
     bare = report(TEN).binary
-    assert bare.fleiss_kappa.low is None and bare.fleiss_kappa.reason == ""
+    assert bare.agreement[FLEISS].low is None and bare.agreement[FLEISS].reason == ""
 
 
 def test_few_items_and_rare_answers_are_remarked_on():
     few = report(TEN, draws=300)
     low = "only 10 items: interval unreliable"
-    for one in (few.binary.fleiss_kappa, few.binary.krippendorff_alpha, few.binary.pairwise.mean,
+    for one in (few.binary.agreement[FLEISS], few.binary.agreement[ALPHA], few.binary.pairwise.mean,
                 few.binary.pairs[0].kappa):
         assert one.reason == low and one.low is not None
     for one in (few.unanimous, few.binary.positive_rate, few.signature.krippendorff_alpha):
@@ -206,13 +207,13 @@ def test_few_items_and_rare_answers_are_remarked_on():
     rare = report(grid(*["V V"] * 32, *["T T"] * 4, *["V T"] * 4), draws=300)
     said = "rarer answer on only ≈ 6.0 of 40 items: interval unreliable"
     for two in (rare.binary, flag(rare, TEXT)):
-        for one in (two.fleiss_kappa, two.krippendorff_alpha, two.pairwise.mean, two.pairs[0].kappa):
+        for one in (two.agreement[FLEISS], two.agreement[ALPHA], two.pairwise.mean, two.pairs[0].kappa):
             assert one.reason == said and one.low is not None
         assert two.positive_rate.reason == two.pairs[0].agreement.reason == ""
     # 20 of 80 answers weigh 10 items.
     enough = report(grid(*["V V"] * 28, *["T T"] * 8, *["V T"] * 4), draws=300).binary
-    assert enough.fleiss_kappa.reason == enough.krippendorff_alpha.reason == enough.pairs[0].kappa.reason == ""
-    assert not [one for one in (report(TEN).binary.fleiss_kappa, report(TEN).binary.pairs[0].kappa) if one.reason]
+    assert enough.agreement[FLEISS].reason == enough.agreement[ALPHA].reason == enough.pairs[0].kappa.reason == ""
+    assert not [one for one in (report(TEN).binary.agreement[FLEISS], report(TEN).binary.pairs[0].kappa) if one.reason]
 
 
 def test_shares_drawn_from_few_items_are_remarked_on():
@@ -220,14 +221,14 @@ def test_shares_drawn_from_few_items_are_remarked_on():
     said = "resampled from 6 items: interpret the interval with care"
     assert found.unanimous.reason == found.binary.positive_rate.reason == found.signature.exact_agreement.reason == said
     assert found.binary.pairs[0].agreement.reason == found.signature.pairwise_agreement.reason == said
-    assert "only 6 items: interval" in found.binary.fleiss_kappa.reason    # and not the other remark as well
-    assert said not in found.binary.fleiss_kappa.reason
+    assert "only 6 items: interval" in found.binary.agreement[FLEISS].reason    # and not the other remark as well
+    assert said not in found.binary.agreement[FLEISS].reason
 
 
 def test_items_judged_alone_do_not_move_the_intervals_of_agreement():
     shared = ["V V", "V T", "T T", "V V", "T V", "V V", "T T", "V V", "T T", "V V", "V V", "T V"]
     alone, mixed = report(grid(*shared), draws=300), report(grid(*shared, *["V -"] * 200), draws=300)
-    for of in (lambda one: one.binary.krippendorff_alpha, lambda one: one.binary.fleiss_kappa,
+    for of in (lambda one: one.binary.agreement[ALPHA], lambda one: one.binary.agreement[FLEISS],
                lambda one: one.unanimous, lambda one: one.signature.krippendorff_alpha,
                lambda one: one.binary.pairwise.mean):
         assert (of(mixed).low, of(mixed).high) == (of(alone).low, of(alone).high)
