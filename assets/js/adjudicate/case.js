@@ -1,5 +1,6 @@
 // One case: the item, what was said of it, and the decision that is being made.
 import { letterOf, judgesPart, panelPart } from "./judges.js";
+import { LETTERS } from "./keys.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/validity/answer.js";
@@ -7,7 +8,6 @@ import { ApiProblem, api, createGuard, h, kbd, keptInTab, messageOf, stay, tellI
 import { createPictures } from "../shared/pictures.js";
 
 const LEAST_REASON = 3;
-const COMMANDS = "jknprz"; // letters that do not take a judge's answer without Shift
 
 /** @param {{ name: string, rubric: Rubric, found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown> }} of */
 export function caseView({ name, rubric, found, number, decided }) {
@@ -22,7 +22,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const state = h("p", { class: "cq-quiet", role: "status" });
   const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: stay, onclick: save });
-  const direct = (/** @type {string} */ letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
+  const direct = (/** @type {string} */ letter) => !form.active && !LETTERS.includes(letter.toLowerCase());
   const judges = judgesPart(rubric, found, take, direct);
   const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
 
@@ -100,29 +100,19 @@ export function caseView({ name, rubric, found, number, decided }) {
     elements,
     save,
     isReason: (/** @type {EventTarget | null} */ field) => field === form.reason,
-    // Whether the arrow moved the zoomed pictures.
-    arrow(/** @type {string} */ key) {
-      /** @type {Record<string, [number, number]>} */
-      const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, move = moves[key];
-      if (!move || !pictures.zoomed) return false;
-      pictures.pan(...move);
+    pictures,
+    digit: form.press,
+    /** A sub-reason of the flag set last, else the answer of the judge of that letter; whether there is one. */
+    letter(/** @type {string} */ key) {
+      if (form.letter(key)) return true;
+      const judge = judgements.find((it) => letterOf(it) === key.toUpperCase());
+      if (!judge || (judge.answer.unsure && !judge.answer.flags.length) || (key !== key.toUpperCase() && !direct(key))) return false;
+      take(judge);
       return true;
     },
-    press(/** @type {string} */ key) {
-      const judge = key.length === 1 ? judgements.find((it) => letterOf(it) === key.toUpperCase()) : undefined;
-      const taken = judge && !(judge.answer.unsure && !judge.answer.flags.length);
-      if (key === "Enter") save();
-      else if (/^[1-9]$/.test(key)) return form.press(key);
-      else if (form.letter(key)) return true;
-      else if (taken && (key === key.toUpperCase() || direct(key))) take(judge);
-      else if (key === "n") form.note.focus();
-      else if (key === "r") form.reason.focus();
-      else if (key === "p" && panel) panel.toggle();
-      else if (key === "z") pictures.zoom(!pictures.zoomed);
-      else if (key === "Escape" && pictures.zoomed) pictures.zoom(false);
-      else return false;
-      return true;
-    },
+    note: () => form.note.focus(),
+    reason: () => form.reason.focus(),
+    panel: panel ? () => panel.toggle() : undefined,
   };
 }
 

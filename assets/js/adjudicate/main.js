@@ -1,17 +1,14 @@
 // The adjudication screen: the queue, one item with all that was said of it, and the decision.
 import { caseView } from "./case.js";
+import { keyTable } from "./keys.js";
 import { queuePart } from "./queue.js";
 import { api, at, dialogOpen, h, messageOf, openScreen, say, setKeys, toast, typing } from "../shared/common.js";
+import { listed, rowOf } from "../shared/key-table.js";
 import { fetchAhead } from "../shared/pictures.js";
 
 const STALE_MS = 60000;
 
-setKeys([
-  ["A  B  C", "Take that judge’s answer (with Shift while a flag asks for its reason)"], ["1  2  3 …", "Answer yourself"],
-  ["a  b  c", "The reason of the flag set last"], ["n", "Note on the item"], ["r", "Reason for the decision"],
-  ["Enter", "Decide and continue"], ["j  k", "Next, previous case; so do the arrows"], ["p", "Retrieved images"],
-  ["z", "Zoom; the arrows move it"], ["Esc", "Out of a text field"], ["?", "These keys"],
-]);
+setKeys(listed(keyTable()));
 
 /** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "adjudicate", styles: ["study", "studies"], css: "cq-ad" }, (body, { slot }) => {
@@ -120,12 +117,12 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
       return event.preventDefault();
     }
     if ((event.key === "Enter" || event.key === " ") && /** @type {Element} */ (event.target).closest("button, a, summary")) return;
-    /** @type {Record<string, number>} */
-    const ways = { j: 1, ArrowDown: 1, ArrowRight: 1, k: -1, ArrowUp: -1, ArrowLeft: -1 }, by = ways[event.key];
-    if (by && !view?.arrow(event.key)) {
+    const step = (/** @type {number} */ by) => {
       const to = queue.step(by);
       if (to) choose(to);
-    } else if (!by && !view?.press(event.key)) return;
+    };
+    const row = rowOf(keyTable(step, view), event);
+    if (!row || row.does?.(event.key) === false) return;
     event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) readQueue().catch(() => {}); });

@@ -8,7 +8,7 @@ export function verdictForm(rubric, changed) {
   let answer = start(), active = "";
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision",
     placeholder: "A few words suffice", oninput: () => changed() });
-  const rows = createRubric(rubric, act);
+  const rows = createRubric(rubric, act, "n");
 
   /** @param {string} name @param {string} [value] */
   function act(name, value = "") {

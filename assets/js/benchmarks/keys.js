@@ -1,5 +1,20 @@
-// "/" to the search; j and k or the arrows from one to the next; Enter opens one in the search screen.
-import { dialogOpen, typing } from "../shared/common.js";
+// The keys of the benchmarks screen.
+import { dialogOpen } from "../shared/dialogs.js";
+import { typing } from "../shared/elements.js";
+import { rowOf } from "../shared/key-table.js";
+
+/**
+ * ``onStrip``: whether the focus is in a session or query; ``atStrip``: whether one has it itself.
+ * @param {Partial<{ search(): void, go(by: number): void, open(): void, onStrip(): boolean, atStrip(): boolean }>} does
+ * @returns {import("../shared/key-table.js").KeyRow[]}
+ */
+export const keyTable = (does) => [
+  { keys: ["/"], text: "Search", does: does.search },
+  { keys: ["j"], shown: "j  ↓", text: "Next session or query", does: () => does.go?.(1) }, { keys: ["ArrowDown"], when: does.onStrip, does: () => does.go?.(1) },
+  { keys: ["k"], shown: "k  ↑", text: "Previous one", does: () => does.go?.(-1) }, { keys: ["ArrowUp"], when: does.onStrip, does: () => does.go?.(-1) },
+  { keys: ["Enter"], text: "Open it in the search screen", when: does.atStrip, does: does.open },
+  { keys: ["?"], text: "These keys" }, { keys: ["Esc"], text: "Close what is open" },
+];
 
 /**
  * @template One a session, or a query with targets
@@ -19,14 +34,15 @@ export function createKeys(list, search, opener, of) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || dialogOpen()) return;
     if (event.target === search && event.key === "Enter") return go(1);
     if (typing(event.target) || (event.target instanceof HTMLInputElement)) return;
-    const strip = focused();
-    if (event.key === "/") search.focus();
-    else if (event.key === "j" || (event.key === "ArrowDown" && strip)) go(1);
-    else if (event.key === "k" || (event.key === "ArrowUp" && strip)) go(-1);
-    else if (event.key === "Enter" && strip && strip === document.activeElement) {
-      const open = opener(), one = of(strip.dataset.key ?? "");
-      if (open && one) open(one, null);
-    } else return;
+    const strip = focused(), row = rowOf(keyTable({
+      search: () => search.focus(), go, onStrip: () => Boolean(strip), atStrip: () => Boolean(strip) && strip === document.activeElement,
+      open() {
+        const open = opener(), one = of(strip?.dataset.key ?? "");
+        if (open && one) open(one, null);
+      },
+    }), event);
+    if (!row) return;
+    row.does?.(event.key);
     event.preventDefault();
   }
   document.addEventListener("keydown", hear);

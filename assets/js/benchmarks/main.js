@@ -1,12 +1,13 @@
 // The benchmarks screen: all constructions, or the sessions or queries of one. What is looked at is in the address.
 import { addressOf, readView } from "./address.js";
+import { keyTable } from "./keys.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
 import { targetsView } from "./targets/view.js";
 import { ApiProblem, api, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
+import { listed } from "../shared/key-table.js";
 
-setKeys([["/", "Search"], ["j  ↓", "Next session or query"], ["k  ↑", "Previous one"], ["Enter", "Open it in the search screen"], ["?", "These keys"],
-  ["Esc", "Close what is open"]]);
+setKeys(listed(keyTable({})));
 
 /** What the parts of this screen ask of it. @typedef {{ may(what: string): boolean, go(name: string): void, put(view: BenchmarkView): void, again(): void }} Screen */
 /** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */

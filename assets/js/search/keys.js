@@ -1,5 +1,6 @@
 // Keys that work anywhere on the page, and the list of all of them.
 import { dialogOpen, on, setKeys, typing } from "../shared/common.js";
+import { listed, rowOf } from "../shared/key-table.js";
 import { act } from "./actions.js";
 import { closeDrawers, drawerOpen } from "./drawers.js";
 import { stop } from "./live.js";
@@ -10,59 +11,51 @@ import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
 import { addReference, found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
-setKeys([
-  ["/", "Go to the text"], ["Enter", "Search (in the text field), enlarge (on a result)"], ["Shift Enter", "New line in the text"],
-  ["← ↑ → ↓", "Move between results, on the map to the nearest in that direction"], ["Space", "Select a result"], ["o", "Enlarge the selected result, or close it"],
-  ["r", "Refine from the selected result"], ["a", "Add the selected result to the reference"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"], ["s", "Show or hide similar results that are folded"],
-  ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
-  ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste an image as reference"], ["Esc", "Stop a search, leave the text field, close a dialog"],
-  ["Delete", "Remove the focused chip; Enter edits it"],
-  ["?", "These keys"],
-]);
-
-const back = () => $(".cq-turns") && act("back");
-/** @type {Record<string, () => unknown>} */
-const DOES = {
-  "/": () => queryField()?.focus(),
-  r: () => refine(), a: () => addReference(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
-  z: back, u: back,
-  "+": () => mark("more"), "=": () => mark("more"), "-": () => mark("less"),
-  s: () => toggleSimilar(),
-  o: () => { const tile = selected(); if (tile) enlargeTile(tile); },
-};
-const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
-
-/** @type {(tile: Tile, key: string) => (() => void) | null} */
-function onTile(tile, key) {
-  if (ARROWS.includes(key) || key === "Home" || key === "End") return () => move(key);
-  if (key === " ") return () => select(tile, { focus: true });
-  if (key === "Enter") return () => { select(tile); enlargeTile(tile); };
-  return null;
-}
-/** @type {(element: HTMLElement, key: string) => false | (() => void)} */
-const sideways = (element, key) => (key === "ArrowLeft" || key === "ArrowRight")
-  && !element.closest?.("button, a, summary, [role=button], [role=textbox]") && (() => move(key));
+const here = /** @type {{ target: HTMLElement, tile: Tile | null }} */ ({ target: document.body, tile: null }); // of the key pressed now
+const onTile = () => Boolean(here.tile);
+// On a result, or where arrows do nothing of their own.
+const moves = () => onTile() || !here.target.closest?.("button, a, summary, [role=button], [role=textbox]");
+/** @type {import("../shared/key-table.js").KeyRow[]} */
+const KEYS = [
+  { keys: ["/"], text: "Go to the text", does: () => queryField()?.focus() },
+  { keys: ["Enter", "Shift Enter"], shown: "Enter", text: "Search (in the text field), enlarge (on a result)", when: onTile,
+    does: () => { if (here.tile) { select(here.tile); enlargeTile(here.tile); } } },
+  { keys: ["Shift Enter"], text: "New line in the text" },
+  { keys: ["ArrowLeft", "ArrowRight", "Shift ArrowLeft", "Shift ArrowRight"], shown: "← ↑ → ↓", text: "Move between results, on the map to the nearest in that direction",
+    when: moves, does: (key) => move(key) },
+  { keys: ["ArrowUp", "ArrowDown", "Home", "End", "Shift ArrowUp", "Shift ArrowDown", "Shift Home", "Shift End"], when: onTile, does: (key) => move(key) },
+  { keys: [" "], shown: "Space", text: "Select a result", when: onTile, does: () => { if (here.tile) select(here.tile, { focus: true }); } },
+  { keys: ["o"], text: "Enlarge the selected result, or close it", does: () => { const tile = selected(); if (tile) enlargeTile(tile); } },
+  { keys: ["r"], text: "Refine from the selected result", does: () => refine() },
+  { keys: ["a"], text: "Add the selected result to the reference", does: () => addReference() },
+  { keys: ["+", "="], shown: "+", text: "More like the selected result", does: () => mark("more") },
+  { keys: ["-"], shown: "−", text: "Less like the selected result", does: () => mark("less") },
+  { keys: ["z", "u"], text: "Back one turn", does: () => $(".cq-turns") && act("back") },
+  { keys: ["s"], text: "Show or hide similar results that are folded", does: () => toggleSimilar() },
+  { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo a change to this turn", when: () => Boolean($(".cq-changes [data-act=undo]")), does: () => act("undo") },
+  { keys: ["f"], text: "Found it (with a target)", does: () => $("[data-found]") && found() },
+  { keys: ["g"], text: "Pick a reference from the gallery", does: () => pick("reference") },
+  { keys: ["Ctrl V"], text: "Paste an image as reference" },
+  { keys: ["Esc"], text: "Stop a search, leave the text field, close a dialog" },
+  { keys: ["Delete"], text: "Remove the focused chip; Enter edits it" },
+  { keys: ["?"], text: "These keys" },
+];
+setKeys(listed(KEYS));
 
 on("keydown", (event) => {
   if (event.defaultPrevented || dialogOpen()) return;
   const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey) {
-    const undo = key === "z" && !event.altKey && !event.shiftKey && !typing(target) && $(".cq-changes [data-act=undo]");
-    if (undo) {
-      event.preventDefault();
-      act("undo");
-    }
-    return;
-  }
-  if (key === "Escape") {
+  const control = event.ctrlKey || event.metaKey;
+  if (event.altKey) return;
+  if (key === "Escape" && !control) {
     if (closeDrawers() || stop()) return;
     if (target === queryField()) (selected() || tiles()[0] || target).focus();
     return;
   }
-  if (typing(target) || target.matches?.("input") || drawerOpen()) return;
-  const tile = tileOf(target);
-  const does = DOES[key] || (tile ? onTile(tile, key) : sideways(target, key));
-  if (!does) return;
+  if (typing(target) || (!control && (target.matches?.("input") || drawerOpen()))) return;
+  Object.assign(here, { target, tile: tileOf(target) });
+  const row = rowOf(KEYS, event);
+  if (!row) return;
   event.preventDefault();
-  does();
+  row.does?.(key);
 });

@@ -2,7 +2,8 @@
 import { h, icon, kbd, say } from "../../shared/common.js";
 import { createFoot, createWhere } from "../parts.js";
 import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
-import { listen } from "./keys.js";
+import { listen } from "../keys.js";
+import { keyTable } from "./keys.js";
 import { createQuestions } from "./questions.js";
 import { openSheet } from "./sheet.js";
 import { createStory } from "./story.js";
@@ -57,14 +58,13 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     say("Undone");
   }
 
-  listen(page.points, {
-    here, leaving, move, step, save, sheet, map, undo, zoom: story.zoom,
+  listen(keyTable(page, {
+    move, step, save, sheet, map, undo, zoom: story.zoom, note: () => form.note.focus(),
     rate(rating) {
       give(active, rating);
       form.lead(active);
     },
-    reason: () => form.note.focus(), leaveReason: () => title.focus({ preventScroll: true }),
-  });
+  }), { here, leaving, save, leaveNote: () => title.focus({ preventScroll: true }) });
 
   return {
     element,

@@ -7,7 +7,8 @@ import { createWork } from "../work/main.js";
 import { fetchAhead } from "../../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
 import { createGates } from "./gates.js";
-import { keysOf, listen } from "./keys.js";
+import { listen } from "../keys.js";
+import { keyTable, keysOf } from "./keys.js";
 import { codeBox, openGuidelines } from "./pages.js";
 import { sharp } from "./set.js";
 import { createSurveyView } from "./view.js";
@@ -196,14 +197,13 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   slot.replaceChildren(progress.element);
   setKeys(keysOf(page));
-  listen({
-    here: () => Boolean(desk?.item), asking: () => asks, save,
-    leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
-    meant, step, sheet, map: work.map, zoom: view.zoom,
+  listen(keyTable(page, {
+    asking: () => asks, save, meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
-    marks: page.questions.marks.map(({ to }) => to),
-    reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question needs no reason.")),
-    leaveReason: () => view.title.focus({ preventScroll: true }),
+    note: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question needs no reason.")),
+  }), {
+    here: () => Boolean(desk?.item), save, away: false, leaveNote: () => view.title.focus({ preventScroll: true }),
+    leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
   });
   await work.begin(first.joined ? first : { ...first, gate: { kind: "guidelines" } });
 }

@@ -10,7 +10,7 @@ export function createPanel({ marks }, act) {
   const note = h("textarea", { class: "st-note", rows: 3, dir: "auto", "aria-label": "Note (optional)", oninput: () => { act.note(note.value); } });
   return {
     element: h("section", { class: "tg-panel", "aria-label": "Your answer" }, counts, problem, rest,
-      h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, "Note (optional)", kbd("t")), note), noteProblem),
+      h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, "Note (optional)", kbd("r")), note), noteProblem),
     note,
     draw(/** @type {TargetMarks} */ answer, /** @type {string[]} */ tokens) {
       const found = tally(answer, tokens), open = found[""] ?? 0;

@@ -4,7 +4,8 @@ import { enlarge } from "../../shared/large.js";
 import { createFoot, createWhere } from "../parts.js";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
 import { createGrid, frameOf } from "./grid.js";
-import { listen } from "./keys.js";
+import { listen } from "../keys.js";
+import { keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
 import { openSheet } from "./sheet.js";
 
@@ -72,14 +73,13 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     enlarge([{ name: "Reference", large: reference.large }]).then(() => { if (back instanceof HTMLElement) back.focus({ preventScroll: true }); });
   }
 
-  listen({
-    here, leaving, move, step, save, sheet, map, undo, rest, zoom: () => grid.large(active), reference: large,
+  listen(keyTable({
+    move, step, save, sheet, map, undo, rest, zoom: () => grid.large(active), reference: large, note: () => panel.note.focus(),
     mark(given) {
       give(active, given, true);
       grid.lead(active);
     },
-    note: () => panel.note.focus(), leaveNote: () => title.focus({ preventScroll: true }),
-  });
+  }), { here, leaving, save, leaveNote: () => title.focus({ preventScroll: true }) });
 
   return {
     element,

@@ -3,7 +3,7 @@
 import { UNSURE, missing, needsNote, primary } from "./answer.js";
 import { h, icon, kbd, stay, tellIn, toggle } from "../../shared/elements.js";
 
-export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act) {
+export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act, noteKey = "r") {
   const rows = /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
   const reasons = /** @type {Map<string, HTMLElement>} */ (new Map());
 
@@ -42,7 +42,7 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
   const element = h("section", { class: "st-rubric", "aria-label": "Your answer" },
     h("ol", { class: "st-rows" }, inOrder.map(row), h("li", {}, valid)),
     problem,
-    h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, noteLabel, kbd("n")), note), noteProblem,
+    h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, noteLabel, kbd(noteKey)), note), noteProblem,
     h("div", { class: "st-outcome" }, h("p", {}, h("span", { class: "cq-quiet", text: "Will be saved as " }), outcome), why, severity));
 
   return {

@@ -3,7 +3,8 @@ import { say, toast } from "../../shared/common.js";
 import { createPictures } from "../../shared/pictures.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";
-import { listen } from "./keys.js";
+import { listen } from "../keys.js";
+import { holdToZoom, keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
 import { createRubric } from "./rubric.js";
 import { openSheet } from "./sheet.js";
@@ -36,13 +37,13 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
 
   function sheet() { openSheet(rubric, edit.active ?? edit.answer.flags.at(-1)); }
 
-  /** @type {<Given extends unknown[]>(action: (...given: Given) => unknown) => (...given: Given) => unknown} */
-  const withItem = (action) => (...given) => here() && action(...given);
-  listen(rubric, {
-    flag: (code) => act("flag", code), valid: () => act("valid"), reason: withItem(reason), unsure: () => act("unsure"),
-    note: withItem(() => form.note.focus()), leaveNote: () => view.title.focus({ preventScroll: true }), panel: withItem(() => panel.toggle()),
-    save, leaving, step, sheet, map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
-  });
+  const zoomed = () => pictures.zoomed;
+  listen(keyTable(rubric, {
+    flag: (code) => act("flag", code), valid: () => act("valid"), reason, unsure: () => act("unsure"), note: () => form.note.focus(), panel: () => panel.toggle(),
+    save, step, sheet, map, undo: () => { if (edit.undo()) say("Undone"); }, zoom: holdToZoom({ zoom: pictures.zoom, zoomed }), zoomed,
+    unzoom: () => pictures.zoom(false), pan: pictures.pan,
+  }), { here, leaving, save, leaveNote: () => view.title.focus({ preventScroll: true }),
+    theirs: (target) => !target.closest?.("[role=option]") && Boolean(target.closest?.("button, a, summary")) });
 
   return {
     element: view.element,

@@ -1,0 +1,56 @@
+// The keys that all kinds of study have, and who gets a key: the same key does the same thing in every kind.
+import { dialogOpen } from "../shared/dialogs.js";
+import { typing } from "../shared/elements.js";
+import { nameOf, rowOf } from "../shared/key-table.js";
+
+/**
+ * ``soon``: not while the answer before it is on its way, since the key was meant for what is shown next. ``anywhere``:
+ * also where no item is shown. ``held``: again and again while the key is held.
+ * @typedef {import("../shared/key-table.js").KeyRow & { soon?: boolean, anywhere?: boolean, held?: boolean }} AnswerKey
+ */
+/** @typedef {{ save(): void, step(by: number): void, note(): void, zoom(): void, sheet(): void, map(): void, undo?: () => void }} CommonActions */
+
+const FORWARD = ["Shift Backspace", "ArrowRight", "Shift ArrowRight"];
+const shownAs = (/** @type {string} */ key) => key.replace("ArrowLeft", "←").replace("ArrowRight", "→");
+
+/**
+ * The rows behind those of a kind. ``arrows``: those that lead to the item before and after; ``also``: a further key for the note.
+ * @param {Partial<CommonActions>} does
+ * @param {{ many: string, note: string, zoom?: string, guide?: string, arrows?: string[], also?: string[], undo?: boolean }} words
+ * @returns {AnswerKey[]}
+ */
+export const commonKeys = (does, { many, note, zoom = "Enlarge images; arrows go through them", guide = "Guidelines", arrows = [], also = [], undo = true }) => [
+  { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: "Save and continue", does: does.save },
+  { keys: ["Backspace", "Shift Backspace", ...arrows], shown: [...arrows, "Backspace", "Shift Backspace"].map(shownAs).join("  "),
+    text: "Previous and next, without saving", does: (key) => does.step?.(FORWARD.includes(key) ? 1 : -1), anywhere: true, held: true },
+  { keys: ["r", ...also], shown: "r", text: `${note}; Esc leaves it`, does: does.note, soon: true },
+  { keys: ["z"], text: zoom, does: does.zoom }, { keys: ["d"], text: guide, does: does.sheet },
+  { keys: ["o"], text: `All ${many}`, does: does.map, anywhere: true },
+  ...(undo ? [{ keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo", does: does.undo, soon: true }] : []),
+  { keys: ["?"], text: "These keys" },
+];
+
+const PRESSABLE = "button:not([role=radio], .st-frame, .sv-picture, .sv-reference), a, summary"; // Enter is theirs
+
+/**
+ * @param {AnswerKey[]} rows
+ * @param {{ here(): boolean, leaving(): boolean, save(): void, leaveNote(): void, theirs?: (target: Element) => boolean, away?: boolean }} of
+ * ``theirs``: whether Enter belongs to what has the focus; ``away``: whether keys for anywhere work where no item is shown
+ */
+export function listen(rows, { here, leaving, save, leaveNote, theirs = (target) => Boolean(target.closest?.(PRESSABLE)), away = true }) {
+  document.addEventListener("keydown", (event) => {
+    if (dialogOpen() || event.isComposing || event.defaultPrevented || event.altKey) return;
+    const take = (/** @type {() => unknown} */ action) => { event.preventDefault(); action(); };
+    const enter = ["Enter", "Ctrl Enter"].includes(nameOf(event));
+    if (typing(event.target)) {
+      if (event.key === "Escape") take(leaveNote);
+      else if (enter && (away || here())) take(() => event.repeat || save());
+      return;
+    }
+    const row = rowOf(rows, event);
+    if (!row || !(here() || (away && row.anywhere))) return;
+    if (event.key === "Enter") {
+      if (event.ctrlKey || event.metaKey || !theirs(/** @type {Element} */ (event.target))) take(() => event.repeat || save());
+    } else if (!event.repeat || row.held) take(() => (row.soon && leaving()) || row.does?.(nameOf(event)));
+  });
+}

@@ -1,0 +1,69 @@
+// The tables of keys: what the list says and what a key does come from the same rows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./page.js";
+
+const { listed, nameOf, rowOf } = await import("../../assets/js/shared/key-table.js");
+const validity = await import("../../assets/js/annotate/validity/keys.js"), survey = await import("../../assets/js/annotate/survey/keys.js");
+const sessions = await import("../../assets/js/annotate/sessions/keys.js"), targets = await import("../../assets/js/annotate/targets/keys.js");
+const adjudicate = await import("../../assets/js/adjudicate/keys.js"), benchmarks = await import("../../assets/js/benchmarks/keys.js");
+
+const press = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
+const rubric = { valid: { key: "5" }, flags: [{ key: "1", code: "TARGET", reasons: [] }, { key: "2", code: "TEXT", reasons: [{ key: "a" }, { key: "b" }] }] };
+const page = { set_names: ["A", "B"], allow_tie: true, questions: { tie: "Equally good", marks: [{ to: "image", text: "Irrelevant to the image" }] } };
+const calls = [];
+const does = new Proxy({}, { has: () => true, get: (_, name) => (...given) => { calls.push([name, ...given]); return name === "asking" || name === "zoomed" ? false : undefined; } });
+const KINDS = { validity: validity.keyTable(rubric, does), preference: survey.keyTable(page, does), sessions: sessions.keyTable({ points: [1, 2, 3, 4, 5] }, does),
+  targets: targets.keyTable(does) };
+function called(rows, event) {
+  const row = rowOf(rows, event);
+  calls.length = 0;
+  row?.does?.(nameOf(event));
+  return calls.find(([name]) => name !== "asking" && name !== "zoomed");
+}
+
+for (const [kind, rows] of Object.entries(KINDS)) {
+  test(`${kind}: the same key does the same thing in every kind`, () => {
+    const common = { Enter: ["save"], r: ["note"], z: ["zoom"], d: ["sheet"], o: ["map"], Backspace: ["step", -1] };
+    for (const [key, [name, ...given]] of Object.entries(common)) assert.deepEqual(called(rows, press(key))?.slice(0, 1 + given.length), [name, ...given], key);
+    assert.deepEqual(called(rows, press("Backspace", { shiftKey: true })), ["step", 1]);
+    assert.equal(called(rows, press("Z", { ctrlKey: true, shiftKey: true })), undefined);
+    assert.equal(called(rows, press("s", { ctrlKey: true })), undefined, "the browser's");
+  });
+  test(`${kind}: no key stands in two rows, and every row that does something is listed or has its key beside another`, () => {
+    const keys = rows.filter(({ does: action, when }) => action && !when).flatMap((row) => row.keys);
+    assert.equal(new Set(keys).size, keys.length);
+    const list = listed(rows).map(([shown]) => shown);
+    for (const key of ["Enter", "r", "z", "d", "o", "?"]) assert.ok(list.includes(key), key);
+  });
+}
+test("arrows lead to the next item where the kind has no other use for them", () => {
+  assert.deepEqual(called(KINDS.validity, press("ArrowRight")), ["step", 1]);
+  assert.deepEqual(called(KINDS.validity, press("ArrowRight", { shiftKey: true })), ["pan", 1, 0]);
+  assert.deepEqual(called(KINDS.sessions, press("ArrowLeft")), ["step", -1]);
+  assert.deepEqual(called(KINDS.targets, press("ArrowRight", { shiftKey: true })), ["step", 1]);
+  assert.deepEqual(called(KINDS.targets, press("ArrowRight")), ["move", "ArrowRight"]);
+  assert.deepEqual(called(KINDS.preference, press("ArrowRight")), ["prefer", "B"]);
+  assert.deepEqual(called(KINDS.targets, press("2")), ["mark", "no"]);
+  assert.deepEqual(called(KINDS.preference, press("=", { shiftKey: true })), ["prefer", "tie"]);
+  assert.equal(called(KINDS.validity, press("n"))?.[0], "note");
+});
+test("a confirmation takes y, n and Escape, and only while it is asked for", () => {
+  const asked = [], rows = survey.keyTable(page, { asking: () => asked.length === 0, meant: (yes) => asked.push(yes) });
+  rowOf(rows, press("n"))?.does("n");
+  assert.deepEqual(asked, [false]);
+  assert.equal(rowOf(rows, press("n")), undefined);
+});
+test("adjudication: a letter takes a judge's answer, a command with Shift only", () => {
+  const taken = [], view = { letter: (key) => { taken.push(key); return key === "A" || key === "N"; }, note: () => taken.push("note"), pictures: { zoomed: false } };
+  const rows = adjudicate.keyTable(() => {}, view);
+  for (const key of ["A", "N", "n"]) rowOf(rows, press(key)).does(key);
+  assert.deepEqual(taken, ["A", "N", "n", "note"]);
+  assert.equal(rowOf(rows, press("Escape")), undefined);
+});
+test("benchmarks: an arrow moves on from a session, j from anywhere", () => {
+  const moved = [], rows = benchmarks.keyTable({ go: (by) => moved.push(by), onStrip: () => false });
+  rowOf(rows, press("j")).does("j");
+  assert.equal(rowOf(rows, press("ArrowDown")), undefined);
+  assert.deepEqual(moved, [1]);
+});
