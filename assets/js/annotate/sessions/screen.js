@@ -1,11 +1,11 @@
 // The screen of a session study: the session as a story, the questions beside it.
 import { h, icon, kbd, say } from "../../shared/common.js";
 import { createFoot, createWhere } from "../parts.js";
+import { openSheet } from "../sheet.js";
 import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
 import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";
 import { createQuestions } from "./questions.js";
-import { openSheet } from "./sheet.js";
 import { createStory } from "./story.js";
 
 export { keysOf } from "./keys.js";
@@ -17,7 +17,15 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   const titleOf = (/** @type {string} */ key) => page.questions.find((one) => one.key === key)?.title ?? key;
   const story = createStory();
   const form = createQuestions(page, { rate: give, active: point, reason: (text) => become({ ...answer, reason: text }) });
-  const sheet = () => openSheet(page, active);
+  // Begins at the question that is being answered.
+  function sheet() {
+    const { questions, points } = page, [first, last] = [points[0], points[points.length - 1]];
+    const sections = questions.map(({ key, title: name, text, low, high, guide }) => h("section", { "data-key": key, tabindex: -1, "aria-label": name }, h("h3", { text: name }),
+      h("p", { class: "st-asks", text }), h("p", { text: guide }),
+      h("p", { class: "ss-anchors" }, h("b", { text: first }), ` ${low}`, h("i", { "aria-hidden": "true", text: " … " }), h("b", { text: last }), ` ${high}`)));
+    openSheet({}, h("p", { class: "st-intro", text: page.intro }), sections);
+    if (active !== questions[0].key) sections.find((one) => one.dataset.key === active)?.scrollIntoView({ block: "nearest" });
+  }
   const title = h("h1", { class: "ss-title", tabindex: -1 });
   const where = createWhere({ keys: ["←", "→"], step, discard });
   const foot = createFoot({ save, retry });

@@ -1,7 +1,8 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
-import { closer, copy, dialog, h, kbd, once, tellIn } from "../../shared/common.js";
+import { copy, h, kbd, tellIn } from "../../shared/common.js";
 import { createChoice } from "../choice.js";
+import { openSheet } from "../sheet.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 
@@ -87,15 +88,4 @@ export function codeBox(/** @type {string} */ code) {
   return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
 }
 
-export function openGuidelines(/** @type {Survey} */ page) {
-  const body = h("div", { class: "st-sheetbody sv-sheet", tabindex: 0 }, guide(page));
-  const sheet = dialog({ class: "cq-sheet", "aria-label": "Guidelines" },
-    h("header", {}, h("h2", { text: "Guidelines" }), closer()), body);
-  sheet.addEventListener("keydown", (event) => {
-    if (event.key !== "d" || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    sheet.close();
-  });
-  once(sheet);
-  body.focus({ preventScroll: true });
-}
+export const openGuidelines = (/** @type {Survey} */ page) => openSheet({ class: "sv-sheet" }, guide(page));

@@ -2,12 +2,12 @@
 import { h, icon, kbd, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
 import { createFoot, createWhere } from "../parts.js";
+import { openSheet } from "../sheet.js";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
 import { createGrid, frameOf } from "./grid.js";
 import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
-import { openSheet } from "./sheet.js";
 
 export { keysOf } from "./keys.js";
 
@@ -17,7 +17,8 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   let before = /** @type {{ answer: TargetMarks, active: number }[]} */ ([]);
   const grid = createGrid(page, { mark: (token, given) => give(tokens.indexOf(token), given, false), active: (place) => point(place) });
   const panel = createPanel(page, { rest, note: (text) => become({ ...answer, note: text }) });
-  const sheet = () => openSheet(page);
+  const sheet = () => openSheet({}, h("p", { class: "st-intro", text: page.intro }),
+    page.guide.map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["Shift ←", "Shift →"], step, discard });
   const foot = createFoot({ save, retry });

@@ -1,5 +1,6 @@
-// Definitions and worked examples, in a sheet at the side. d or Esc closes it.
-import { closer, dialog, h, kbd, once } from "../../shared/common.js";
+// Definitions and worked examples, in a sheet at the side.
+import { h, kbd } from "../../shared/common.js";
+import { openSheet as open } from "../sheet.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
@@ -15,28 +16,20 @@ export function openSheet(rubric, code) {
     h("h3", {}, kbd(one.key), one.name), h("p", { class: "st-code" }, h("code", { text: one.code })), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
     one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
     h("ol", {}, one.examples.map(example)))]));
-  const body = h("div", { class: "st-sheetbody", tabindex: 0 },
-    h("p", { class: "st-intro", text: rubric.intro }), [...sections.values()],
-    h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
-    h("section", {}, h("h3", {}, kbd("u"), "Unsure" ), h("p", { text: rubric.about_unsure })));
-  const sheet = dialog({ class: "cq-sheet", "aria-label": "Definitions and examples" },
-    h("header", {}, h("h2", { text: "Definitions and examples" }), closer()),
-    h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
-      h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name))),
-    body);
   const jump = (/** @type {string} */ key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
   };
+  const above = h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
+    h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name)));
+  const sheet = open({ title: "Definitions and examples", above }, h("p", { class: "st-intro", text: rubric.intro }), ...sections.values(),
+    h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
+    h("section", {}, h("h3", {}, kbd("u"), "Unsure"), h("p", { text: rubric.about_unsure })));
   sheet.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "d") sheet.close();
-    else if (sections.has(event.key)) jump(event.key);
-    else return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !sections.has(event.key)) return;
     event.preventDefault();
+    jump(event.key);
   });
-  once(sheet);
   const flag = rubric.flags.find((one) => one.code === code);
   if (flag) jump(flag.key);
-  else body.focus({ preventScroll: true });
 }
