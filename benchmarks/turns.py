@@ -55,7 +55,7 @@ def _turns(folder: Path, gallery: Gallery, encoder: Encoder, index, pairs: int, 
     session = service.start(gallery.name)
     parent: str | None = None
     if not first_only:
-        parent = service.run_turn(session.session_id, TEXTS[0], reference_id=references[0]).turn_id
+        parent = service.run_turn(session.session_id, TEXTS[0], reference_id=references[0]).turn.turn_id
 
     def ours(i: int) -> None:
         recorded.calls.clear()

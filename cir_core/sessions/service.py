@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -43,6 +43,15 @@ from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
 
 _CANDIDATES = 8  # random images for each one shown
+
+
+@dataclass(frozen=True)
+class LoadedTurn:
+    """A turn with its session and the searcher of the gallery, so that whoever shows it loads neither again."""
+
+    session: SearchSession
+    turn: Turn
+    searcher: Searcher
 
 
 class SearchService:
@@ -147,14 +156,15 @@ class SearchService:
         self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
         cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
         rules: bool = False, watch: TurnObserver | None = None,
-    ) -> Turn:
+    ) -> LoadedTurn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
         ``reference_id`` is a gallery image or an upload, ``further`` are up to 3 more that are the reference together
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
         ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
         reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this
-        turn in place of the language model. The turn is committed on return.
+        turn in place of the language model. The turn is committed on return; the session returned with it is as it was
+        before.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -194,7 +204,8 @@ class SearchService:
             found = replace(found, composition=replace(found.composition, cuts=known))
         card = with_models(with_method(session.protocol, method), now)
         digest = with_stand_ins(card, found.composition.usage.stand_ins).digest
-        return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
+        turn = self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
+        return LoadedTurn(session, turn, searcher)
 
     def pointed(
         self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0,
@@ -228,14 +239,21 @@ class SearchService:
         self._check_unchanged(session, self._pool.searcher(gallery))
         return path
 
-    def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> TurnResult:
-        """A turn's result with other constraints, another λ or other rounds. Calls no
-        language model and stores nothing."""
-        session, turn = self._turn(session_id, turn_id)
-        searcher = self._pool.searcher(session.gallery)
-        self._check_unchanged(session, searcher)
-        return searcher.adjust(TurnResult.of(turn), session.method, adjustment, k=k,
-                               target_id=None if session.target_revealed else session.target_id)
+    def loaded(self, session_id: str, turn_id: str) -> LoadedTurn:
+        """Raises ``UnknownSession``, also for a turn of another session."""
+        session = self._store.session(session_id)
+        turn = session.turn(turn_id)
+        if turn is None:
+            raise UnknownSession("That turn is not part of this session. Reload the page.")
+        return LoadedTurn(session, turn, self._pool.searcher(session.gallery))
+
+    def adjust(self, loaded: LoadedTurn, adjustment: Adjustment, k: int = 60) -> TurnResult:
+        """A turn's result with other constraints, another λ or other rounds. Calls no language model and stores
+        nothing."""
+        session = loaded.session
+        self._check_unchanged(session, loaded.searcher)
+        return loaded.searcher.adjust(TurnResult.of(loaded.turn), session.method, adjustment, k=k,
+                                      target_id=None if session.target_revealed else session.target_id)
 
     def reword(
         self, session_id: str, turn_id: str, before: Adjustment, *, caption: str = "", query: str = "",
@@ -243,9 +261,9 @@ class SearchService:
     ) -> Adjustment:
         """``before`` with another caption of a turn's reference, or another query, and what a language model makes of
         it. Stores nothing. Raises as :func:`cir_core.search.rewording.reworded` does."""
-        session, turn = self._turn(session_id, turn_id)
-        searcher = self._pool.searcher(session.gallery)
-        found = self.adjusted(session_id, turn_id, before, 1)
+        loaded = self.loaded(session_id, turn_id)
+        session, turn, searcher = loaded.session, loaded.turn, loaded.searcher
+        found = self.adjust(loaded, before, 1)
         reference, _ = self.references(searcher, (turn.reference_id, *turn.further))
         wording, parts, usage = reworded(
             searcher, found, reference, found.composition.read_as or turn.modification_text, session.method,
@@ -256,30 +274,23 @@ class SearchService:
         return replace(before, wording=wording).with_parts(parts)
 
     def save_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
-        """Store :meth:`adjusted` as a sibling of the original turn, on a branch of its own."""
+        """Store :meth:`adjust` as a sibling of the original turn, on a branch of its own."""
         began = perf_counter()
-        session, turn = self._turn(session_id, turn_id)
-        found = self.adjusted(session_id, turn_id, adjustment, k)
+        loaded = self.loaded(session_id, turn_id)
+        session, turn, found = loaded.session, loaded.turn, self.adjust(loaded, adjustment, k)
         digest = turn.protocol_digest
         method = ranked_with(session.method, found.composition)
         made = found.composition.usage
         if adjustment.wording or method != ranked_with(session.method, TurnResult.of(turn).composition):
             card = with_method(session.protocol, method)
             if adjustment.wording:   # which the language model of today has read
-                card = with_models(card, self._pool.searcher(session.gallery).card(method))
+                card = with_models(card, loaded.searcher.card(method))
             digest = with_stand_ins(card, made.stand_ins).digest
         # The other language model calls were paid for by the original turn.
         usage = replace(adjustment.usage, models=made.models, stand_ins=made.stand_ins)
         found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
                             dict(found.timings_ms), began)
-
-    def _turn(self, session_id: str, turn_id: str) -> tuple[SearchSession, Turn]:
-        session = self._store.session(session_id)
-        turn = session.turn(turn_id)
-        if turn is None:
-            raise UnknownSession("That turn is not part of this session. Reload the page.")
-        return session, turn
 
     def _stored(
         self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: TurnResult,

@@ -366,7 +366,7 @@ def test_a_gallery_is_indexed_and_searched_with_both_together(
     service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     session = service.start("looks", method=MethodSettings(base="joint"))
     reference_id = service.gallery("looks").images[7].image_id
-    turn = service.run_turn(session.session_id, "make it red", reference_id=reference_id, k=5)
+    turn = service.run_turn(session.session_id, "make it red", reference_id=reference_id, k=5).turn
     with Image.open(photos / "07.png") as picture:
         vector = encoder.encode_composed([picture.convert("RGB")], ["make it red"])[0]
     np.testing.assert_allclose(turn.vector, vector, atol=1e-5)

@@ -63,7 +63,7 @@ def _searched(
     parent: str | None = None
     for number, (image_id, text) in enumerate(steps, start=1):
         try:
-            parent = search.run_turn(session.session_id, text, reference_id=image_id, parent_id=parent).turn_id
+            parent = search.run_turn(session.session_id, text, reference_id=image_id, parent_id=parent).turn.turn_id
         except CirqueError as error:
             raise DatasetError(f"Turn {number} could not be searched again: {public_message(error)} What was searched "
                                f"before it is in the session {quoted(title)} of the search screen.") from error

@@ -130,11 +130,12 @@ def run_search(
     if session is None:
         session = service.start(gallery, method=settings if (method or "").strip() else None)
     parent = session.latest
-    turn = service.run_turn(
+    loaded = service.run_turn(
         session.session_id, text, reference_id=reference_id, further=also,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count,
     )
-    version = service.gallery(session.gallery).digest[:8]
+    turn, searcher = loaded.turn, loaded.searcher
+    version = searcher.gallery.digest[:8]
 
     def found(hit: Hit) -> FoundImage:
         return {"image_id": hit.image_id, "score": hit.score, "rank": hit.rank,
@@ -142,12 +143,12 @@ def run_search(
 
     hits = [found(hit) for hit in turn.hits]
     if at and turn.hits:
-        page = folded_page(lambda depth: service.adjusted(turn.session_id, turn.turn_id, Adjustment(), depth).hits,
-                           service.searcher(session.gallery).features_of, count, at)
+        page = folded_page(lambda depth: service.adjust(loaded, Adjustment(), depth).hits,
+                           searcher.features_of, count, at)
         hits = [found(one.hit) for one in page]
         for shown, one in zip(hits, page, strict=True):
             shown["similar"] = [found(hit) for hit in one.similar]
-    reason = service.usual(session.gallery).reason if parent is None and not (method or "").strip() else ""
+    reason = searcher.usual.reason if parent is None and not (method or "").strip() else ""
     why = [reason] if reason else []
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,

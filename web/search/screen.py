@@ -14,6 +14,8 @@ from cir_core.methods.references import MOST_FURTHER
 from cir_core.relevance.configured import problem_of
 from cir_core.search.projection import Projections
 from cir_core.search.scarcity import scarce
+from cir_core.search.searcher import Searcher
+from cir_core.sessions.service import LoadedTurn
 from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
@@ -21,7 +23,7 @@ from web.search.actions.settings import EXCLUDES, cannot_compose
 from web.search.method_form import fieldsets
 from web.search.presenters import methods, reflection, results, steps
 from web.search.presenters import target as present_target
-from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
+from web.search.presenters.adjusted_turn import shown_turn
 from web.search.presenters.arranged import arranged
 from web.search.presenters.columns import chooser, columns
 from web.search.presenters.moves import moves as ranking_moves
@@ -113,10 +115,9 @@ class Screen:
                       for image_id in ((view.reference_id, *view.further) if view.reference_id else ())]
 
         def shown_results() -> str:
-            seen = None
-            if session and turn and not side_by_side:
-                seen = shown_turn(self._service, session, turn, view)
-            return self._results(session, seen, view, version, caption_of, target)
+            loaded = LoadedTurn(session, turn, self._service.searcher(session.gallery)) if (
+                session and turn and not side_by_side) else None
+            return self._results(session, loaded, view, version, caption_of, target)
 
         return {
             "state": _Panel(lambda: fill("search/state.html", view=view, turns=len(session.turns) if session else 0)),
@@ -143,16 +144,17 @@ class Screen:
         strip = results.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
         return fill("search/strip.html", strip=strip)
 
-    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: UiState, version: str,
+    def _results(self, session: SearchSession | None, loaded: LoadedTurn | None, view: UiState, version: str,
                  caption_of: results.Captions, target: dict[str, Any] | None) -> str:
         if view.comparison_id is not None:
             return self._columns(view, version, caption_of)
         if session is not None and view.compare is not None:
             sides = results.comparison(session, *view.compare, version, caption_of)
             return fill("search/compare.html", view=view, sides=sides)
-        if session is None or seen is None:
+        if session is None or loaded is None:
             wall = [results.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
             return fill("search/start.html", view=view, wall=wall, target=target)
+        seen, searcher = shown_turn(self._service, loaded, view), loaded.searcher
         turn, gallery = seen.shown, session.gallery
         length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
         moves = None
@@ -163,7 +165,6 @@ class Screen:
             read = list(ticks(turn.composition, (hit.parts for hit in hits)))
             unread = frozenset[str]()
             if any(read):
-                searcher = self._service.searcher(gallery)
                 unread = searcher.unlike([hit.image_id for hit in hits if hit.image_id in searcher.gallery])
             return [results.tile(hit, gallery, version, caption_of(hit.image_id),
                                  () if hit.image_id in unread else seen) for hit, seen in zip(hits, read, strict=True)]
@@ -171,26 +172,22 @@ class Screen:
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
             problem=seen.problem, wording=results.wording(seen.stored, turn, session.method.base),
-            shown=arranged(self._service, self._maps, session, seen, view, tiles),
-            warnings=[*methods.warnings(turn.notes), *self._scarce(gallery, turn)], moves=moves, rules_can=RULES_CAN,
+            shown=arranged(self._service, self._maps, loaded, seen, view, tiles),
+            warnings=[*methods.warnings(turn.notes), *_scarce(searcher, turn)], moves=moves, rules_can=RULES_CAN,
             offers=steps.offers(turn), panels=steps.panels(seen.stored, turn, gallery, version),
             changes=steps.changes(view),
             feedback=session.method.history == "feedback",
             history=methods.HISTORIES[session.method.history],
-            gallery_changed=self._gallery_changed(session, turn.turn_id),
+            gallery_changed=self._gallery_changed(loaded),
         )
 
-    def _scarce(self, gallery: str, turn: Turn) -> list[str]:
-        """What the gallery perhaps does not have, as sentences."""
-        searcher = self._service.searcher(gallery)
-        return methods.scarce_notes(scarce(searcher, turn.composition, turn.hits), len(searcher.gallery))
-
-    def _gallery_changed(self, session: SearchSession, turn_id: str) -> str:
+    def _gallery_changed(self, loaded: LoadedTurn) -> str:
         """Why the session cannot be continued if the gallery was re-indexed; else ""."""
-        if session.protocol.gallery_digest == self._service.gallery(session.gallery).digest:
+        session = loaded.session
+        if session.protocol.gallery_digest == loaded.searcher.gallery.digest:
             return ""
         try:
-            self._service.going_on(session.gallery, session.session_id, turn_id)
+            self._service.going_on(session.gallery, session.session_id, loaded.turn.turn_id)
         except CirqueError as error:
             return public_message(error)
         return ""
@@ -258,6 +255,11 @@ class Screen:
     def _galleries(self) -> list[dict[str, Any]]:
         return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
                 for info in self._service.galleries()]
+
+
+def _scarce(searcher: Searcher, turn: Turn) -> list[str]:
+    """What the gallery perhaps does not have, as sentences."""
+    return methods.scarce_notes(scarce(searcher, turn.composition, turn.hits), len(searcher.gallery))
 
 
 def _changed(panels: dict[str, _Panel], view: UiState) -> tuple[dict[str, str], dict[str, Any]]:

@@ -173,7 +173,7 @@ def search(
         turn = service.run_turn(
             session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
             parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, rules=rules, watch=watch,
-        )
+        ).turn
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
     except CirqueError as error:

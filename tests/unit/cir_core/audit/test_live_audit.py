@@ -43,7 +43,7 @@ def plain_ranks(service: SearchService, vector: np.ndarray, hidden: set[str]) ->
 @pytest.mark.parametrize("exclude", ["none", "reference"])
 def test_ranks_alone_are_those_of_a_plain_sort(service: SearchService, exclude: str) -> None:
     session = service.start(NAME, method=replace(SLERP, exclude=exclude))
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     hidden = {"none": set(), "reference": {"r0g3b0"}}[exclude]
     by_text = plain_ranks(service, FakeEncoder().encode_texts(["red"])[0].astype(np.float64), hidden)
@@ -60,7 +60,7 @@ def test_ranks_alone_are_those_of_a_plain_sort(service: SearchService, exclude: 
 
 def test_a_method_that_reads_the_text_only_needs_no_image(service: SearchService) -> None:
     session = service.start(NAME, method=MethodSettings(base="text-only"))
-    turn = service.run_turn(session.session_id, "blue", reference_id="r3g0b0")
+    turn = service.run_turn(session.session_id, "blue", reference_id="r3g0b0").turn
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.finding == "text" and found.text is not None and found.text.shared == 10
     assert audit.sentence(found) == "Of these top 10, the text alone gives 10 and the image alone gives 0."
@@ -68,7 +68,7 @@ def test_a_method_that_reads_the_text_only_needs_no_image(service: SearchService
 
 def test_a_turn_without_a_text(service: SearchService) -> None:
     session = service.start(NAME, method=MethodSettings(base="image-only"))
-    turn = service.run_turn(session.session_id, "", reference_id="r3g0b0")
+    turn = service.run_turn(session.session_id, "", reference_id="r3g0b0").turn
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.text is None and found.finding == "image"
     shown = audit.audit(found, NAME, "v")
@@ -78,7 +78,7 @@ def test_a_turn_without_a_text(service: SearchService) -> None:
 
 def test_the_target_is_told_only_to_who_may_know_it(service: SearchService) -> None:
     session = service.start(NAME, method=SLERP, target_id="r3g3b0")
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     audits = LiveAudits(service)
     hidden = audits.of(session.session_id, turn.turn_id)[1]
     assert hidden.target_rank is None and hidden.text.target_rank is None and hidden.image.target_rank is None
@@ -89,9 +89,9 @@ def test_the_target_is_told_only_to_who_may_know_it(service: SearchService) -> N
 
 def test_a_turn_after_the_target_was_revealed_is_about_its_results(service: SearchService) -> None:
     session = service.start(NAME, method=SLERP, target_id="r3g3b0")
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     service.reveal_target(session.session_id)
-    two = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    two = service.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
     audits = LiveAudits(service)
     assert audits.of(session.session_id, one.turn_id)[1].target_rank == one.target_rank
     after = audits.of(session.session_id, two.turn_id)[1]
@@ -102,7 +102,7 @@ def test_a_turn_after_the_target_was_revealed_is_about_its_results(service: Sear
 def test_a_target_that_is_the_reference_itself_has_a_rank(service: SearchService) -> None:
     """The image alone would be it, so this is a shortcut if there ever was one."""
     session = service.start(NAME, method=replace(SLERP, exclude="reference"), target_id="r0g3b0", target_live=True)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.image.target_rank == 1
 
@@ -112,8 +112,8 @@ def test_later_turns_and_uploads(service: SearchService, tmp_path: Path) -> None
 
     upload = service.add_upload(Image.new("RGB", (8, 8), (255, 0, 0)), "mine.png")
     session = service.start(NAME, method=SLERP)
-    one = service.run_turn(session.session_id, "green", reference_id=upload)
-    two = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    one = service.run_turn(session.session_id, "green", reference_id=upload).turn
+    two = service.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
     _, found = LiveAudits(service).of(session.session_id, two.turn_id)
     assert found.later_turn and found.text is not None
     assert len(found.text.best) == 10
@@ -125,7 +125,7 @@ def test_unknown_turns_and_galleries_that_changed(service: SearchService, tmp_pa
     with pytest.raises(UnknownSession):
         audits.of("nobody", "nothing")
     session = service.start(NAME, method=SLERP)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     with pytest.raises(SearchError):
         audits.of(session.session_id, "nothing")
     (tmp_path / "photos" / "r0g0b0.png").unlink()
@@ -182,7 +182,7 @@ def test_of_a_later_turn_the_turns_before_have_a_part_in_it() -> None:
 
 def test_it_is_worked_out_once(service: SearchService) -> None:
     session = service.start(NAME, method=SLERP)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     audits = LiveAudits(service)
     first = audits.of(session.session_id, turn.turn_id)[1]
     assert audits.of(session.session_id, turn.turn_id)[1] is first

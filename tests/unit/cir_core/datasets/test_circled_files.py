@@ -128,7 +128,7 @@ def test_what_cirque_exports_is_read_back(tmp_path):
     pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
     service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     session = service.start(NAME, method=MethodSettings(base="image-only"))
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     service.run_turn(session.session_id, "", reference_id="r3g3b0", parent_id=one.turn_id)
     service.run_turn(session.session_id, "blue", reference_id="r3g0b0", parent_id=one.turn_id)
     records = session_to_circled(service.session(session.session_id))
@@ -148,7 +148,7 @@ def test_an_export_of_circo_s_images_has_circo_s_digits(tmp_path):
     pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
     service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     started = service.start(NAME, method=MethodSettings(base="image-only"))
-    turn = service.run_turn(started.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(started.session_id, "red", reference_id="r0g3b0").turn
     session = service.session(started.session_id)
     circo = replace(session, gallery="circo-val", target_id="22", turns=(
         replace(turn, reference_id="11", excluded_ids=("11",)),))

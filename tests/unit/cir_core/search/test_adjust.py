@@ -257,13 +257,14 @@ def service_over(tmp_path, store, language):
 
 def test_a_stored_turn_is_adjusted_as_the_fresh_one(service, tmp_path):
     session = service.start(NAME, method=BOTH, target_id="r0g0b3")
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0", k=64)
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0", k=64).turn
     # Another process, which has only what is stored, and no language model at all.
     later = service_over(tmp_path, service._store, SilentLanguageModel())
-    same = later.adjusted(session.session_id, turn.turn_id, Adjustment(), k=64)
+    same = later.adjust(later.loaded(session.session_id, turn.turn_id), Adjustment(), k=64)
     np.testing.assert_array_equal(same.vector, turn.vector)
     assert ranking(same) == ranking(turn) and same.target_rank == turn.target_rank
-    adjusted = later.adjusted(session.session_id, turn.turn_id, Adjustment(soft_filter=SoftFilter(1.0)), k=64)
+    adjusted = later.adjust(later.loaded(session.session_id, turn.turn_id),
+                            Adjustment(soft_filter=SoftFilter(1.0)), k=64)
     assert ranking(adjusted) != ranking(turn)
     assert adjusted.target_rank == [hit.image_id for hit in adjusted.hits].index("r0g0b3") + 1
     assert service.session(session.session_id).turns == (turn,), "looking at a change stores nothing"
@@ -271,12 +272,12 @@ def test_a_stored_turn_is_adjusted_as_the_fresh_one(service, tmp_path):
 
 def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
     session = service.start(NAME, method=BOTH)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
+    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id).turn
     later = service_over(tmp_path, service._store, SilentLanguageModel())
     change = Adjustment(soft_filter=SoftFilter(0.9), constraints=Constraints(prescriptive=("blue",)))
     kept = later.save_adjusted(session.session_id, two.turn_id, change)
-    adjusted = later.adjusted(session.session_id, two.turn_id, change)
+    adjusted = later.adjust(later.loaded(session.session_id, two.turn_id), change)
     session = service.session(session.session_id)
     assert session.turns == (one, two, kept) and len(session.branches) == 2
     assert (kept.parent_id, kept.number) == (two.parent_id, two.number) and kept.branch_id != two.branch_id
@@ -297,21 +298,21 @@ def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
 
 def test_a_kept_first_turn_opens_a_branch_of_its_own(service):
     session = service.start(NAME, method=BOTH)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment(rounds=1))
     assert (kept.parent_id, kept.number) == (None, 1) and kept.branch_id != one.branch_id
     # A kept turn can itself be gone on from, and be changed again.
-    after = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
+    after = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id).turn
     assert after.branch_id == kept.branch_id and after.number == 2
-    again = service.adjusted(session.session_id, kept.turn_id, Adjustment(rounds=0))
+    again = service.adjust(service.loaded(session.session_id, kept.turn_id), Adjustment(rounds=0))
     assert again.composition.rounds == ()
-    same = service.adjusted(session.session_id, kept.turn_id, Adjustment())
+    same = service.adjust(service.loaded(session.session_id, kept.turn_id), Adjustment())
     np.testing.assert_array_equal(same.vector, kept.vector)
 
 
 def test_what_a_kept_turn_cost_is_counted_once(service):
     session = service.start(NAME, method=BOTH)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     # Caption, merge, two rounds of reflection, constraints.
     assert turn.composition.usage.calls == 5
     kept = service.save_adjusted(session.session_id, turn.turn_id, Adjustment(soft_filter=SoftFilter(0.0)))
@@ -321,33 +322,35 @@ def test_what_a_kept_turn_cost_is_counted_once(service):
 
 def test_after_the_target_is_shown_a_change_has_no_rank(service):
     session = service.start(NAME, method=BOTH, target_id="r0g0b3")
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    assert service.adjusted(session.session_id, turn.turn_id, Adjustment(rounds=0)).target_rank is not None
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
+    assert service.adjust(service.loaded(session.session_id, turn.turn_id),
+                          Adjustment(rounds=0)).target_rank is not None
     service.reveal_target(session.session_id)
-    assert service.adjusted(session.session_id, turn.turn_id, Adjustment(rounds=0)).target_rank is None
+    assert service.adjust(service.loaded(session.session_id, turn.turn_id), Adjustment(rounds=0)).target_rank is None
 
 
 def test_turns_of_an_earlier_version_say_why_they_cannot_be_changed(service):
     session = service.start(NAME)
     old = service._store.add_turn(session.session_id, None, turn_maker(session.session_id, None, composition=None))
-    for change in (service.adjusted, service.save_adjusted):
-        with pytest.raises(SearchError, match="earlier version"):
-            change(session.session_id, old.turn_id, Adjustment(rounds=0))
+    with pytest.raises(SearchError, match="earlier version"):
+        service.adjust(service.loaded(session.session_id, old.turn_id), Adjustment(rounds=0))
+    with pytest.raises(SearchError, match="earlier version"):
+        service.save_adjusted(session.session_id, old.turn_id, Adjustment(rounds=0))
     with pytest.raises(SearchError, match="earlier version"):
         TurnResult.of(old)
     with pytest.raises(SearchError, match="not part of this session"):
-        service.adjusted(session.session_id, "elsewhere", Adjustment())
+        service.adjust(service.loaded(session.session_id, "elsewhere"), Adjustment())
 
 
 def test_a_gallery_indexed_anew_does_not_change_an_old_turn(service):
     session = service.start(NAME, method=FILTER)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     stale = replace(session.protocol, gallery_digest="0" * 16)
     other = service._store.create_session(a_session(session_id="stale", gallery=NAME, method=FILTER, protocol=stale))
     service._store.add_turn(other.session_id, None, lambda branch, number: replace(
         turn, turn_id="old", session_id=other.session_id, branch_id=branch.branch_id))
     with pytest.raises(SearchError, match="has changed since this session began"):
-        service.adjusted(other.session_id, "old", Adjustment(soft_filter=SoftFilter(0.0)))
+        service.adjust(service.loaded(other.session_id, "old"), Adjustment(soft_filter=SoftFilter(0.0)))
 
 
 def test_notes_of_rounds_taken_back_go_with_them(gallery):

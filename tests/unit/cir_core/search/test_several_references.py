@@ -218,12 +218,12 @@ def test_back_to_a_turn_of_several():
 
 def test_a_turn_of_several_is_stored_and_gone_on_from(service):
     session = service.start(NAME, method=MethodSettings(exclude="history"))
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=["r0g0b3"])
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=["r0g0b3"]).turn
     assert (one.reference_id, one.further, one.excluded_ids) == ("r0g3b0", ("r0g0b3",), ("r0g3b0", "r0g0b3"))
     assert one.caption == "what these pictures share: (1) green; (2) green"
-    again = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    again = service.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
     assert (again.reference_id, again.further, again.number) == ("r0g3b0", ("r0g0b3",), 2)
-    third = service.run_turn(session.session_id, "blue", reference_id="r1g1b1", parent_id=again.turn_id)
+    third = service.run_turn(session.session_id, "blue", reference_id="r1g1b1", parent_id=again.turn_id).turn
     assert third.further == () and third.excluded_ids == ("r0g3b0", "r0g0b3", "r1g1b1")
     kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment())
     assert kept.further == one.further and [hit.image_id for hit in kept.hits] == [hit.image_id for hit in one.hits]
@@ -231,17 +231,17 @@ def test_a_turn_of_several_is_stored_and_gone_on_from(service):
 
 def test_an_upload_not_yet_searched_from_is_described_where_words_point_at_it(service):
     session = service.start(NAME, method=SLERP)
-    first = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    first = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     upload = service.add_upload(Image.new("RGB", (40, 40), "blue"))
     turn = service.run_turn(session.session_id, "the second result with this colour", reference_id=upload,
-                            parent_id=first.turn_id)
+                            parent_id=first.turn_id).turn
     assert turn.reference_id == first.hits[1].image_id
     assert "colour of the present reference: in green" in turn.notes
 
 
 def test_marks_and_references_contradict(service):
     session = service.start(NAME)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     two, three = one.hits[0].image_id, one.hits[1].image_id
     with pytest.raises(SearchError, match="both for and against"):
         service.run_turn(session.session_id, "red", reference_id=two, further=[three], parent_id=one.turn_id,
@@ -271,11 +271,11 @@ def test_an_upload_has_a_part_in_it_and_says_where_it_was_cut_from(service):
     upload = service.add_upload(Image.new("RGB", (40, 40), "blue"))
     cut = Cut(upload, "r0g0b3", (0.1, 0.1, 0.5, 0.5))
     session = service.start(NAME, method=SLERP)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=[upload], cuts=[cut])
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=[upload], cuts=[cut]).turn
     assert one.composition.cuts == (cut,) and one.excluded_ids == ("r0g3b0",)
-    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id)
+    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id).turn
     assert two.composition.cuts == (cut,), "the origin is not forgotten on the way"
-    three = service.run_turn(session.session_id, "red", parent_id=two.turn_id, reference_id="r1g1b1")
+    three = service.run_turn(session.session_id, "red", parent_id=two.turn_id, reference_id="r1g1b1").turn
     assert three.composition.cuts == ()
     [record] = session_to_circled(service.session(session.session_id))
     assert [turn["reference_image_id"] for turn in record["turns"]] == ["r0g3b0", "r0g3b0", "r1g1b1"]
@@ -291,7 +291,7 @@ def test_comparisons_and_audits_take_one(service):
     with pytest.raises(SearchError, match="compared from one reference picture"):
         compare.run(NAME, "r0g3b0", "red", [methods["slerp"], methods["text-only"]], further=["r0g0b3"])
     session = service.start(NAME, method=SLERP)
-    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=["r0g0b3"])
+    turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0", further=["r0g0b3"]).turn
     with pytest.raises(SearchError, match="this turn has several"):
         LiveAudits(service).of(session.session_id, turn.turn_id)
 

@@ -62,10 +62,10 @@ def test_each_column_is_what_the_method_finds_alone(make):
 def test_it_goes_on_from_a_turn(make):
     search, compare = make()
     session = search.start(NAME)
-    one = search.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = search.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     made = compare.run(NAME, one.hits[0].image_id, "blue", [TEXT, METHODS["guided"]], session_id=session.session_id,
                        parent_id=one.turn_id)
-    two = search.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
+    two = search.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id).turn
     assert made.columns[1].hits == two.hits[:DEPTH]
     assert (made.session_id, made.parent_id) == (session.session_id, one.turn_id)
     with pytest.raises(SearchError, match="Reload"):
@@ -158,7 +158,7 @@ def test_it_does_not_go_on_in_another_gallery(make, tmp_path):
     search, compare = make()
     index_folder(tmp_path / "photos", name="other", encoder=FakeEncoder(), home=tmp_path / "home")
     session = search.start(NAME)
-    one = search.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = search.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     with pytest.raises(SearchError, match="not part of this session"):
         compare.run("other", "r0g3b0", "red", [TEXT, CIREVL], session_id=session.session_id, parent_id=one.turn_id)
     with pytest.raises(UnknownSession):

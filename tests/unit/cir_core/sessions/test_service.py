@@ -44,20 +44,20 @@ def test_the_history_that_leaves_the_results_is_that_of_the_whole_branch(service
     session = service.start(NAME, method=MethodSettings(exclude="history"))
     parent, references = None, ("r0g3b0", "r3g0b0", "r0g0b3")
     for number, reference in enumerate(references, 1):
-        turn = service.run_turn(session.session_id, "red", reference_id=reference, parent_id=parent)
+        turn = service.run_turn(session.session_id, "red", reference_id=reference, parent_id=parent).turn
         assert turn.excluded_ids == references[:number]
         parent = turn.turn_id
     # A branch from the first turn has the first reference behind it, and nothing of the others.
     first = service.session(session.session_id).turns[0]
-    other = service.run_turn(session.session_id, "red", reference_id="r1g1b1", parent_id=first.turn_id)
+    other = service.run_turn(session.session_id, "red", reference_id="r1g1b1", parent_id=first.turn_id).turn
     assert other.excluded_ids == ("r0g3b0", "r1g1b1")
 
 
 def test_three_turns_and_a_branch(service):
     session = service.start(NAME)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
-    other = service.run_turn(session.session_id, "red", reference_id=one.hits[1].image_id, parent_id=one.turn_id)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
+    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id).turn
+    other = service.run_turn(session.session_id, "red", reference_id=one.hits[1].image_id, parent_id=one.turn_id).turn
     session = service.session(session.session_id)
     assert [turn.number for turn in session.turns] == [1, 2, 2]
     assert two.branch_id == one.branch_id != other.branch_id
@@ -67,10 +67,10 @@ def test_three_turns_and_a_branch(service):
 def test_a_session_goes_on_from_what_is_stored_alone(service):
     """A new process has only the stored turn; it must compute the same next turn."""
     session = service.start(NAME)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     again = SearchService(service._pool, service._store, service._uploads)
-    a = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
-    b = again.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    a = service.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
+    b = again.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
     np.testing.assert_array_equal(a.vector, b.vector)
     assert a.hits == b.hits and a.reference_id == "r0g3b0"
 
@@ -79,7 +79,7 @@ def test_an_upload_is_a_reference(service):
     upload = service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0)), "mine.png")
     assert upload.startswith(UPLOAD_PREFIX)
     session = service.start(NAME, method=MethodSettings(base="image-only"))
-    turn = service.run_turn(session.session_id, "", reference_id=upload, k=3)
+    turn = service.run_turn(session.session_id, "", reference_id=upload, k=3).turn
     assert turn.hits[0].image_id.endswith("g0b0")
     assert service.image_path(NAME, upload).is_file()
     assert service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0))) == upload  # same pixels, one file
@@ -106,11 +106,11 @@ def test_a_model_that_sees_is_given_the_upload(service, tmp_path):
 
 def test_marks_are_of_the_turn_before_and_stay_with_the_turn(service):
     session = service.start(NAME)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     picked, more, less = (one.hits[i].image_id for i in (0, 1, 2))
     marks = Marks((more,), (less,))
-    two = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id, marks=marks)
-    plain = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id)
+    two = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id, marks=marks).turn
+    plain = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id).turn
     assert service.session(session.session_id).turn(two.turn_id).composition.marks == marks
     assert plain.composition.marks == Marks() and not np.array_equal(two.vector, plain.vector)
     with pytest.raises(UnknownImage, match="'nope'"):
@@ -123,7 +123,7 @@ def test_aggregated_turns_go_on_from_what_is_stored(service, history):
     session = service.start(NAME, method=MethodSettings(base="text-only", history=history))
     turn, weights = None, {"average": (1, 1, 1), "weighted": (0.64, 0.8, 1), "latest": (0, 0, 1)}[history]
     for text in ("red", "blue", "green"):
-        turn = service.run_turn(session.session_id, text, reference_id="r0g3b0", parent_id=turn and turn.turn_id)
+        turn = service.run_turn(session.session_id, text, reference_id="r0g3b0", parent_id=turn and turn.turn_id).turn
     total = np.array(weights) @ FakeEncoder().encode_texts(["red", "blue", "green"])
     np.testing.assert_allclose(turn.vector, total / np.linalg.norm(total), atol=1e-6)
 
@@ -182,8 +182,8 @@ def test_a_caption_is_of_one_encoder(service, tmp_path):
 
 def test_without_a_text_nothing_is_repeated(service):
     session = service.start(NAME, method=MethodSettings(base="image-only"), target_id="r3g0b0")
-    one = service.run_turn(session.session_id, "", reference_id="r0g3b0")
-    two = service.run_turn(session.session_id, "", reference_id="r3g3b0", parent_id=one.turn_id)
+    one = service.run_turn(session.session_id, "", reference_id="r0g3b0").turn
+    two = service.run_turn(session.session_id, "", reference_id="r3g3b0", parent_id=one.turn_id).turn
     assert service.trace(service.session(session.session_id), two.turn_id).repeats == ()
     assert [name for name, _ in two.hits[0].parts] == ["history", "picked", "not picked", "image"]
 
@@ -193,8 +193,8 @@ def test_find_a_target(service):
     assert challenge.target_id != challenge.reference_id
     assert service.deal(NAME, seed=3) == challenge
     session = service.start(NAME, target_id=challenge.target_id)
-    one = service.run_turn(session.session_id, "red", reference_id=challenge.reference_id)
-    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id)
+    one = service.run_turn(session.session_id, "red", reference_id=challenge.reference_id).turn
+    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id).turn
     trace = service.trace(service.session(session.session_id), two.turn_id)
     assert trace.ranks == (one.target_rank, two.target_rank)
     assert [(repeat.turn, repeat.earlier) for repeat in trace.repeats] == [(2, 1)]
@@ -204,7 +204,7 @@ def test_find_a_target(service):
     assert scores is not None and scores.sessions == 1
     # What is searched after the end changes neither the scores nor the plot.
     for parent in (two.turn_id, one.turn_id, None):
-        after = service.run_turn(session.session_id, "green", reference_id=challenge.target_id, parent_id=parent)
+        after = service.run_turn(session.session_id, "green", reference_id=challenge.target_id, parent_id=parent).turn
         assert after.target_rank is None
         assert service.scores([session.session_id]) == scores
     assert service.trace(service.session(session.session_id), after.turn_id).ranks == trace.ranks
@@ -212,7 +212,7 @@ def test_find_a_target(service):
 
 def test_export_is_circled_form_with_a_card(service):
     session = service.start(NAME)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     service.run_turn(session.session_id, "blue", reference_id="r3g3b0", parent_id=one.turn_id)
     session = service.session(session.session_id)
     (record,) = session_to_circled(session)
@@ -228,10 +228,10 @@ def test_a_kept_weight_goes_on_with_the_branch(service):
     method = MethodSettings(soft_filter=SoftFilter(1.0))
     service._pool._language_for = lambda encoder: ReplayingLanguageModel({})
     session = service.start(NAME, method=method)
-    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment(soft_filter=SoftFilter(0.25)))
-    on = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
-    old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    on = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id).turn
+    old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id).turn
     assert on.composition.soft_filter == SoftFilter(0.25) and on.protocol_digest == kept.protocol_digest
     assert old.composition.soft_filter == SoftFilter(1.0) and old.protocol_digest == session.protocol.digest
 
@@ -254,13 +254,13 @@ def test_a_turn_in_which_another_model_stood_in_has_a_digest_of_its_own(tmp_path
                         lambda spec: FakeEncoder())
     service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     session = service.start(NAME, method=MethodSettings())
-    stood_in = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    stood_in = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     model.away = False
-    own = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    own = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     assert own.protocol_digest == session.protocol.digest != stood_in.protocol_digest
     assert stood_in.composition.usage.stand_ins == (BuiltinLanguageModel.name,)
     text_only = service.start(NAME, method=MethodSettings(base="text-only"))
-    assert service.run_turn(text_only.session_id, "red", reference_id="r0g3b0").protocol_digest == (
+    assert service.run_turn(text_only.session_id, "red", reference_id="r0g3b0").turn.protocol_digest == (
         text_only.protocol.digest), "nobody was asked, so nobody stood in"
 
 

@@ -216,7 +216,7 @@ def test_it_is_adjusted_and_kept_without_a_language_model(services, searched, ne
     changed = perform(services, searched, "adjust", {"nearness.weight": "0"})
     assert changed.adjustment.part("nearness") == Nearness(0.0, "away")
     assert present_steps.changes(changed)["what"] == "Near"
-    found = services.search.adjusted(changed.session_id, changed.turn_id, changed.adjustment, 64)
+    found = services.search.adjust(services.search.loaded(changed.session_id, changed.turn_id), changed.adjustment, 64)
     searcher = services.search.searcher(NAME)
     plain = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", MethodSettings("slerp"), k=64)
     assert [hit.image_id for hit in found.hits] == [hit.image_id for hit in plain.hits]
@@ -233,4 +233,4 @@ def test_it_is_adjusted_and_kept_without_a_language_model(services, searched, ne
 def test_only_one_step_of_a_turn_ranks(services, searched):
     filtered = perform(services, searched, "filter", {})
     with pytest.raises(SearchError, match="SoFT and Near both rank"):
-        services.search.adjusted(filtered.session_id, filtered.turn_id, filtered.adjustment, 10)
+        services.search.adjust(services.search.loaded(filtered.session_id, filtered.turn_id), filtered.adjustment, 10)

@@ -104,8 +104,7 @@ def turn_of(services, view):
 
 
 def shown_of(services, view):
-    session = services.search.session(view.session_id)
-    return shown_turn(services.search, session, session.turn(view.turn_id), view)
+    return shown_turn(services.search, services.search.loaded(view.session_id, view.turn_id), view)
 
 
 def ids(turn):
@@ -335,7 +334,7 @@ def test_a_gallery_that_changed_is_said_instead_of_changes(services, monkeypatch
     def changed(*args, **kwargs):
         raise CirqueError("It has changed.")
 
-    monkeypatch.setattr(services.search, "adjusted", changed)
+    monkeypatch.setattr(services.search, "adjust", changed)
     seen = shown_of(services, view)
     assert seen.problem == "It has changed." and seen.shown == seen.stored
 
@@ -343,11 +342,11 @@ def test_a_gallery_that_changed_is_said_instead_of_changes(services, monkeypatch
 def test_a_gallery_indexed_anew_is_said_above_the_results(services):
     view = searched(services)
     screen = Screen(SimpleNamespace(**{**vars(services), "settings": None}))
-    session = services.search.session(view.session_id)
-    assert screen._gallery_changed(session, view.turn_id) == ""
-    before = replace(session, protocol=replace(session.protocol, gallery_digest="0" * 64))
+    loaded = services.search.loaded(view.session_id, view.turn_id)
+    assert screen._gallery_changed(loaded) == ""
+    before = replace(loaded.session, protocol=replace(loaded.session.protocol, gallery_digest="0" * 64))
     services.search._store._sessions[view.session_id] = before
-    said = screen._gallery_changed(before, view.turn_id)
+    said = screen._gallery_changed(replace(loaded, session=before))
     assert "has changed since this session began" in said and "start a new session" in said
 
 

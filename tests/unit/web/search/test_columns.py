@@ -169,7 +169,7 @@ def test_that_something_did_not_work_is_said_without_a_name(services):
 
 def test_marks_and_changes_of_the_turn_go_along(services):
     session = services.search.start(NAME, method=METHODS["soft"].settings)
-    one = services.search.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    one = services.search.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     more = one.hits[3].image_id
     view = UiState(gallery=NAME, reference_id=one.hits[0].image_id, session_id=session.session_id, turn_id=one.turn_id,
                 method=METHODS["soft"].settings, adjustment=Adjustment(soft_filter=SoftFilter(0.5)))

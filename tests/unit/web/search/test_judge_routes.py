@@ -128,7 +128,7 @@ def test_a_method_that_ranks_by_the_metric_is_named(services, page):
 
 def test_recall_only_of_a_target_that_the_person_sees(services):
     session = services.search.start(NAME, method=METHODS["text-only"].settings, target_id="r3g3b0")
-    turn = services.search.run_turn(session.session_id, "green", reference_id="r0g0b0")
+    turn = services.search.run_turn(session.session_id, "green", reference_id="r0g0b0").turn
     view = compared(services, session_id=session.session_id, turn_id=turn.turn_id)
     comparison = services.compare.comparison(view.comparison_id)
     assert comparison.session_id == session.session_id

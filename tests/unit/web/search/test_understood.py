@@ -43,8 +43,7 @@ def drop(services, view, name):
 
 
 def understood(services, view):
-    session = services.search.session(view.session_id)
-    found = shown_turn(services.search, session, session.turn(view.turn_id), view)
+    found = shown_turn(services.search, services.search.loaded(view.session_id, view.turn_id), view)
     guidance = GuidancePresenter(STEPS["guidance"])
     return guidance.panel(found.stored, found.shown, NAME, "v")
 

@@ -46,8 +46,7 @@ def reword(services, view, **texts):
 
 
 def shown(services, view):
-    session = services.search.session(view.session_id)
-    return shown_turn(services.search, session, session.turn(view.turn_id), view).shown
+    return shown_turn(services.search, services.search.loaded(view.session_id, view.turn_id), view).shown
 
 
 @pytest.mark.parametrize("method", ["guided", "cirevl"])
