@@ -1,5 +1,5 @@
 // What every screen with items has: where one is, and the foot with the button that saves.
-import { h, icon, kbd, stay, tellIn } from "../shared/common.js";
+import { closer, dialog, h, icon, kbd, once, stay, tellIn } from "../shared/common.js";
 
 /** @param {{ keys: string[], step(by: number): void, discard(): void }} of ``keys``: of back and forward, as their buttons name them */
 export function createWhere({ keys, step, discard }) {
@@ -49,4 +49,19 @@ export function createFoot({ save, retry, above = null, beside = null }) {
         h("button", { class: "cq-btn small", type: "button", text: now === "signed-out" ? "Sign in" : "Try now", onclick: retry }));
     },
   };
+}
+
+// Guidelines in a sheet at the side. d or Esc closes it.
+/** @param {{ title?: string, class?: string, above?: Child }} of ``above``: between the title and the body @param {Child[]} content of the body */
+export function openSheet({ title = "Guidelines", class: css = "", above = null }, ...content) {
+  const body = h("div", { class: `st-sheetbody ${css}`, tabindex: 0 }, ...content);
+  const sheet = dialog({ class: "cq-sheet", "aria-label": title }, h("header", {}, h("h2", { text: title }), closer()), above, body);
+  sheet.addEventListener("keydown", (event) => {
+    if (event.key !== "d" || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    sheet.close();
+  });
+  once(sheet);
+  body.focus({ preventScroll: true });
+  return sheet;
 }

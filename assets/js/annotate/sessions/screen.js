@@ -1,7 +1,6 @@
 // The screen of a session study: the session as a story, the questions beside it.
 import { h, icon, kbd, say } from "../../shared/common.js";
-import { createFoot, createWhere } from "../parts.js";
-import { openSheet } from "../sheet.js";
+import { createFoot, createWhere, openSheet } from "../parts.js";
 import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
 import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";

@@ -2,7 +2,7 @@
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
 import { copy, h, kbd, tellIn } from "../../shared/common.js";
 import { createChoice } from "../choice.js";
-import { openSheet } from "../sheet.js";
+import { openSheet } from "../parts.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 

@@ -1,8 +1,7 @@
 // The screen of a target study: reference and text, the candidates as a grid, the answer beside them.
 import { h, icon, kbd, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
-import { createFoot, createWhere } from "../parts.js";
-import { openSheet } from "../sheet.js";
+import { createFoot, createWhere, openSheet } from "../parts.js";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
 import { createGrid, frameOf } from "./grid.js";
 import { listen } from "../keys.js";

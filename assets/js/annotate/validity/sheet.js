@@ -1,6 +1,6 @@
 // Definitions and worked examples, in a sheet at the side.
 import { h, kbd } from "../../shared/common.js";
-import { openSheet as open } from "../sheet.js";
+import { openSheet as open } from "../parts.js";
 
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
