@@ -93,6 +93,7 @@ class Kind:
     json: Callable[[Any], Mapping[str, Any]]
     scale: Scale                               # of Krippendorff's alpha
     scale_reason: str                          # a sentence without full stop
+    report_options: frozenset[str]             # of ``cirque report``, besides those of all kinds
     groups: Groups = Groups()
     plan: Callable[[StudyAnswers, ReportRequest, float], tuple[Precision, ...]] | None = None
     zipped: frozenset[str] = frozenset()       # forms of several files, zipped even if there is one
@@ -122,6 +123,7 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, asked.rule, tables=_tables(asked, validity_exports.TABLES)),
         lambda answers, asked: validity_report(answers, asked.selection, asked.options),
         validity_sections, validity_json, "nominal", "Verdicts and flags have no order",
+        frozenset({"dataset", "category", "block", "scale", "width"}),
         Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of),
@@ -131,6 +133,7 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked: preference_report(
             answers, asked.selection, asked.options, rules=asked.rules, scores=asked.scores, ks=asked.ks),
         preference_sections, preference_json, "ordinal", "Ratings from 1 to 5 have an order",
+        frozenset({"dataset", "category", "rule", "k", "scores", "resample", "scale", "width"}),
         Groups(has_block=False),
         lambda answers, asked, width: rate_precision(
             answers, width, asked.options, asked.selection, rules=asked.rules, scores=asked.scores,
@@ -144,6 +147,7 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, tables=_tables(asked, ratings_exports.TABLES)),
         lambda answers, asked: session_report(answers, asked.selection, asked.options, scores=asked.scores),
         session_sections, session_json, "ordinal", "Ratings from 1 to 5 have an order",
+        frozenset({"subset", "source", "block", "scores", "scale", "width"}),
         Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
         read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
@@ -155,6 +159,7 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, tables=_tables(asked, marks_exports.TABLES)),
         lambda answers, asked: target_report(answers, asked.selection, asked.options),
         lambda report, plan: target_sections(report), target_json, "nominal", "Yes and no have no order",
+        frozenset({"dataset", "block", "scale"}),
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, one="query", many="queries"),
 }
