@@ -15,5 +15,5 @@ def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),
         tuple(store.assignments(study.study_id)), tuple(store.judgements(study.study_id)),
-        tuple(store.decisions(study.study_id)) if kind.has_decisions else (),
-        tuple(store.events(study.study_id, kind="check")) if kind.has_checks else (), kind.groups)
+        tuple(store.decisions(study.study_id)) if kind.has_adjudication else (),
+        tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups)

@@ -22,6 +22,7 @@ from annotation.kinds.marks.answers import Targets
 from annotation.kinds.marks.report.as_json import target_json
 from annotation.kinds.marks.report.report import target_report
 from annotation.kinds.marks.report.sections import target_sections
+from annotation.kinds.marks.results import target_results, target_source
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.as_json import preference_json
@@ -36,16 +37,20 @@ from annotation.kinds.ratings.report.as_json import session_json
 from annotation.kinds.ratings.report.judged_files import read_judged
 from annotation.kinds.ratings.report.report import session_precision, session_report
 from annotation.kinds.ratings.report.sections import session_sections
+from annotation.kinds.ratings.results import session_results, session_source
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.exports import study_files as validity_exports
-from annotation.kinds.validity.labels import LabelRule
+from annotation.kinds.validity.exports.results import queue_of, validity_results
+from annotation.kinds.validity.labels import Case, LabelRule
 from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_report
 from annotation.kinds.validity.report.sections import validity_sections
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind
+from annotation.studies.overview import Results
 from annotation.studies.store import StudyStore
+from cir_core.errors import StudyError
 
 Files = tuple[Mapping[str, bytes], tuple[str, ...]]
 """Contents by file name, and notes on omissions."""
@@ -88,16 +93,27 @@ class Kind:
     json: Callable[[Any], Mapping[str, Any]]
     scale: Scale                               # of Krippendorff's alpha
     scale_reason: str                          # a sentence without full stop
+    report_options: frozenset[str]             # of ``cirque report``, besides those of all kinds
     groups: Groups = Groups()
     plan: Callable[[StudyAnswers, ReportRequest, float], tuple[Precision, ...]] | None = None
     zipped: frozenset[str] = frozenset()       # forms of several files, zipped even if there is one
-    has_decisions: bool = False                # of adjudication
-    has_checks: bool = False                   # of attention
+    results: Callable[[StudyStore, Study, LabelRule], Results] | None = None   # None: only a report
+    queue: Callable[[StudyStore, Study], list[Case]] | None = None   # items to adjudicate; None: nothing is
+    source: Callable[[Study], list[list[str]]] | None = None         # origin in words; None: as of most kinds
     has_sets: bool = False                     # result sets, which metrics and methods can score
     read_scores: ReadScores | None = None
     one: str = "item"                          # what people judge, in words
     many: str = "items"
-    has_unsure: bool = False                   # whether people may leave an item to adjudication
+
+    @property
+    def has_adjudication(self) -> bool:
+        """Whether people may leave an item to an adjudicator, whose decisions take precedence."""
+        return self.queue is not None
+
+    @property
+    def has_survey(self) -> bool:
+        """Whether people go through a survey, with forms, checks of attention and an end."""
+        return self.answers.flow is not None
 
 
 KINDS: dict[str, Kind] = {
@@ -107,20 +123,22 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, asked.rule, tables=_tables(asked, validity_exports.TABLES)),
         lambda answers, asked: validity_report(answers, asked.selection, asked.options),
         validity_sections, validity_json, "nominal", "Verdicts and flags have no order",
+        frozenset({"dataset", "category", "block", "scale", "width"}),
         Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
-        zipped=frozenset({"circus", "mbeir"}), has_decisions=True, has_unsure=True),
+        zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of),
     "preference": Kind(
         Preference(),
         lambda store, study, asked: preference_files(store, study, asked.form, everything=asked.everything),
         lambda answers, asked: preference_report(
             answers, asked.selection, asked.options, rules=asked.rules, scores=asked.scores, ks=asked.ks),
         preference_sections, preference_json, "ordinal", "Ratings from 1 to 5 have an order",
+        frozenset({"dataset", "category", "rule", "k", "scores", "resample", "scale", "width"}),
         Groups(has_block=False),
         lambda answers, asked, width: rate_precision(
             answers, width, asked.options, asked.selection, rules=asked.rules, scores=asked.scores,
             metric=f"recall@{(*asked.ks, K)[0]}"),
-        has_checks=True, has_sets=True,
+        has_sets=True,
         read_scores=lambda content, items, where: read_scores(content, items, where=where or "scores.csv"),
         one="question", many="questions"),
     "sessions": Kind(
@@ -129,9 +147,11 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, tables=_tables(asked, ratings_exports.TABLES)),
         lambda answers, asked: session_report(answers, asked.selection, asked.options, scores=asked.scores),
         session_sections, session_json, "ordinal", "Ratings from 1 to 5 have an order",
+        frozenset({"subset", "source", "block", "scores", "scale", "width"}),
         Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
         read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
+        results=lambda store, study, rule: session_results(store, study), source=session_source,
         one="session", many="sessions"),
     "targets": Kind(
         Targets(),
@@ -139,9 +159,19 @@ KINDS: dict[str, Kind] = {
             store, study, asked.form, tables=_tables(asked, marks_exports.TABLES)),
         lambda answers, asked: target_report(answers, asked.selection, asked.options),
         lambda report, plan: target_sections(report), target_json, "nominal", "Yes and no have no order",
-        zipped=frozenset({"soft"}), one="query", many="queries"),
+        frozenset({"dataset", "block", "scale"}),
+        zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
+        source=target_source, one="query", many="queries"),
 }
 """By ``Study.kind``."""
+
+
+def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") -> Results:
+    """Raises ``StudyError`` for a study of a kind without results. ``rule``: as in :class:`Export`."""
+    if (results := KINDS[study.kind].results) is None:
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels, ratings or marks of items. See "
+                         "its methods instead: cirque study quality")
+    return results(store, study, rule)
 
 
 def _tables(asked: Export, all_of_them: Collection[str]) -> Collection[str]:

@@ -22,6 +22,7 @@ from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role
 from annotation.records.people import SignIn as SignIn
 from annotation.records.scores import MetricScores as MetricScores
+from annotation.records.studies import WITH_EVENTS as WITH_EVENTS
 from annotation.records.studies import Admit as Admit
 from annotation.records.studies import AnswerContext as AnswerContext
 from annotation.records.studies import Assignment as Assignment

@@ -13,6 +13,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 StudyKind = Literal["validity", "preference", "sessions", "targets"]
+WITH_EVENTS: frozenset[StudyKind] = frozenset({"preference"})
+"""Kinds whose people have events between the items. Others have none to be read."""
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
 EventKind = Literal["guidelines", "consent", "check", "finish"]

@@ -20,6 +20,17 @@ def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Results:
+    """Counts of a study so far, without intervals. ``tables``: headings, then rows, all of them texts; ``note``: how to
+    read them. ``json``: the same for screens, in plain JSON of the kind."""
+
+    tables: tuple[Sequence[Sequence[str]], ...]
+    note: str
+    json: Mapping[str, Any]
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class SeatProgress:
     seat: int
     annotator: str | None              # None: free seat

@@ -5,208 +5,135 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
+from typer.core import TyperCommand
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import err, open_stores, out
+from cli.evaluate.audit import AuditCommand
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
     from annotation.analysis.records import Options, Selection, StudyAnswers
-    from annotation.kinds.preference.exclusion import Rules
     from annotation.kinds.reports import WholeReport
     from annotation.records import Study
-    from annotation.studies.store import StudyStore
 
-app = typer.Typer(help="Reports of studies: agreement, correlation, preference.", no_args_is_help=True)
+
+class ReportCommand(AuditCommand):
+    """``cirque report STUDY …`` is a command of its own, beside the commands of the group."""
+
+    @property
+    def alone(self) -> TyperCommand:
+        made = typer.Typer(add_completion=False)
+        made.command("report")(report)
+        found = typer.main.get_command(made)
+        assert isinstance(found, TyperCommand)
+        return found
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """``cirque report KIND STUDY``, as in earlier versions, is a report of a study that must be of that kind."""
+        from annotation.records import StudyKind
+
+        if len(args) > 1 and args[0] in get_args(StudyKind):
+            args = ["--of-kind", *args]
+        return super().make_context(info_name, args, parent, **extra)
+
+
+app = typer.Typer(cls=ReportCommand, help="Report of a study: agreement, correlation, preference; scores: of metrics.")
 app.command()(report_scores.scores)
 
-Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-Out = Annotated[Path | None, typer.Option(
-    "--out", "-o", metavar="DIR", help=("Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")]
-Datasets = Annotated[list[str] | None, typer.Option("--dataset", "-d", help="Only items of this data set; repeatable.")]
-Categories = Annotated[list[str] | None, typer.Option(
-    "--category", "-c", help="Only items of this category; repeatable.")]
-People = Annotated[list[str] | None, typer.Option(
-    "--person", "-p", metavar="NAME", help="Only answers of this person; repeatable.")]
-Draws = Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws for intervals; 0: none.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Random seed (default: CIRQUE_SEED).")]
-Scale = Annotated[Literal["nominal", "ordinal"] | None, typer.Option(
-    help="Scale of Krippendorff's alpha; must match the kind of study.")]
-HideNames = Annotated[bool, typer.Option("--hide-names", help="Replace people's names by codes, also in files.")]
-Width = Annotated[float | None, typer.Option(
-    min=0.005, max=1.0, help="Estimate the size needed for a 95 % interval this narrow.")]
-Undefined = Annotated[Literal["null", "one"], typer.Option("--undefined-kappa", help=(
-    "Agreement if all raters used a single category: none, or 1.0 as in CIRCUS's report."))]
-Block = Annotated[bool, typer.Option("--block", help="Only items of the agreement block.")]
 
-
-@app.command("validity")
-def validity(
-    name: Name,
-    as_json: AsJson = False,
-    to: Out = None,
-    force: Force = False,
-    dataset: Datasets = None,
-    category: Categories = None,
-    person: People = None,
-    block: Block = False,
-    draws: Draws = 1000,
-    seed: Seed = None,
-    undefined: Undefined = "null",
-    scale: Scale = None,
-    hide_names: HideNames = False,
-    width: Width = None,
-) -> None:
-    """Agreement of a validity study: valid or not, each flag, and the whole set of flags."""
-    from annotation.analysis.records import Options
-
-    whole = _report(name, "validity", Options(draws, _seed(seed), undefined, "items", hide_names),
-                    _Choice(dataset, category, person, block), scale, width)
-    _give(name, whole, as_json, to, force)
-
-
-@app.command("preference")
-def preference(
-    name: Name,
-    as_json: AsJson = False,
-    to: Out = None,
-    force: Force = False,
-    dataset: Datasets = None,
-    category: Categories = None,
-    person: People = None,
-    rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
-        "Exclude answers, as in cirque study quality; repeatable. none: nothing. Default: the study's own "
-        "rules."))] = None,
-    k: Annotated[list[int] | None, typer.Option("--k", min=1, help=(
-        "Cutoff of recall@k; repeatable (default: 5)."))] = None,
-    scores: Annotated[list[Path] | None, typer.Option(metavar="FILE.csv", help=(
-        "Metrics of a CSV file, for this report only: a column item, a column set, and one of numbers for each metric; "
-        "may be repeated."))] = None,
-    resample: Annotated[Literal["items", "people"], typer.Option(
-        help="Bootstrap unit: questions, or people.")] = "items",
-    draws: Draws = 1000,
-    seed: Seed = None,
-    undefined: Undefined = "null",
-    scale: Scale = None,
-    hide_names: HideNames = False,
-    width: Width = None,
-) -> None:
-    """Ratings and preferences of a preference study, and how far metrics follow them."""
-    from annotation.analysis.records import Options
-    from annotation.kinds.preference.exclusion import parse_rules
-
-    whole = _report(name, "preference", Options(draws, _seed(seed), undefined, resample, hide_names),
-                    _Choice(dataset, category, person), scale, width, rules=None if rule is None else parse_rules(rule),
-                    ks=tuple(dict.fromkeys(k or (5,))), files=scores or ())
-    _give(name, whole, as_json, to, force)
-
-
-@app.command("sessions")
-def sessions(
-    name: Name,
-    as_json: AsJson = False,
-    to: Out = None,
-    force: Force = False,
+def report(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
+    of_kind: Annotated[str | None, typer.Option(hidden=True)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help=(
+        "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")] = False,
+    dataset: Annotated[list[str] | None, typer.Option(
+        "--dataset", "-d", help="Only items of this data set; repeatable.")] = None,
+    category: Annotated[list[str] | None, typer.Option(
+        "--category", "-c", help="Only items of this category; repeatable.")] = None,
     source: Annotated[list[str] | None, typer.Option(help="Only sessions of this source; repeatable.")] = None,
     subset: Annotated[list[str] | None, typer.Option(help="Only sessions of this subset; repeatable.")] = None,
-    person: People = None,
-    block: Block = False,
-    scores: Annotated[list[Path] | None, typer.Option(metavar="judged.json", help=(
-        "A language model's scores, for this report only: the file that cirque construct judge wrote; may be "
-        "repeated."))] = None,
-    draws: Draws = 1000,
-    seed: Seed = None,
-    undefined: Undefined = "null",
-    scale: Scale = None,
-    hide_names: HideNames = False,
-    width: Width = None,
+    person: Annotated[list[str] | None, typer.Option(
+        "--person", "-p", metavar="NAME", help="Only answers of this person; repeatable.")] = None,
+    block: Annotated[bool, typer.Option("--block", help="Only items of the agreement block.")] = False,
+    rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
+        "Preferences: exclude answers, as in cirque study quality; repeatable. none: nothing. Default: the study's own "
+        "rules."))] = None,
+    k: Annotated[list[int] | None, typer.Option("--k", min=1, help=(
+        "Preferences: cutoff of recall@k; repeatable (default: 5)."))] = None,
+    scores: Annotated[list[Path] | None, typer.Option(metavar="FILE", help=(
+        "For this report only, repeatable: metrics of sets in a CSV file, with a column item, a column set and one of "
+        "numbers for each metric; of sessions the judged.json that cirque construct judge wrote."))] = None,
+    resample: Annotated[Literal["items", "people"] | None, typer.Option(
+        help="Preferences: bootstrap unit, questions (default) or people.")] = None,
+    draws: Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws for intervals; 0: none.")] = 1000,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed (default: CIRQUE_SEED).")] = None,
+    undefined: Annotated[Literal["null", "one"], typer.Option("--undefined-kappa", help=(
+        "Agreement if all raters used a single category: none, or 1.0 as in CIRCUS's report."))] = "null",
+    scale: Annotated[Literal["nominal", "ordinal"] | None, typer.Option(
+        help="Scale of Krippendorff's alpha; must match the kind of study.")] = None,
+    hide_names: Annotated[bool, typer.Option(
+        "--hide-names", help="Replace people's names by codes, also in files.")] = False,
+    width: Annotated[float | None, typer.Option(
+        min=0.005, max=1.0, help="Estimate the size needed for a 95 % interval this narrow.")] = None,
 ) -> None:
-    """Ratings of sessions: agreement of people with each other and with language models, and means by source."""
+    """Report of a study, by its kind: agreement in verdicts, ratings or marks; preferences, and how far metrics follow
+    them. cirque report scores: scores of metrics and language models."""
     from annotation.analysis.records import Options
-
-    whole = _report(name, "sessions", Options(draws, _seed(seed), undefined, "items", hide_names),
-                    _Choice(subset, source, person, block), scale, width, files=scores or ())
-    _give(name, whole, as_json, to, force)
-
-
-@app.command("targets")
-def targets(
-    name: Name,
-    as_json: AsJson = False,
-    to: Out = None,
-    force: Force = False,
-    dataset: Datasets = None,
-    person: People = None,
-    block: Block = False,
-    draws: Draws = 1000,
-    seed: Seed = None,
-    undefined: Undefined = "null",
-    hide_names: HideNames = False,
-) -> None:
-    """Marks of a target study: agreement of people, and the threshold on the confidence that agrees best with them."""
-    from annotation.analysis.records import Options
-
-    whole = _report(name, "targets", Options(draws, _seed(seed), undefined, "items", hide_names),
-                    _Choice(dataset, None, person, block), None, None)
-    _give(name, whole, as_json, to, force)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """The selection of answers, as given on the command line."""
-
-    datasets: Sequence[str] | None
-    categories: Sequence[str] | None
-    people: Sequence[str] | None
-    block: bool = False
-
-
-def _report(
-    name: str, kind: str, options: Options, choice: _Choice, scale: str | None, width: float | None, *,
-    rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
-) -> WholeReport:
-    from annotation.kinds.reports import compose
-    from annotation.records.scores import SCORED
-
-    if width is not None and not options.draws:
-        raise StudyError("--width simulates and needs --draws above 0.")
-    with _study(name, kind, scale) as (store, study, answers):
-        selection = _selection(answers, choice, options)
-        scores = report_scores.metrics(store, study, answers.items, files) if kind in SCORED else ()
-    with _working("Computing"):
-        return compose(answers, selection, options, rules=rules, scores=scores, ks=ks, width=width)
-
-
-@contextmanager
-def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore, Study, StudyAnswers]]:
-    """The study with its answers. Raises ``StudyError`` for another kind of study or a scale that does not fit."""
     from annotation.kinds.loading import load_answers
-    from annotation.kinds.reports import check_scale
+    from annotation.kinds.preference.exclusion import parse_rules
+    from annotation.kinds.reports import check_scale, compose
+    from annotation.kinds.table import KINDS
 
+    if width is not None and not draws:
+        raise StudyError("--width simulates and needs --draws above 0.")
+    options = Options(draws, get_settings().seed if seed is None else seed, undefined, resample or "items", hide_names)
+    rules = None if rule is None else parse_rules(rule)
     with open_stores() as stores:
         study = stores.studies.study(name)
-        if study.kind != kind:
-            raise StudyError(f"{study.name} is a {study.kind} study. Its report: cirque report {study.kind} "
+        if of_kind is not None and KINDS[of_kind] is not KINDS[study.kind]:
+            raise StudyError(f"{study.name} is a {study.kind} study. Its report: cirque report "
                              f"{json.dumps(study.name, ensure_ascii=False)}")
+        _check_options(study, dataset=dataset, category=category, source=source, subset=subset, block=block, rule=rule,
+                       k=k, scores=scores, resample=resample, scale=scale, width=width)
         if scale is not None:
-            check_scale(kind, scale)
-        yield stores.studies, study, load_answers(stores.studies, study)
+            check_scale(study.kind, scale)
+        answers = load_answers(stores.studies, study)
+        selection = _selection(answers, dataset or subset, category or source, person, block, options)
+        kept = (report_scores.metrics(stores.studies, study, answers.items, scores or ())
+                if KINDS[study.kind].read_scores else ())
+    with _working("Computing"):
+        whole = compose(answers, selection, options, rules=rules, scores=kept, ks=tuple(dict.fromkeys(k or (5,))),
+                        width=width)
+    _give(study.name, whole, as_json, to, force)
 
 
-def _selection(answers: StudyAnswers, choice: _Choice, options: Options) -> Selection:
+def _check_options(study: Study, **given: object) -> None:
+    """Raises ``StudyError`` for an option that the report of such a study does not have."""
+    from annotation.kinds.table import KINDS
+
+    own = KINDS[study.kind].report_options
+    for name, value in given.items():
+        if value and name not in own:
+            raise StudyError(f"{study.name} is a {study.kind} study: its report has no --{name}. Leave it out; what it "
+                             f"has are {', '.join(f'--{one}' for one in given if one in own)}.")
+
+
+def _selection(
+    answers: StudyAnswers, datasets: Sequence[str] | None, categories: Sequence[str] | None,
+    people: Sequence[str] | None, block: bool, options: Options,
+) -> Selection:
     from annotation.analysis.records import Selection
 
-    return Selection(_once(choice.datasets), _once(choice.categories),
-                     _seats(answers, choice.people or (), hide=options.hide_names), choice.block)
+    return Selection(_once(datasets), _once(categories), _seats(answers, people or (), hide=options.hide_names), block)
 
 
 def _once(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -228,10 +155,6 @@ def _seats(answers: StudyAnswers, people: Sequence[str], *, hide: bool) -> tuple
             raise StudyError(f"Nobody called {person} is in {answers.study.name}. " + (
                 f"In it are {there}." if there else "Nobody has joined it yet."))
     return tuple(sorted({known[name_key(person)] for person in people}))
-
-
-def _seed(seed: int | None) -> int:
-    return get_settings().seed if seed is None else seed
 
 
 @contextmanager

@@ -150,6 +150,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     from datetime import UTC, datetime
 
     from annotation.kinds.preference.survey.overview import survey_overview
+    from annotation.kinds.table import KINDS
     from annotation.studies.overview import seat_progress, study_json
     from cli.tables.study_tables import print_study
 
@@ -160,7 +161,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
         assignments = store.assignments(study.study_id)
         people = seat_progress(study, store.seats(study.study_id), assignments, store.judgements(study.study_id),
                                datetime.now(UTC), store.events(study.study_id, kind="finish"))
-    survey = survey_overview(study, assignments) if study.kind == "preference" else None
+    survey = survey_overview(study, assignments) if KINDS[study.kind].has_survey else None
     if as_json:
         rows = [{**asdict(one), "total": one.total, "joined_at": one.joined_at and one.joined_at.isoformat(),
                  "seen_at": one.seen_at and one.seen_at.isoformat(),

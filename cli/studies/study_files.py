@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cir_core.errors import SettingsError, StudyError
+from cir_core.errors import SettingsError
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes
 
@@ -103,33 +103,14 @@ def results(
 ) -> None:
     """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
     study the mean ratings by source, of a target study the images that people say yes to."""
-    from annotation.kinds.marks.results import target_rows, threshold_of
-    from annotation.kinds.ratings.questions import questions_of
-    from annotation.kinds.ratings.results import rating_rows
-    from annotation.kinds.table import KINDS, Export
-    from annotation.kinds.validity.labels import final_labels
-    from annotation.kinds.validity.rubric import load_rubric
-    from annotation.kinds.validity.subset import count_subset
-    from cli.tables.study_tables import print_ratings, print_results, print_targets
+    from annotation.kinds.table import KINDS, Export, results_of
+    from cli.tables.study_tables import print_results
 
     with open_stores() as stores:
-        store = stores.studies
-        study = store.study(name)
-        if study.kind == "preference":
-            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity, session and "
-                             "target studies; how people answered is there: cirque study quality")
+        study = stores.studies.study(name)
+        found = results_of(stores.studies, study, rule)
         if as_json:
-            files, _ = KINDS[study.kind].files(store, study, Export("results", rule=rule))
+            files, _ = KINDS[study.kind].files(stores.studies, study, Export("results", rule=rule))
             typer.echo(files["results.json"].decode(), nl=False)
-        elif study.kind == "sessions":
-            print_ratings(questions_of(study.protocol), rating_rows(
-                study, store.items(study.study_id), store.judgements(study.study_id)))
-        elif study.kind == "targets":
-            print_targets(target_rows(study, store.items(study.study_id), store.judgements(study.study_id)),
-                          threshold_of(study))
         else:
-            items = store.items(study.study_id)
-            rubric = load_rubric(study.protocol)
-            labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule,
-                                  rubric=rubric)
-            print_results(count_subset(items, labels, rubric=rubric), rubric, rule)
+            print_results(found)

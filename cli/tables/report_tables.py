@@ -42,8 +42,11 @@ def print_report(whole: WholeReport) -> None:
 
 def print_scores(study: Study, scores: Sequence[MetricScores], most: int) -> None:
     """Print the scores stored with a study in which ``most`` sets or questions can have one."""
-    sessions = study.kind == "sessions"
-    if not scores and sessions:
+    from annotation.kinds.table import KINDS
+    from annotation.records.scores import SCORED
+
+    has_sets = KINDS[study.kind].has_sets
+    if not scores and not has_sets:
         out.print(f"{study.name} has no stored scores of language models.\n"
                   "  cirque construct judge writes them, cirque report scores STUDY --add judged.json adds them",
                   soft_wrap=True)
@@ -53,7 +56,7 @@ def print_scores(study: Study, scores: Sequence[MetricScores], most: int) -> Non
                   "  From a file: cirque report scores STUDY --add FILE.csv\n"
                   "  By a method: cirque report scores STUDY --method slerp --gallery GALLERY", soft_wrap=True)
         return
-    table = Table("scores", "questions" if sessions else "sets", "what", box=None)
+    table = Table("scores", f"{SCORED[study.kind].what}s", "what", box=None)
     table.columns[1].justify, table.columns[1].no_wrap = "right", True
     for one in scores:
         table.add_row(one.name, f"{len(one.scores):,} of {most:,}", " ".join((one.description, *one.notes)))

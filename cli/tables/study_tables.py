@@ -12,18 +12,10 @@ from cir_core.support.texts import counted
 from cli.console import out
 
 if TYPE_CHECKING:
-    from annotation.kinds.marks.results import TargetRow
     from annotation.kinds.preference.survey.overview import SurveyOverview
-    from annotation.kinds.ratings.questions import Question
-    from annotation.kinds.ratings.results import RatingRow
-    from annotation.kinds.validity.rubric import Rubric
-    from annotation.kinds.validity.subset import Subset
     from annotation.records import Study
-    from annotation.studies.overview import SeatProgress
+    from annotation.studies.overview import Results, SeatProgress
     from annotation.studies.planner import Forecast
-
-
-_SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "low redund."}   # titles of questions
 
 
 def print_plan(plan: Forecast) -> None:
@@ -75,7 +67,7 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
     for study, counts in rows:
         table.add_row(study.name, f"{counts['items']:,}", f"{counts['people']:,}",
                       f"{counts['done']:,} of {counts['assignments']:,}",
-                      f"{counts['unsure']:,}" if KINDS[study.kind].has_unsure else "", _state(study),
+                      f"{counts['unsure']:,}" if KINDS[study.kind].has_adjudication else "", _state(study),
                       f"{study.created_at:%Y-%m-%d %H:%M}")
     out.print(table if table.row_count else
               "No study yet. Create one.\n"
@@ -100,7 +92,7 @@ def print_study(
     block = counted(plan.agreement_items, kind.one, kind.many)
     out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
               else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
-    table = Table("seat", "person", "done", *(("unsure",) if kind.has_unsure else ()), "median", "last seen", "",
+    table = Table("seat", "person", "done", *(("unsure",) if kind.has_adjudication else ()), "median", "last seen", "",
                   *(("finished, code",) if survey is not None else ()), box=None)
     for column in table.columns:
         if column.header in ("seat", "done", "unsure", "median"):
@@ -108,7 +100,7 @@ def print_study(
     for one in people:
         table.add_row(
             str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
-            *((f"{one.unsure:,}",) if kind.has_unsure else ()),
+            *((f"{one.unsure:,}",) if kind.has_adjudication else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
             f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "inactive" if one.away else "",
             *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))
@@ -124,53 +116,12 @@ def _laid_out(survey: SurveyOverview) -> str:
     return f"{shared}, up to {counted(survey.per_person, 'question')} per person {forms}, {check}"
 
 
-def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
-    """Print CIRCUS's Table 2, the progress of each data set, and counts of categories and reasons."""
-    total = subset.total
-    rows = (*subset.rows, *((total,) if len(subset.rows) != 1 else ()))
-    parts = [("required", "validated_solved", "audited_required"),
-             ("unresolved", "validated_unsolved", "audited_unresolved"),
-             *([("other", "validated_other", "audited_other")] if total.audited_other else []),
-             ("all", "validated", "audited")]
-    out.print("Valid of audited queries")
-    print_rows(("data set", *(name for name, _, _ in parts)), (
-        (row.dataset, *(f"{getattr(row, valid):,} of {getattr(row, audited):,}" for _, valid, audited in parts))
-        for row in rows))
-    if any(row.unlabelled or row.undecided or row.adjudicated for row in rows):
-        print_rows(("data set", "not judged", "undecided", "adjudicated"), (
-            (row.dataset, *(f"{count:,}" for count in (row.unlabelled, row.undecided, row.adjudicated)))
-            for row in rows))
-    given = {code: count for code, count in total.primary.items() if count}
-    if given:
-        print_rows(("category", "items"), ((code, f"{count:,}") for code, count in given.items()))
-    reasons = [(f"{reason.code} {reason.name}", total.reasons[reason.code])
-               for flag in rubric.flags for reason in flag.reasons]
-    reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
-    if any(count for _, count in reasons):
-        print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
-    out.print(f"Rule: {rule}. An adjudicator's decision takes precedence.", soft_wrap=True)
-
-
-def print_ratings(questions: Sequence[Question], rows: Sequence[RatingRow]) -> None:
-    """Print the mean ratings of a session study by source and subset."""
-    print_rows(("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), (
-        (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
-         *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows))
-    out.print("Means from 1 to 5, every session counting the same. New: little repetition.")
-
-
-def print_targets(rows: Sequence[TargetRow], threshold: float) -> None:
-    """Print the counts of a target study by data set."""
-    def part(count: int, of: int) -> str:
-        return f"{count:,} of {of:,}"
-
-    print_rows(("data set", "marked", "answers", "yes", "no", "undecided", "confirmed", "missed", "original"), (
-        (row.dataset or "all", part(row.marked, row.queries), f"{row.answers:,}", f"{row.yes:,}", f"{row.no:,}",
-         f"{row.undecided:,}", part(row.confirmed, row.by_model), f"{row.missed:,}",
-         part(row.original_yes, row.original)) for row in rows))
-    out.print(f"Images by the majority of yes and no. Confirmed: of the images with a confidence of {threshold:g} or "
-              "more those with a yes; missed: a yes, and a lower confidence or none; original: the data set's own "
-              "targets with a yes.", soft_wrap=True)
+def print_results(results: Results) -> None:
+    if results.title:
+        out.print(results.title)
+    for heads, *rows in results.tables:
+        print_rows(heads, rows)
+    out.print(results.note, soft_wrap=True)
 
 
 def print_pairs(name: str, figure: str, rows: Iterable[tuple[str, str]]) -> None:

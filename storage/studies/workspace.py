@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from annotation.records import Draft, Item, Judgement, StudyImage, Workspace, name_key
+from annotation.records import WITH_EVENTS, Draft, Item, Judgement, StudyImage, Workspace, name_key
 from storage.mapping import tables
 from storage.mapping.records import record_from
 from storage.mapping.study_rows import study_from
@@ -21,7 +21,6 @@ _LATEST = 20  # answers from which a person's pace is estimated
 _TOKEN_LENGTH = 64  # of the column; longer texts cannot be tokens
 _study, _seat, _assigned, _item = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
 _judged, _draft, _image = tables.judgements.c, tables.drafts.c, tables.study_images.c
-_WITH_EVENTS = frozenset({"preference"})
 _STATES = ("open", "done", "unsure", "handed_on")
 
 _STUDY_AND_SEAT = select(
@@ -93,7 +92,7 @@ def read_workspace(
         draft=None if draft is None else record_from(Draft, draft), ahead=later,
         images=_images_of(connection, study_id, (item, *later) if item else later),
         seconds=tuple(connection.execute(_SECONDS, seat).scalars()), extra={} if row is None else row.extra or {},
-        events=own_events(connection, seat) if study.kind in _WITH_EVENTS else (),
+        events=own_events(connection, seat) if study.kind in WITH_EVENTS else (),
     ), mine
 
 

@@ -120,7 +120,7 @@ def test_the_json_of_a_validity_study_has_the_fixed_keys(validity):
 
 
 def test_undefined_kappas_as_the_option_says(validity):
-    keys = ("validity", "Well formed?", "--json", "--draws", 0)
+    keys = ("Well formed?", "--json", "--draws", 0)
     image = json.loads(run(*keys))["flags"]["INVALID_IMAGE_QUERY"]["pairwise_cohen"]
     assert (image["count"], image["undefined"], image["mean"]) == (0, 3, None) and image["reason"]
     image = json.loads(run(*keys, "--undefined-kappa", "one"))["flags"]["INVALID_IMAGE_QUERY"]["pairwise_cohen"]
@@ -128,7 +128,7 @@ def test_undefined_kappas_as_the_option_says(validity):
 
 
 def test_a_selection_of_people_by_name_or_code(validity):
-    keys = ("validity", "Well formed?", "--json", "--draws", 0)
+    keys = ("Well formed?", "--json", "--draws", 0)
     seats = {one["name"]: one["seat"] for one in json.loads(run(*keys))["raters"]}
     by_name = json.loads(run(*keys, "-p", "ann ", "--person", "ÇAĞLA"))
     assert [one["name"] for one in by_name["raters"]] == ["Ann", "Çağla"] and by_name["n_items"] == 2
@@ -142,7 +142,7 @@ def test_a_selection_of_people_by_name_or_code(validity):
 
 
 def test_hidden_names_are_nowhere(validity, tmp_path):
-    shown = run("validity", "Well formed?", "--hide-names", "--draws", 20, "--out", tmp_path / "made")
+    shown = run("Well formed?", "--hide-names", "--draws", 20, "--out", tmp_path / "made")
     written = [path.read_bytes().decode() for path in sorted((tmp_path / "made").rglob("*")) if path.is_file()]
     assert "P01" in shown and len(written) > 10
     for text in (shown, *written):
@@ -151,7 +151,7 @@ def test_hidden_names_are_nowhere(validity, tmp_path):
 
 
 def test_the_terminal_shows_headlines_and_tables(validity):
-    shown = run("validity", "Well formed?", "--draws", 20)
+    shown = run("Well formed?", "--draws", 20)
     assert shown.startswith("Well formed?: 10 of 12 answers\n")
     assert "Pairwise Cohen’s κ" in shown and "Çağla" in shown and "0.500" in shown
     assert max(map(len, shown.splitlines())) > 100   # wider than the terminal rather than cut
@@ -159,17 +159,32 @@ def test_the_terminal_shows_headlines_and_tables(validity):
 
 
 def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
-    refused(StudyError, 'is a preference study. Its report: cirque report preference "Shops"', "validity", "shops")
-    refused(StudyError, r'cirque report validity "Well formed\?"', "preference", "Well formed?")
-    refused(StudyError, "alpha of a validity study is nominal", "validity", "Well formed?", "--scale", "ordinal")
-    refused(StudyError, "alpha of a preference study is ordinal", "preference", "shops", "--scale", "nominal")
-    run("validity", "Well formed?", "--scale", "nominal", "--draws", 0)
-    refused(UnknownStudy, "No study 'nothing'", "validity", "nothing")
-    refused(StudyError, "needs --draws above 0", "validity", "Well formed?", "--width", 0.1, "--draws", 0)
+    # With the kind first, as in earlier versions.
+    refused(StudyError, 'is a preference study. Its report: cirque report "Shops"', "validity", "shops")
+    refused(StudyError, r'cirque report "Well formed\?"', "preference", "Well formed?")
+    assert run("validity", "--json", "Well formed?", "--draws", 0) == run("Well formed?", "--json", "--draws", 0)
+    refused(StudyError, "alpha of a validity study is nominal", "Well formed?", "--scale", "ordinal")
+    refused(StudyError, "alpha of a preference study is ordinal", "shops", "--scale", "nominal")
+    run("Well formed?", "--scale", "nominal", "--draws", 0)
+    refused(UnknownStudy, "No study 'nothing'", "nothing")
+    refused(StudyError, "needs --draws above 0", "Well formed?", "--width", 0.1, "--draws", 0)
+
+
+def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):
+    has = {"Well formed?": "--dataset, --category, --block, --scale, --width",
+           "Shops": "--dataset, --category, --rule, --k, --scores, --resample, --scale, --width",
+           "Stories": "--source, --subset, --block, --scores, --scale, --width"}
+    options = {"--dataset": "sample", "--category": "x", "--source": "x", "--subset": "x", "--block": None,
+               "--rule": "none", "--k": 1, "--scores": "gone.csv", "--resample": "items"}
+    for name, own in has.items():
+        for option, value in options.items():
+            if option not in own.split(", "):
+                refused(StudyError, f"study: its report has no {option}. Leave it out; what it has are {own}", name,
+                        option, *(() if value is None else (value,)))
 
 
 def test_a_plan_is_part_of_report_and_json(validity):
-    keys = ("validity", "Well formed?", "--width", 0.5, "--draws", 50)
+    keys = ("Well formed?", "--width", 0.5, "--draws", 50)
     assert "PRECISION" in run(*keys)
     plan = json.loads(run(*keys, "--json"))["plan"]
     assert {one["more_of"] for one in plan} == {"items", "answers per item"} and all(one["assumption"] for one in plan)
@@ -177,15 +192,15 @@ def test_a_plan_is_part_of_report_and_json(validity):
 
 def test_what_is_printed_as_json_is_what_is_written(validity, preference, tmp_path):
     for kind, name in (("validity", "Well formed?"), ("preference", "shops")):
-        printed = run(kind, name, "--json", "--draws", 30, "--width", 0.4, "--out", tmp_path / kind)
+        printed = run(name, "--json", "--draws", 30, "--width", 0.4, "--out", tmp_path / kind)
         assert (tmp_path / kind / "report.json").read_text("utf-8") == printed
         assert json.loads(printed)["plan"]
-    assert json.loads(run("validity", "Well formed?", "--json", "--draws", 0))["plan"] == []
+    assert json.loads(run("Well formed?", "--json", "--draws", 0))["plan"] == []
 
 
 def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path):
     made = tmp_path / "reports" / "first"
-    keys = ("validity", "Well formed?", "--draws", 20, "--out", made)
+    keys = ("Well formed?", "--draws", 20, "--out", made)
     assert run(*keys).endswith(f"Wrote the report to {made}\n")
     names = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     assert {"report.md", "report.html", "report.json"} <= names and any(name.startswith("tables/") for name in names)
@@ -201,7 +216,7 @@ def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path)
 
 
 def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
-    keys = ("validity", "Well formed?", "--draws", 20, "--out")
+    keys = ("Well formed?", "--draws", 20, "--out")
     run(*keys, tmp_path / "folder")
     archive = tmp_path / "new" / "report.ZIP"
     assert run(*keys, archive).endswith(f"Wrote the report to {archive}\n")
@@ -216,10 +231,10 @@ def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
 
 
 def test_a_selection_and_few_draws_are_said_in_the_terminal(validity):
-    shown = run("validity", "Well formed?", "--draws", 20, "-p", "Ann", "-p", "Bob")
+    shown = run("Well formed?", "--draws", 20, "-p", "Ann", "-p", "Bob")
     assert shown.splitlines()[1] == "Selected: people Ann, Bob (8 of 10 answers)"
     assert "use 20 draws, too few" in shown
-    shown = run("validity", "Well formed?", "--draws", 0)
+    shown = run("Well formed?", "--draws", 0)
     assert "Selected:" not in shown and "too few for reliable bounds" not in shown
 
 
@@ -247,7 +262,7 @@ def test_the_json_of_a_preference_study_has_the_fixed_keys(preference, stores, t
     """A column that follows the ratings: rho is 1. Its two scores are equal where n % 5 is 2, two of twelve questions,
     so the symmetric rate is over the other ten, and all of these follow it."""
     file = scores_file(stores, preference, tmp_path, mine=liking)
-    found = json.loads(run("preference", "shops", "--json", "--draws", 50, "--scores", file, "--k", 1, "--k", 5))
+    found = json.loads(run("shops", "--json", "--draws", 50, "--scores", file, "--k", 1, "--k", 5))
     assert (found["n_people"], found["n_questions"], found["n_valid"]) == (2, 12, 12)
     assert set(found["ratings"]) == set("12345") and sum(found["ratings"].values()) == 24
     assert set(found["metrics"]) == {"recall@1", "recall@5", "mine"}
@@ -263,11 +278,11 @@ def test_the_json_of_a_preference_study_has_the_fixed_keys(preference, stores, t
 
 
 def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
-    shown = run("preference", "shops", "--draws", 50, "--rule", "none", "--resample", "people", "--width", 0.2,
+    shown = run("shops", "--draws", 50, "--rule", "none", "--resample", "people", "--width", 0.2,
                 "--out", tmp_path / "made")
     assert shown.startswith("Shops: 12 of 12 answers\n") and "recall@5" in shown and "PRECISION" in shown
     assert (tmp_path / "made" / "report.html").stat().st_size > 1000
-    refused(StudyError, "rule", "preference", "shops", "--rule", "nonsense")
+    refused(StudyError, "rule", "shops", "--rule", "nonsense")
 
 
 def test_scores_are_added_listed_and_removed(preference, stores, tmp_path):
@@ -278,11 +293,11 @@ def test_scores_are_added_listed_and_removed(preference, stores, tmp_path):
         ("mine", 24, 24), ("other", 24, 24)]
     listed = run("scores", "shops")
     assert "24 of 24" in listed and "Column mine of scores.csv." in " ".join(listed.split())
-    found = json.loads(run("preference", "shops", "--json", "--draws", 0))
+    found = json.loads(run("shops", "--json", "--draws", 0))
     assert set(found["metrics"]) == {"recall@5", "mine", "other"}
     # A file for one report stands in for what is kept under the same name.
     worse = scores_file(stores, preference, tmp_path, "worse.csv", MINE=lambda *of: -liking(*of))
-    found = json.loads(run("preference", "shops", "--json", "--draws", 0, "--scores", worse))
+    found = json.loads(run("shops", "--json", "--draws", 0, "--scores", worse))
     assert found["metrics"]["MINE"]["spearman"]["rho"] == pytest.approx(-1.0) and "mine" not in found["metrics"]
     assert "Removed other" in run("scores", "shops", "--remove", "other")
     assert [one["name"] for one in json.loads(run("scores", "shops", "--json"))] == ["mine"]
@@ -301,7 +316,7 @@ def test_scores_by_a_method(preference, stores, home, tmp_path):
     [kept] = stores.studies.scores(preference.study_id)
     assert "in the gallery pictures of 24 images with the encoder atelier" in kept.description
     assert len(set(kept.scores.values())) > 12 and all(-1 <= value <= 1 for value in kept.scores.values())
-    found = json.loads(run("preference", "shops", "--json", "--draws", 0))
+    found = json.loads(run("shops", "--json", "--draws", 0))
     assert found["metrics"]["cosine"]["spearman"]["n"] == 24
     refused(GalleryError, "nowhere", "scores", "shops", "--method", "slerp", "--gallery", "nowhere")
     refused(MethodError, "nothing", "scores", "shops", "--method", "nothing", "--gallery", "pictures")
@@ -310,7 +325,7 @@ def test_scores_by_a_method(preference, stores, home, tmp_path):
     assert "Stored CIRQRS with Shops: 24 sets of 24." in said
     [of_model] = [one for one in stores.studies.scores(preference.study_id) if one.name == "CIRQRS"]
     assert learned.revision in of_model.description and all(-1 < value < 1 for value in of_model.scores.values())
-    metrics = json.loads(run("preference", "shops", "--json", "--draws", 0))["metrics"]
+    metrics = json.loads(run("shops", "--json", "--draws", 0))["metrics"]
     assert metrics["CIRQRS"]["spearman"]["n"] == 24 and metrics["CIRQRS"]["preference_rate_ge"]["n"] > 0
     asked = ("scores", "shops", "--gallery", "pictures")
     refused(RelevanceUnavailable, "cirque relevance train", *asked, "--metric", "cirqrs", "--relevance", tmp_path / "x")
@@ -330,7 +345,7 @@ def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tm
             "a\u202eb")
     refused(StudyError, "Two of the files have scores called Mine", "scores", "shops", "--add", file, "--add", again)
     refused(DatasetError, "cannot be read", "scores", "shops", "--add", tmp_path / "gone.csv")
-    refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")
+    refused(DatasetError, "gone.csv cannot be read", "shops", "--scores", tmp_path / "gone.csv")
     refused(StudyError, "has no sets that a metric could score", "scores", "Well formed?", "--add", file)
     assert stores.studies.scores(preference.study_id) == ()
 
@@ -350,21 +365,21 @@ def test_a_session_study_beside_a_language_model(sessions, tmp_path):
     _study, items = sessions
     file = tmp_path / "judged.json"
     file.write_text(json.dumps(judged_file(items, dict(enumerate([2, 3, 4, 5, 5, 5])), "gpt-x")))
-    plain = json.loads(run("sessions", "stories", "--json", "--draws", 50))
+    plain = json.loads(run("stories", "--json", "--draws", 50))
     overall = plain["questions"]["overall"]
     # of each session the mean, (1 + 2 + 3 + 4 + 5 + 4) / 6; apart: only the last, by 2
     assert overall["mean"]["value"] == pytest.approx(19 / 6) and overall["apart"]["value"] == pytest.approx(2 / 6)
     assert plain["models"] == {} and plain["n_people"] == 2
-    once = json.loads(run("sessions", "stories", "--json", "--draws", 0, "--scores", file))
+    once = json.loads(run("stories", "--json", "--draws", 0, "--scores", file))
     assert once["models"]["gpt-x"]["questions"]["overall"]["difference"]["value"] == pytest.approx(5 / 6)
     assert "Stored gpt-x with Stories: 30 questions of 30." in run("scores", "stories", "--add", file)
-    shown = run("sessions", "stories", "--draws", 20, "--out", tmp_path / "made")
+    shown = run("stories", "--draws", 20, "--out", tmp_path / "made")
     assert "GPT-X AND PEOPLE" in shown and (tmp_path / "made" / "tables" / "model-1.csv").exists()
-    assert json.loads(run("sessions", "stories", "--json", "--draws", 0, "--source", "own"))["n_sessions"] == 3
+    assert json.loads(run("stories", "--json", "--draws", 0, "--source", "own"))["n_sessions"] == 3
     assert "30 of 30" in run("scores", "stories")
-    refused(StudyError, "of the subset “nothing”", "sessions", "stories", "--subset", "nothing")
+    refused(StudyError, "of the subset “nothing”", "stories", "--subset", "nothing")
     refused(StudyError, "no sets that a method could score", "scores", "stories", "--method", "slerp", "--gallery", "x")
-    refused(StudyError, "alpha of a sessions study is ordinal", "sessions", "stories", "--scale", "nominal")
+    refused(StudyError, "alpha of a sessions study is ordinal", "stories", "--scale", "nominal")
     file.write_text("{}")
     refused(DatasetError, "judged.json holds no scores of sessions", "scores", "stories", "--add", file)
     assert "Removed gpt-x" in run("scores", "stories", "--remove", "gpt-x")

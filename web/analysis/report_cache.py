@@ -16,6 +16,7 @@ from annotation.analysis.records import MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
 from annotation.kinds.loading import load_answers
 from annotation.kinds.reports import compose
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.disputes import disputed
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study, StudyImage, name_key, same_person
@@ -115,9 +116,9 @@ class ReportCache:
     ) -> tuple[StudySnapshot, tuple[Disputed, ...]]:
         """Disputed items of the study. Raises ``StudyError``, also for kinds of study without disputes."""
         looked = self.looked(name)
-        if looked.study.kind != "validity":
-            raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Only verdicts of validity studies "
-                             "are disputed.")
+        if not KINDS[looked.study.kind].has_adjudication:
+            raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Only answers that are "
+                             "adjudicated are disputed.")
         options = asked.options
         of = (looked.study.study_id, looked.stamp, asked.selection, options.hide_names, a, b, key)
         found = self._disputed.get(of, lambda: tuple(disputed(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.adjudication import Adjudication, OpenCase
-from annotation.kinds.validity.answers import Validity
 from annotation.records import Decision, same_person
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
@@ -20,11 +20,11 @@ Json = dict[str, object]
 def adjudicate_routes(services: Services) -> APIRouter:
     """``/adjudicate/…``, for adjudicators."""
     store = services.study_store
-    adjudication = Adjudication(store, {"validity": Validity()})
+    adjudication = Adjudication(store, {name: kind.answers for name, kind in KINDS.items() if kind.has_adjudication})
 
     def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "adjudicate")
-        found = [it for it in store.studies() if it.kind == "validity"]
+        found = [it for it in store.studies() if KINDS[it.kind].has_adjudication]
         counts = [store.counts(it.study_id) for it in found]
         return {"studies": [{"name": it.name, "accepting": it.accepting, "done": of["done"],
                              "decisions": of["decisions"]} for it, of in zip(found, counts, strict=True)]}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.kinds.table import KINDS
 from annotation.records import Assignment, Item, Saved, Study, Workspace
 from annotation.studies.progress import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
@@ -25,21 +26,19 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 def workspace(found: Workspace) -> Json:
     """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
     ``progress["total"]`` is an estimate."""
-    parts = survey_json.parts if found.study.kind == "preference" else _parts
+    parts = survey_json.parts if KINDS[found.study.kind].has_survey else _parts
     return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
             **parts(found)}
 
 
 def _parts(found: Workspace) -> Json:
-    study_id, images = found.study.study_id, found.images
-    present, addresses_of = _PRESENTED.get(found.study.kind, (item, _addresses))
     return {
-        "item": None if found.item is None else present(found.item, found.position, images),
+        "item": None if found.item is None else item(found.item, found.position, found.images),
         "answer": None if found.judgement is None else found.judgement.answer,
         "revision": 0 if found.judgement is None else found.judgement.revision,
         "seconds": 0 if found.judgement is None else found.judgement.seconds,
         "draft": None if found.draft is None else {"answer": found.draft.answer, "seconds": found.draft.seconds},
-        "ahead": [{"images": addresses_of(study_id, each, images)} for each in found.ahead],
+        "ahead": [{"images": _addresses(each, found.images)} for each in found.ahead],
     }
 
 
@@ -56,33 +55,15 @@ def progress(found: WorkProgress) -> Json:
 
 
 def item(found: Item, position: int | None, images: Images) -> Json:
-    shown, study_id = found.shown, found.study_id
-    return {
-        "id": found.item_id, "position": position, "text": shown["text"],
-        "reference": picture(study_id, shown["reference"], images),
-        "target": picture(study_id, shown["target"], images),
-        "panel": [picture(study_id, token, images) for token in shown["panel"]],
-    }
+    """An item as people may see it: what is shown of it, with images in place of their tokens."""
+    def seen(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: each if name == "text" else seen(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [seen(each) for each in value]
+        return picture(found.study_id, value, images)
 
-
-def session(found: Item, position: int | None, images: Images) -> Json:
-    """A session: what was said about which image, turn by turn, and the target."""
-    shown, study_id = found.shown, found.study_id
-    return {
-        "id": found.item_id, "position": position,
-        "turns": [{"image": picture(study_id, turn["image"], images), "text": turn["text"]} for turn in shown["turns"]],
-        "target": picture(study_id, shown["target"], images),
-    }
-
-
-def target_query(found: Item, position: int | None, images: Images) -> Json:
-    """A query and its candidates, in the order of the item."""
-    shown, study_id = found.shown, found.study_id
-    return {
-        "id": found.item_id, "position": position, "text": shown["text"],
-        "reference": picture(study_id, shown["reference"], images),
-        "candidates": [picture(study_id, token, images) for token in shown["candidates"]],
-    }
+    return {"id": found.item_id, "position": position, **seen(found.shown)}
 
 
 def saved(found: Saved) -> Json:
@@ -96,22 +77,16 @@ def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:
                        for a in found]}
 
 
-def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
-    """URLs to preload: reference and target large, the panel small."""
-    shown = found.shown
-    wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]
-    return addresses(study_id, wanted, images)
+def _addresses(found: Item, images: Images) -> list[str]:
+    """URLs to preload: images by themselves large, those of a list, a panel or candidates, small."""
+    def wanted(value: Any, size: str) -> Iterator[tuple[str, str]]:
+        if isinstance(value, Mapping):
+            for name, each in value.items():
+                yield from () if name == "text" else wanted(each, "l")
+        elif isinstance(value, list):
+            for each in value:
+                yield from wanted(each, "s")
+        else:
+            yield value, size
 
-
-def _session_addresses(study_id: str, found: Item, images: Images) -> list[str]:
-    shown = found.shown
-    return addresses(study_id, [*((turn["image"], "l") for turn in shown["turns"]), (shown["target"], "l")], images)
-
-
-def _target_addresses(study_id: str, found: Item, images: Images) -> list[str]:
-    """The reference large, the candidates small."""
-    shown = found.shown
-    return addresses(study_id, [(shown["reference"], "l"), *((token, "s") for token in shown["candidates"])], images)
-
-
-_PRESENTED = {"sessions": (session, _session_addresses), "targets": (target_query, _target_addresses)}
+    return addresses(found.study_id, wanted(found.shown, "l"), images)

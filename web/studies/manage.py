@@ -9,12 +9,9 @@ from typing import Any, cast, get_args
 
 from fastapi import APIRouter
 
-from annotation.kinds.marks.results import target_rows
-from annotation.kinds.ratings.results import rating_rows
-from annotation.kinds.table import Export
-from annotation.kinds.validity.labels import LabelRule, final_labels, queue
-from annotation.kinds.validity.rubric import load_rubric
-from annotation.kinds.validity.subset import count_subset
+from annotation.kinds.table import KINDS, Export, results_of
+from annotation.kinds.validity.exports.results import queue_json
+from annotation.kinds.validity.labels import LabelRule
 from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
 from annotation.studies.lifecycle import release as release_work
@@ -47,11 +44,10 @@ def studies_routes(services: Services) -> APIRouter:
         seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
-        cases = (queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
-                       rubric=load_rubric(study.protocol)) if study.kind == "validity" else [])
+        queue = KINDS[study.kind].queue
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
-            "queue": present.queue(cases),
+            "queue": queue_json(queue(store, study) if queue else ()),
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
         }
 
@@ -60,27 +56,7 @@ def studies_routes(services: Services) -> APIRouter:
         return {"counts": dict(store.counts(study.study_id)), "accepting": study.accepting}
 
     def results(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = _validity(_reading(visitor, query))
-        rule, rubric = rule_of(query), load_rubric(study.protocol)
-        items, judgements = store.items(study.study_id), store.judgements(study.study_id)
-        decisions = store.decisions(study.study_id)
-        labels = final_labels(items, judgements, decisions, rule, rubric=rubric)
-        return present.results(count_subset(items, labels, rubric=rubric), rubric, rule,
-                               queue(items, judgements, decisions, rubric=rubric))
-
-    def ratings(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = _reading(visitor, query)
-        if study.kind != "sessions":
-            raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sessions.")
-        return present.ratings(study, rating_rows(study, store.items(study.study_id),
-                                                  store.judgements(study.study_id)))
-
-    def targets(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = _reading(visitor, query)
-        if study.kind != "targets":
-            raise StudyError(f"{study.name} is a {study.kind} study: it has no marks of candidates.")
-        return present.targets(study, target_rows(study, store.items(study.study_id),
-                                                  store.judgements(study.study_id)))
+        return results_of(store, _reading(visitor, query), rule_of(query)).json
 
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
@@ -119,7 +95,7 @@ def studies_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         return store.study(input_limits.checked_study(sent["study"]))
 
-    slow = {"/all": everything, "/one": one, "/results": results, "/ratings": ratings, "/targets": targets,
+    slow = {"/all": everything, "/one": one, "/results": results, "/ratings": results, "/targets": results,
             "/export": export, "/plan": plan}
     gets = {path: get_endpoint(work, slow=True) for path, work in slow.items()} | {"/counts": get_endpoint(counts)}
     return json_routes("/studies", gets, {"/close": accept(False), "/open": accept(True),
@@ -131,10 +107,3 @@ def rule_of(query: Mapping[str, str]) -> LabelRule:
     if rule not in get_args(LabelRule):
         raise StudyError(f"There is no rule {quoted(rule)}. Choose one of: {', '.join(get_args(LabelRule))}.")
     return cast(LabelRule, rule)
-
-
-def _validity(study: Study) -> Study:
-    if study.kind != "validity":
-        instead = {"sessions": "ratings", "targets": "targets"}.get(study.kind, "methods")
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its {instead} instead.")
-    return study

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from annotation.kinds.preference.exclusion import Rules, parse_rules, rules_of
 from annotation.kinds.preference.method_results import method_results
 from annotation.kinds.preference.review import review
+from annotation.kinds.table import KINDS
 from annotation.records import Study
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
@@ -61,6 +62,6 @@ def _rules(query: Mapping[str, str]) -> Rules | None:
 
 
 def _preference(study: Study) -> Study:
-    if study.kind != "preference":
+    if not KINDS[study.kind].has_sets:
         raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sets.")
     return study

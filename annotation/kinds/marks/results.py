@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.records import Item, Judgement, Study
-from annotation.studies.overview import study_json
+from annotation.studies.overview import Results, study_json
+from annotation.studies.store import StudyStore
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,30 @@ def target_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgem
     names = sorted({item.hidden["dataset"] for item in items})
     rows = [_row(name, [item for item in items if item.hidden["dataset"] == name], given, threshold) for name in names]
     return [*rows, *([_row(None, items, given, threshold)] if len(names) > 1 else [])]
+
+
+def target_results(store: StudyStore, study: Study) -> Results:
+    """Counts by data set."""
+    def part(count: int, of: int) -> str:
+        return f"{count:,} of {of:,}"
+
+    rows = target_rows(study, store.items(study.study_id), store.judgements(study.study_id))
+    threshold = threshold_of(study)
+    heads = ("data set", "marked", "answers", "yes", "no", "undecided", "confirmed", "missed", "original")
+    return Results(
+        ([heads, *((row.dataset or "all", part(row.marked, row.queries), f"{row.answers:,}", f"{row.yes:,}",
+                    f"{row.no:,}", f"{row.undecided:,}", part(row.confirmed, row.by_model), f"{row.missed:,}",
+                    part(row.original_yes, row.original)) for row in rows)],),
+        f"Images by the majority of yes and no. Confirmed: of the images with a confidence of {threshold:g} or more "
+        "those with a yes; missed: a yes, and a lower confidence or none; original: the data set's own targets with a "
+        "yes.",
+        {"threshold": threshold, "rows": [asdict(row) for row in rows]})
+
+
+def target_source(study: Study) -> list[list[str]]:
+    """What the study is made from, in words."""
+    return [["Files", ", ".join(study.source.get("files", ()))], ["Gallery", study.source["gallery"]],
+            ["Threshold", f"{threshold_of(study):g}"]]
 
 
 def results_json(

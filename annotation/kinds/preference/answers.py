@@ -19,23 +19,21 @@ versions. In answers of released files ``first`` and the marks are null (not rec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Literal
 
 from annotation.kinds.preference.survey import plan
 from annotation.kinds.preference.survey.position import SurveyFlow
 from annotation.kinds.preference.survey.texts import as_page, load_survey, preference_question, set_names
 from annotation.records import Item, OpenAssignments, Reassignment, Study
-from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
+from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NormalizedAnswer
+from annotation.studies.plain_kind import NOTHING, draft_text, is_rating, object_in, object_of, text_of
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
-from cir_core.support.texts import printable, shortened, tidy
 
 SIDES = ("A", "B")
 TIE = "tie"
 RATINGS = (1, 2, 3, 4, 5)
 FIELDS = ("ratings", "preferred", "irrelevant", "reason", "confirmed")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Preference:
@@ -45,7 +43,7 @@ class Preference:
     sticky_fields = ()
 
     def normalize(
-        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference that
         contradicts the ratings, unless confirmed. Only the irrelevance marks have defaults; a reason is
@@ -53,7 +51,7 @@ class Preference:
         """
         first, survey = _first(extra), load_survey(study.protocol)
         names = set_names(survey, study.settings)
-        given = _object(answer, FIELDS, "A rating")
+        given = object_of(answer, FIELDS, "A rating")
         ratings = _ratings(given.get("ratings"), names)
         question = preference_question(survey, study.settings)
         preferred = _preferred(given.get("preferred"), names, question, bool(study.settings.get("allow_tie")))
@@ -71,23 +69,22 @@ class Preference:
         })
 
     def draft(
-        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> Mapping[str, Any]:
         """The storable parts of an unfinished answer, in shown terms. Raises ``IncompleteJudgement`` for a reason that
         cannot be stored."""
         given = answer if isinstance(answer, Mapping) else {}
-        ratings = given["ratings"] if isinstance(given.get("ratings"), Mapping) else {}
-        marks = given["irrelevant"] if isinstance(given.get("irrelevant"), Mapping) else {}
-        preferred, reason = given.get("preferred"), given.get("reason")
+        ratings, marks = object_in(given, "ratings"), object_in(given, "irrelevant")
+        preferred = given.get("preferred")
         return {
-            "ratings": {side: rating if _is_rating(rating := ratings.get(side)) else None for side in SIDES},
+            "ratings": {side: rating if is_rating(rating := ratings.get(side)) else None for side in SIDES},
             "preferred": preferred if preferred in (*SIDES, TIE) else None,
             "irrelevant": {to: marks.get(to) is True for to in load_survey(study.protocol).marks},
-            "reason": printable(checked_text(reason, "reason")[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
+            "reason": draft_text(given, "reason"),
             "confirmed": False,
         }
 
-    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
         """:func:`as_shown`."""
         return as_shown(answer, extra)
 
@@ -142,28 +139,15 @@ def _side(preferred: int, first: int) -> int:
     return preferred if preferred == 0 or first == 1 else 3 - preferred
 
 
-def _object(value: object, fields: tuple[str, ...], what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise IncompleteJudgement(f"{what} is an object with {', '.join(fields)}.")
-    if unknown := [name for name in value if name not in fields]:
-        raise IncompleteJudgement(f"{what} has no field “{printable(shortened(unknown[0], 40))}”. Its fields are "
-                                  f"{', '.join(fields)}.")
-    return value
-
-
 def _ratings(value: object, names: tuple[str, str]) -> tuple[int, int]:
-    given = _object({} if value is None else value, SIDES, "“ratings”")
+    given = object_of({} if value is None else value, SIDES, "“ratings”")
     for side, name in zip(SIDES, names, strict=True):
         rating = given.get(side)
         if rating is None:
             raise IncompleteJudgement(f"{name} has no rating yet. Give it one from 1 to 5.")
-        if not _is_rating(rating):
+        if not is_rating(rating):
             raise IncompleteJudgement(f"The rating of {name} must be a whole number from 1 to 5.")
     return given["A"], given["B"]
-
-
-def _is_rating(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value in RATINGS
 
 
 def _preferred(value: object, names: tuple[str, str], question: str, allow_tie: bool) -> int:
@@ -179,7 +163,7 @@ def _preferred(value: object, names: tuple[str, str], question: str, allow_tie: 
 
 
 def _marks(value: object, asked: tuple[str, ...]) -> dict[str, bool]:
-    given = _object({} if value is None else value, asked, "“irrelevant”")
+    given = object_of({} if value is None else value, asked, "“irrelevant”")
     marks = {to: False if (mark := given.get(to)) is None else mark for to in asked}
     if wrong := next((to for to, mark in marks.items() if not isinstance(mark, bool)), None):
         raise IncompleteJudgement(f"“irrelevant”: “{wrong}” must be true or false.")
@@ -187,12 +171,7 @@ def _marks(value: object, asked: tuple[str, ...]) -> dict[str, bool]:
 
 
 def _reason(value: object, question: str, asked: bool) -> str:
-    if value is not None and not isinstance(value, str):
-        raise IncompleteJudgement("“reason” must be a text.")
-    reason = tidy(checked_text(value or "", "reason"))
-    if len(reason) > NOTE_LIMIT:
-        raise IncompleteJudgement(f"The reason has {len(reason):,} characters; the limit is {NOTE_LIMIT:,}. Nothing "
-                                  "was saved yet: shorten it and save again.")
+    reason = text_of(value, "reason")
     if asked and not reason:
         raise IncompleteJudgement(f"{question} Say it in a few words: this question asks for a reason.")
     return reason

@@ -9,7 +9,10 @@ from typing import Any
 
 from annotation.kinds.ratings.questions import questions_of
 from annotation.records import Item, Judgement, Study
-from annotation.studies.overview import study_json
+from annotation.studies.overview import Results, study_json
+from annotation.studies.store import StudyStore
+
+_SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "low redund."}   # titles of questions
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,28 @@ def by_item(judgements: Iterable[Judgement]) -> Mapping[str, list[Judgement]]:
 def mean_ratings(given: Sequence[Judgement], keys: Sequence[str]) -> dict[str, float | None]:
     """By question; None without a judgement."""
     return {key: fmean(one.answer["ratings"][key] for one in given) if given else None for key in keys}
+
+
+def session_results(store: StudyStore, study: Study) -> Results:
+    """Means by source and subset."""
+    rows = rating_rows(study, store.items(study.study_id), store.judgements(study.study_id))
+    questions = questions_of(study.protocol)
+    return Results(
+        ([("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), *(
+            (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
+             *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows)],),
+        "Means from 1 to 5, every session counting the same. New: little repetition.",
+        {"questions": [{"key": one.key, "name": one.title, "text": one.text} for one in questions],
+         "rows": [asdict(row) for row in rows]})
+
+
+def session_source(study: Study) -> list[list[str]]:
+    """What the study is made from, in words."""
+    source, sample = study.source, study.source.get("sample")
+    rows = [["Sources", ", ".join(source.get("sources", ()))],
+            ["Sample", f"{sample:,} sessions of each subset" if sample else ""],
+            ["Galleries", ", ".join(dict.fromkeys(text.split()[0] for text in source.get("galleries", {}).values()))]]
+    return [row for row in rows if row[1]]
 
 
 def results_json(

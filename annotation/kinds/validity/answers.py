@@ -12,32 +12,29 @@ only a hint. Answers of released files may also be false without any flag, or nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from annotation.kinds.validity.rubric import Rubric, as_page, load_rubric
-from annotation.records import Item, OpenAssignments, Reassignment, Study
-from annotation.studies import assignment
-from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
+from annotation.records import Item, Study
+from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NormalizedAnswer
+from annotation.studies.plain_kind import NOTHING, PlainKind, draft_text, text_of
 from cir_core.errors import IncompleteJudgement
-from cir_core.support.texts import printable, shortened, tidy
+from cir_core.support.texts import printable, shortened
 
 FIELDS = ("validated", "flags", "reasons", "note", "alternatives", "unsure", "panel_opened")
 _LISTS = ("flags", "reasons", "alternatives")
 _SWITCHES = ("unsure", "panel_opened")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class Validity:
+class Validity(PlainKind):
     """:class:`annotation.studies.kinds.StudyKind` of validity studies. The rubric is that of the study's protocol."""
 
-    flow = None
     sticky_fields = ("panel_opened",)   # the panel has been seen once it was opened
 
     def normalize(
-        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``. Missing fields are empty. ``validated`` may be null
         with flags, which imply it. An unsure answer has no verdict, and needs no sub-reason and no note."""
@@ -46,10 +43,7 @@ class Validity:
         flags = _known("flags", fields["flags"], rubric.severity)
         reasons = _known("reasons", fields["reasons"], _reason_codes(rubric))
         _check_reasons(reasons, flags, rubric)
-        unsure, validated, note = fields["unsure"], fields["validated"], tidy(checked_text(fields["note"], "note"))
-        if len(note) > NOTE_LIMIT:
-            raise IncompleteJudgement(f"The note has {len(note):,} characters; the limit is {NOTE_LIMIT:,}. Nothing was"
-                                      " saved yet: shorten it and save again.")
+        unsure, validated, note = fields["unsure"], fields["validated"], text_of(fields["note"], "note")
         if unsure:
             _check_no_verdict(validated)
         else:
@@ -63,7 +57,7 @@ class Validity:
         }, unsure)
 
     def draft(
-        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> Mapping[str, Any]:
         """The storable parts of an unfinished, possibly contradictory answer. Raises ``IncompleteJudgement`` for a
         note that cannot be stored."""
@@ -71,22 +65,15 @@ class Validity:
         given = answer if isinstance(answer, Mapping) else {}
         lists = {name: {value for value in of if isinstance(value, str)} if isinstance(of := given.get(name), list)
                  else set() for name in _LISTS}
-        validated, note = given.get("validated"), given.get("note")
+        validated = given.get("validated")
         return {
             "validated": validated if isinstance(validated, bool) else None,
             "flags": list(rubric.by_severity(lists["flags"])),
             "reasons": sorted(lists["reasons"] & _reason_codes(rubric)),
-            "note": printable(checked_text(note, "note")[:DRAFT_NOTE_LIMIT]) if isinstance(note, str) else "",
+            "note": draft_text(given, "note"),
             "alternatives": sorted(lists["alternatives"] & _panel(item)),
             **{name: given.get(name) is True for name in _SWITCHES},
         }
-
-    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
-        return answer
-
-    def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
-        """A fair share of all open work: :func:`annotation.studies.assignment.reassign`."""
-        return assignment.reassign(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from annotation.kinds.preference.survey.texts import SETTINGS
+from annotation.kinds.preference.survey.texts import SETTINGS, load_survey, set_names
 from annotation.records import Assignment, Study
+
+_SHOWN = ("set_names", "per_person", "form_size", "shared_every", "shared_by", "check", "check_every", "reason_every",
+          "allow_tie", "consent")
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,10 @@ def survey_overview(study: Study, assignments: Iterable[Assignment]) -> SurveyOv
     return SurveyOverview(
         len(people), len(of_seats), len(several), max(several, default=1), max(of_seats.values(), default=0),
         max((form for _, form in of_forms), default=0), max(of_forms.values(), default=0), check, every)
+
+
+def settings_shown(study: Study) -> dict[str, Any]:
+    """The settings that screens name, as plain JSON; of the consent only whether there is one."""
+    of = {**SETTINGS, **study.settings, "consent": bool(study.settings.get("consent")),
+          "set_names": list(set_names(load_survey(study.protocol), study.settings))}
+    return {name: of.get(name) for name in _SHOWN}

@@ -1,16 +1,17 @@
-"""Results of a validity study, as plain JSON."""
+"""Results of a validity study: CIRCUS's Table 2, categories and reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.kinds.validity.labels import FinalLabel, LabelRule
-from annotation.kinds.validity.rubric import load_rubric
-from annotation.kinds.validity.subset import SubsetRow, count_subset
+from annotation.kinds.validity.labels import Case, FinalLabel, LabelRule, final_labels, queue
+from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric, load_rubric
+from annotation.kinds.validity.subset import Subset, SubsetRow, count_subset
 from annotation.records import Item, Study
-from annotation.studies.overview import study_json
+from annotation.studies.overview import Results, study_json
+from annotation.studies.store import StudyStore
 
 
 def results_json(
@@ -24,6 +25,73 @@ def results_json(
         "labels": {item.key: {key: value for key, value in asdict(labels[item.item_id]).items() if key != "item_id"}
                    for item in items},
     }
+
+
+def queue_of(store: StudyStore, study: Study) -> list[Case]:
+    """The items to adjudicate, and those that were: :func:`annotation.kinds.validity.labels.queue`."""
+    return queue(store.items(study.study_id), store.judgements(study.study_id), store.decisions(study.study_id),
+                 rubric=load_rubric(study.protocol))
+
+
+def validity_results(store: StudyStore, study: Study, rule: LabelRule) -> Results:
+    """By the label rule ``rule``."""
+    rubric, items = load_rubric(study.protocol), store.items(study.study_id)
+    labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule, rubric=rubric)
+    subset = count_subset(items, labels, rubric=rubric)
+    return Results(tuple(_tables(subset, rubric)), f"Rule: {rule}. An adjudicator's decision takes precedence.",
+                   {**subset_json(subset, rubric, rule), "queue": queue_json(queue_of(store, study))},
+                   "Valid of audited queries")
+
+
+def queue_json(cases: Sequence[Case]) -> dict[str, int]:
+    waiting = sum(not case.decided for case in cases)
+    return {"open": waiting, "decided": len(cases) - waiting}
+
+
+def subset_json(subset: Subset, rubric: Rubric, rule: str) -> dict[str, Any]:
+    """CIRCUS's Table 2 by category of the rubric, with names."""
+    names = {rubric.valid.code: rubric.valid.name, **{flag.code: flag.name for flag in rubric.flags},
+             INVALID_REASONS_DIFFER: "Not valid, for different reasons", INVALID_UNSPECIFIED: "Not valid, no flag"}
+    rare = (INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED)
+    total = subset.total
+    return {
+        "rule": rule, "rows": [_row_json(row) for row in subset.rows], "total": _row_json(total),
+        "categories": [{"code": code, "name": names[code]} for code in (rubric.valid.code, *rubric.severity, *rare)
+                       if code not in rare or total.primary[code]],
+        "reasons": [reason for flag in rubric.flags for reason in _reasons(flag, total)],
+        "flags": [{"code": flag.code, "name": flag.name, "count": total.flags[flag.code]} for flag in rubric.flags],
+    }
+
+
+def _tables(subset: Subset, rubric: Rubric) -> Iterator[Sequence[Sequence[str]]]:
+    """Table 2, the progress of each data set, and counts of categories and reasons."""
+    total = subset.total
+    rows = (*subset.rows, *((total,) if len(subset.rows) != 1 else ()))
+    parts = [("required", "validated_solved", "audited_required"),
+             ("unresolved", "validated_unsolved", "audited_unresolved"),
+             *([("other", "validated_other", "audited_other")] if total.audited_other else []),
+             ("all", "validated", "audited")]
+    yield [("data set", *(name for name, _, _ in parts)), *(
+        (row.dataset, *(f"{getattr(row, valid):,} of {getattr(row, audited):,}" for _, valid, audited in parts))
+        for row in rows)]
+    if any(row.unlabelled or row.undecided or row.adjudicated for row in rows):
+        yield [("data set", "not judged", "undecided", "adjudicated"), *(
+            (row.dataset, *(f"{count:,}" for count in (row.unlabelled, row.undecided, row.adjudicated)))
+            for row in rows)]
+    reasons = [(f"{reason.code} {reason.name}", total.reasons[reason.code])
+               for flag in rubric.flags for reason in flag.reasons]
+    reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
+    for head, counts in (("category", total.primary.items()), ("reason", reasons)):
+        if given := [(name, f"{count:,}") for name, count in counts if count]:
+            yield [(head, "items"), *given]
+
+
+def _reasons(flag: Flag, total: SubsetRow) -> list[dict[str, Any]]:
+    of = [{"code": reason.code, "name": reason.name, "flag": flag.name, "count": total.reasons[reason.code]}
+          for reason in flag.reasons]
+    if count := total.reasons_differ.get(flag.code):
+        of.append({"code": "", "name": "Reasons differ", "flag": flag.name, "count": count})
+    return of
 
 
 def _row_json(row: SubsetRow) -> dict[str, Any]:

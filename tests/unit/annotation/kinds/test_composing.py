@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -20,7 +21,7 @@ from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_report
-from annotation.records import PlannedAssignment
+from annotation.records import WITH_EVENTS, PlannedAssignment, StudyKind
 from annotation.records.scores import SCORED
 from annotation.studies.service import StudyService
 from cir_core.errors import StudyError
@@ -105,9 +106,11 @@ def test_the_wrong_scale_is_refused(kind, scale, said):
         check_scale(kind, scale)
 
 
-def test_what_has_scores_can_read_them():
-    """Storage has its own table of scores, since it may not know the kinds."""
+def test_what_storage_knows_of_the_kinds_is_as_their_rows_say():
+    """It has tables of its own in the records, since it may not know the kinds."""
+    assert set(get_args(StudyKind)) == KINDS.keys()
     assert {name for name, kind in KINDS.items() if kind.read_scores} == SCORED.keys()
+    assert {name for name, kind in KINDS.items() if kind.has_survey} == WITH_EVENTS
 
 
 def test_every_row_of_the_table_of_statistics_is_in_the_report(verdicts):

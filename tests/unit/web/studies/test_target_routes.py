@@ -19,7 +19,6 @@ from annotation.studies.service import StudyService
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
 from tests.fakes.signed_in import SignedIn
-from tests.fakes.studies import make_study
 from tests.fakes.target_studies import all_marked, make_target_study
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
@@ -86,12 +85,5 @@ def test_an_annotator_marks_and_others_see_what_came_of_it(study: Study, visit: 
     names = zipfile.ZipFile(io.BytesIO(got.content)).namelist()
     assert "NOTES.txt" in names and any(name.endswith("_multi_target_selection.json") for name in names)
     assert boss.get(f"/studies/export{HERE}&form=csv&table=images").text.count("\n") > 4
-    for path, says in ((f"/studies/export{HERE}&form=circus", "exported as csv, parquet, results, soft"),
-                       (f"/studies/results{HERE}", "See its targets instead"),
-                       (f"/studies/ratings{HERE}", "no ratings of sessions")):
-        assert says in boss.get(path).json()["problem"]
-
-
-def test_other_kinds_have_no_marks(store: SqlStudyStore, visit: Open, tmp_path: Path) -> None:
-    make_study(store, tmp_path, name="Valid")
-    assert "no marks of candidates" in visit("researcher", "Boss").get("/studies/targets?study=Valid").json()["problem"]
+    assert "exported as csv, parquet, results, soft" in boss.get(f"/studies/export{HERE}&form=circus").json()["problem"]
+    assert boss.get(f"/studies/results{HERE}").json() == found

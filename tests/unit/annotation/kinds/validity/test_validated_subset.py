@@ -1,10 +1,10 @@
 """The validated subset in numbers."""
 
+from annotation.kinds.validity.exports.results import subset_json
 from annotation.kinds.validity.labels import final_labels
 from annotation.kinds.validity.rubric import load_rubric
 from annotation.kinds.validity.subset import count_subset
 from tests.fakes.judged import BROAD, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
-from web.studies.manage_json import results
 
 RUBRIC = load_rubric("circus/1")
 # CIRCUS, Table 2: audited and validated, composition_required then unresolved.
@@ -78,7 +78,7 @@ def test_a_flag_whose_reasons_differ_is_counted():
     total = counted(items, judgements).total
     assert total.flags[image] == 4 and {code: n for code, n in total.reasons.items() if n} == {"2a": 1, "2c": 1}
     assert total.reasons_differ == {TEXT: 0, image: 1, TARGET: 0}
-    shown = results(counted(items, judgements), RUBRIC, "majority", [])["reasons"]
+    shown = subset_json(counted(items, judgements), RUBRIC, "majority")["reasons"]
     of_image = [(one["code"], one["name"], one["count"]) for one in shown if one["flag"] == "Unusable reference"]
     assert [(code, count) for code, _, count in of_image] == [("2a", 1), ("2b", 0), ("2c", 1), ("", 1)]
     assert of_image[-1][1] == "Reasons differ" and sum(one["code"] == "" for one in shown) == 1
