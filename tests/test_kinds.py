@@ -2,6 +2,7 @@
 other code asks which kind a study is of."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,3 +116,12 @@ def test_other_kinds_and_rows_are_no_question(code):
 def test_kinds_of_folders_are_told_apart_by_their_place():
     code = ast.parse('folder.kind == "targets"')
     assert not list(questions(code, "web/benchmarks")) and list(questions(code, "web/studies"))
+
+
+def test_scripts_look_a_kind_up_in_two_tables_only():
+    """Of the screen on which items are answered, and of the part with results; all else is in the words that the server
+    sends of the kind."""
+    asks = re.compile(r"kind [!=]== .(?:validity|preference|sessions|targets)\b|\b(?:validity|preference):")
+    found = {path.relative_to(ROOT / "assets/js").as_posix() for path in (ROOT / "assets/js").rglob("*.js")
+             if asks.search(path.read_text("utf-8")) and "benchmarks" not in path.parts}
+    assert found == {"annotate/kinds.js", "studies/one.js"}

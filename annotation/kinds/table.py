@@ -82,6 +82,16 @@ class ReportRequest:
 
 
 @dataclass(frozen=True)
+class Download:
+    """A file that a study is offered as. ``table``: of the forms that write one at a time."""
+
+    form: str
+    what: str
+    type: str                                  # as people call it: "CSV"
+    table: str = ""
+
+
+@dataclass(frozen=True)
 class Kind:
     """``files`` raises ``StudyError`` for an unknown form or table, and where there is nothing to write; ``report`` and
     ``plan`` for an invalid selection or option. ``plan``: sizes for an interval of that width."""
@@ -102,8 +112,14 @@ class Kind:
     source: Callable[[Study], list[list[str]]] | None = None         # origin in words; None: as of most kinds
     has_sets: bool = False                     # result sets, which metrics and methods can score
     read_scores: ReadScores | None = None
+    scored: str = ""                           # what ``read_scores`` has scores of: "metric"
+    score_type: str = "CSV"                    # of the file with them
+    title: str = ""
     one: str = "item"                          # what people judge, in words
     many: str = "items"
+    asks: str = ""                             # what the protocol holds: "Rubric"
+    undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
+    downloads: tuple[Download, ...] = ()
 
     @property
     def has_adjudication(self) -> bool:
@@ -116,6 +132,11 @@ class Kind:
         return self.answers.flow is not None
 
 
+def _tabular(*tables: tuple[str, str]) -> tuple[Download, ...]:
+    return tuple(Download(form, what, type_, table) for form, type_ in (("csv", "CSV"), ("parquet", "Parquet"))
+                 for table, what in tables)
+
+
 KINDS: dict[str, Kind] = {
     "validity": Kind(
         Validity(),
@@ -126,7 +147,13 @@ KINDS: dict[str, Kind] = {
         frozenset({"dataset", "category", "block", "scale", "width"}),
         Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
-        zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of),
+        zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of, title="Validity",
+        asks="Rubric",
+        downloads=(
+            Download("circus", "CIRCUS, one JSON per annotator", "zip"),
+            Download("mbeir", "M-BEIR, the validated queries with trace", "zip"),
+            *_tabular(("items", "Items with their final labels"), ("judgements", "Judgements")),
+            Download("results", "Counts, and the label of every item", "JSON"))),
     "preference": Kind(
         Preference(),
         lambda store, study, asked: preference_files(store, study, asked.form, everything=asked.everything),
@@ -140,7 +167,10 @@ KINDS: dict[str, Kind] = {
             metric=f"recall@{(*asked.ks, K)[0]}"),
         has_sets=True,
         read_scores=lambda content, items, where: read_scores(content, items, where=where or "scores.csv"),
-        one="question", many="questions"),
+        scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
+        downloads=(
+            Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
+            Download("preferences", "Pairs for training reward models", "JSONL"))),
     "sessions": Kind(
         Sessions(),
         lambda store, study, asked: ratings_exports.session_files(
@@ -152,7 +182,10 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
         read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
         results=lambda store, study, rule: session_results(store, study), source=session_source,
-        one="session", many="sessions"),
+        scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
+        undefined="α",
+        downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
+                   Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
         Targets(),
         lambda store, study, asked: marks_exports.target_files(
@@ -161,7 +194,11 @@ KINDS: dict[str, Kind] = {
         lambda report, plan: target_sections(report), target_json, "nominal", "Yes and no have no order",
         frozenset({"dataset", "block", "scale"}),
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
-        source=target_source, one="query", many="queries"),
+        source=target_source, title="Targets", one="query", many="queries", asks="Marks",
+        downloads=(
+            Download("soft", "Corrected targets, SoFT’s form", "zip"),
+            *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),
+            Download("results", "Counts, and the marks of every image", "JSON"))),
 }
 """By ``Study.kind``."""
 

@@ -41,14 +41,15 @@ test("a value that cannot be used is left out, and said", () => {
   assert.deepEqual([view("names=no").names, view("names=no").ignored], [true, ["names=no is neither shown nor hidden and names are hidden."]]);
 });
 
+const VALIDITY = { id: "7", words: { options: ["block"], undefined: "κ" } };
 test("the server is asked for what its kind of study has", () => {
   const look = view("study=A&undefined=one&k=1,3&seed=4&plan=0.1&names=hidden&dataset=cirr&person=2&rules=irrelevant");
-  const validity = wanted(look, { id: "7", kind: "validity" }), preference = wanted(look, { id: "7", kind: "preference" });
+  const validity = wanted(look, VALIDITY), preference = wanted(look, { id: "7", words: { options: ["k", "resample", "rule"], undefined: "" } });
   assert.deepEqual([validity.get("study"), validity.get("names"), validity.get("undefined"), validity.get("k"), validity.get("rules")], ["7", "hidden", "one", null, null]);
   assert.deepEqual([preference.get("undefined"), preference.get("k"), preference.get("rules")], [null, "1,3", "irrelevant"]);
   assert.deepEqual(JSON.parse(validity.get("select")), { datasets: ["cirr"], categories: [], people: [2], block_only: false });
-  assert.equal(wantedReport(look, { id: "7", kind: "validity" }).get("plan"), "0.1");
-  const points = wantedReport(look, { id: "7", kind: "validity" }, 0); // planning rests on draws
+  assert.equal(wantedReport(look, VALIDITY).get("plan"), "0.1");
+  const points = wantedReport(look, VALIDITY, 0); // planning rests on draws
   assert.deepEqual([points.get("draws"), points.get("plan")], ["0", null]);
 });
 

@@ -16,6 +16,7 @@ from annotation.studies.imports import is_imported
 from cir_core.reports.cells import shown_rows
 from web.analysis.snapshots import Report
 from web.studies.image_urls import Images
+from web.studies.manage_json import words
 
 Json = dict[str, Any]
 
@@ -25,8 +26,8 @@ def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
     study and should not open its report by accident."""
     answered = counts["done"]
     return {
-        "id": found.study_id, "name": found.name, "kind": found.kind, "accepting": found.accepting,
-        "items": counts["items"], "answered": answered, "people": counts["people"],
+        "id": found.study_id, "name": found.name, "kind": found.kind, "words": words(found.kind),
+        "accepting": found.accepting, "items": counts["items"], "answered": answered, "people": counts["people"],
         "planned": answered if is_imported(found) else counts["assignments"], "you_judge": you_judge,
     }
 

@@ -43,8 +43,9 @@ def _parts(found: Workspace) -> Json:
 
 
 def study(found: Study) -> Json:
-    return {"id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
-            "accepting": found.accepting}
+    kind = KINDS[found.kind]
+    return {"id": found.study_id, "name": found.name, "kind": found.kind, "one": kind.one, "many": kind.many,
+            "protocol": found.protocol, "accepting": found.accepting}
 
 
 def progress(found: WorkProgress) -> Json:

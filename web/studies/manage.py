@@ -48,6 +48,7 @@ def studies_routes(services: Services) -> APIRouter:
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": queue_json(queue(store, study) if queue else ()),
+            "downloads": [asdict(each) for each in KINDS[study.kind].downloads],
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
         }
 

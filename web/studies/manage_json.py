@@ -22,11 +22,23 @@ def study(found: Study, counts: Mapping[str, int]) -> Json:
     """A study as JSON, with the settings of its survey, if it is one."""
     kind = KINDS[found.kind]
     return {
-        "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
-        "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
-        "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
+        "id": found.study_id, "name": found.name, "kind": found.kind, "words": words(found.kind),
+        "protocol": found.protocol, "accepting": found.accepting, "created_at": found.created_at.isoformat(),
+        "created_by": found.created_by, "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
         "source": kind.source(found) if kind.source else _source(found),
         **({"survey": settings_shown(found)} if kind.has_survey else {}),
+    }
+
+
+def words(name: str) -> Json:
+    """What screens have to know of a kind of study: how it calls things, and what it has."""
+    kind = KINDS[name]
+    groups = kind.groups
+    return {
+        "title": kind.title, "one": kind.one, "many": kind.many, "asks": kind.asks, "undefined": kind.undefined,
+        "groups": [groups.dataset.capitalize(), groups.category.capitalize()], "options": sorted(kind.report_options),
+        "adjudicated": kind.has_adjudication, "survey": kind.has_survey, "plans": kind.plan is not None,
+        "scored": kind.scored, "score_type": kind.score_type,
     }
 
 

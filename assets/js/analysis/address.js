@@ -69,23 +69,23 @@ export const filtered = (/** @type {View} */ view) => view.datasets.length + vie
 /** @param {View} view */
 export const unusual = (view) => /** @type {(keyof typeof AS_USUAL)[]} */ (Object.keys(AS_USUAL)).some((name) => view[name] !== AS_USUAL[name]);
 
-// What the server is asked, whatever it is asked for. ``study``: its id, which stays when it is renamed.
-export function wanted(/** @type {View} */ view, /** @type {{ id: string, kind: string }} */ { id, kind }) {
+// What the server is asked, whatever it is asked for. ``id`` of the study stays when it is renamed.
+/** @typedef {{ id: string, words: Pick<KindWords, "options" | "undefined"> }} Asked */
+export function wanted(/** @type {View} */ view, /** @type {Asked} */ { id, words }) {
   const { datasets, categories, people, block } = view;
   const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",
     select: JSON.stringify({ datasets, categories, people, block_only: block }) });
   if (view.seed) query.set("seed", view.seed);
-  if (kind !== "sessions" && kind !== "targets" && view.resample !== USUAL.resample) query.set("resample", view.resample);
-  if (kind !== "preference" && view.undefined !== USUAL.undefined) query.set("undefined", view.undefined);
-  if (kind === "preference") {
-    query.set("k", view.k);
-    if (view.rules !== null) query.set("rules", view.rules);
-  }
+  const has = (/** @type {string} */ option) => words.options.includes(option);
+  if (has("resample") && view.resample !== USUAL.resample) query.set("resample", view.resample);
+  if (words.undefined && view.undefined !== USUAL.undefined) query.set("undefined", view.undefined);
+  if (has("k")) query.set("k", view.k);
+  if (has("rule") && view.rules !== null) query.set("rules", view.rules);
   return query;
 }
 
 // ``wanted`` with the draws that intervals come from; 0 for none. Planning rests on draws.
-/** @type {(view: View, study: { id: string, kind: string }, draws?: string | number) => URLSearchParams} */
+/** @type {(view: View, study: Asked, draws?: string | number) => URLSearchParams} */
 export function wantedReport(view, study, draws = view.draws) {
   const query = wanted(view, study);
   query.set("draws", String(draws));

@@ -11,21 +11,21 @@ import { plural } from "../studies/words.js";
 const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";
 
-export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
-  const sessions = kind === "sessions", unit = { preference: "questions", sessions: "sessions", targets: "queries", validity: "items" }[kind];
-  const datasets = chipRow({ label: sessions ? "Subset" : "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
-  const categories = chipRow({ label: sessions ? "Source" : "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
+export function createFilters(/** @type {Looking & { words: KindWords }} */ { words, view, change }) {
+  const { many: unit, groups: [dataset, category] } = words;
+  const datasets = chipRow({ label: dataset, unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
+  const categories = chipRow({ label: category, unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
   const people = chipRow({ label: "People", unit: "answers", chosen: () => view().people, change: (values) => change({ people: values }) });
   const block = chipRow({ label: "Items", unit, chosen: () => (view().block ? ["block"] : []), change: (on) => change({ block: on.length > 0 }) });
   const clear = h("button", { class: "cq-btn small", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) });
-  const made = howMade({ kind, view, change });
+  const made = howMade({ words, view, change });
   const element = h("div", { class: "cq-an-filters", role: "search", "aria-label": "Filters" },
     datasets.element, categories.element, people.element, block.element, clear, made.element);
   return {
     element,
     put(/** @type {Report} */ { choices, report, about }) {
       datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
-      categories.put(choices.categories.map(([name, number]) => [name, sessions ? name : name.replaceAll("_", " "), number]));
+      categories.put(choices.categories.map(([name, number]) => [name, category === "Category" ? name.replaceAll("_", " ") : name, number]));
       people.put(choices.people.map(({ seat, name, judgements }) => [seat, name, judgements]));
       block.put(choices.block ? [["block", "Only the agreement block", choices.block]] : []);
       block.element.hidden = !choices.block;
@@ -37,7 +37,7 @@ export function createFilters(/** @type {Looking & { kind: Kind }} */ { kind, vi
   };
 }
 
-function howMade(/** @type {Looking & { kind: Kind }} */ { kind, view, change }) {
+function howMade(/** @type {Looking & { words: KindWords }} */ { words, view, change }) {
   const now = view();
   const fields = /** @type {[Option, HTMLInputElement][]} */ ([]), choosing = /** @type {[Option, { mark(value: string): void }][]} */ ([]);
   /** @type {(label: string, name: Option, props: Props, title?: string) => [HTMLInputElement, HTMLElement]} */
@@ -56,15 +56,17 @@ function howMade(/** @type {Looking & { kind: Kind }} */ { kind, view, change })
   };
   const [seed, seedField] = field("Seed", "seed", { type: "number", ...SEEDS, placeholder: "Default", inputmode: "numeric" }, "The same seed reproduces the intervals");
   const parts = [oneOf("Bootstrap draws", "draws", DRAWS), seedField];
-  if (kind !== "preference") {
-    parts.push(oneOf(kind === "sessions" ? "Undefined α" : "Undefined κ", "undefined",
+  const has = (/** @type {string} */ option) => words.options.includes(option);
+  if (words.undefined) {
+    parts.push(oneOf(`Undefined ${words.undefined}`, "undefined",
       [["null", "leave out", "Chance agreement is complete: no number, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
-  } else {
-    parts.push(
-      oneOf("Bootstrap unit", "resample", [["items", "Questions", "Generalise to other questions of the same kind"], ["people", "People", "Generalise to other people"]]),
-      field("Recall at", "k", { type: "text", size: 6, placeholder: USUAL.k, pattern: CUTOFFS }, "One or more of 1 to 5, separated by commas")[1]);
   }
-  const rules = kind === "preference" ? ruleList({ view, change }) : null;
+  if (has("resample")) {
+    parts.push(oneOf("Bootstrap unit", "resample", [["items", `${words.many[0].toUpperCase()}${words.many.slice(1)}`, `Generalise to other ${words.many} of the same kind`],
+      ["people", "People", "Generalise to other people"]]));
+  }
+  if (has("k")) parts.push(field("Recall at", "k", { type: "text", size: 6, placeholder: USUAL.k, pattern: CUTOFFS }, "One or more of 1 to 5, separated by commas")[1]);
+  const rules = has("rule") ? ruleList({ view, change }) : null;
   return {
     element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are computed" }),
       h("div", { class: "cq-an-options" }, parts), rules?.element ?? null),

@@ -6,7 +6,6 @@ import { ago, chip, count, plural } from "../studies/words.js";
 
 const FORMS = [["html", "HTML report", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "JSON", "JSON"],
   ["zip", "Everything, with tables and figures", "ZIP"]];
-const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions", targets: "Targets" };
 const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
 
@@ -16,7 +15,7 @@ const PULSE_MS = 4000;
  */
 export function createHead({ study, query, view, change, toggleLive }) {
   let live = kept.read(KEPT, true), pulsing = 0;
-  const title = h("h1", { text: study.name, dir: "auto" }), kind = chip(KINDS[study.kind] ?? study.kind);
+  const title = h("h1", { text: study.name, dir: "auto" }), kind = chip(study.words.title);
   const state = h("span", { class: "cq-row" }), facts = h("p", { class: "cq-quiet num" });
   const news = h("span", { class: "cq-an-news", hidden: true });
   const follow = h("button", { class: "cq-btn small cq-an-live", type: "button", hidden: true, title: "Updates while people answer", onclick: () => {
@@ -46,7 +45,7 @@ export function createHead({ study, query, view, change, toggleLive }) {
     get live() { return live; },
     put(/** @type {Report} */ { accepting, about, choices }) {
       title.textContent = about.study;
-      kind.textContent = [KINDS[study.kind] ?? study.kind, about.protocol].filter(Boolean).join(" · ");
+      kind.textContent = [study.words.title, about.protocol].filter(Boolean).join(" · ");
       state.replaceChildren(accepting ? chip("Open", "on") : chip("Closed"));
       follow.hidden = !accepting;
       const people = choices.people.length;

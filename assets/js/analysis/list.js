@@ -4,7 +4,6 @@ import { api, at, h } from "../shared/common.js";
 import { sampleStudy } from "../studies/sample-study.js";
 import { bar, chip, count, percent, plural } from "../studies/words.js";
 
-const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"], sessions: ["Sessions", "session"], targets: ["Targets", "query"] };
 const BEAT_MS = 15000;
 
 export async function listView(/** @type {Screen} */ screen) {
@@ -37,8 +36,7 @@ const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none" }, h
       h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
     : h("p", { text: "A researcher can create one; it will appear here." }));
 
-function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, kind, accepting, items, answered, planned, people }) {
-  const [called, unit] = KINDS[kind] ?? [kind, "item"];
+function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, words, accepting, items, answered, planned, people }) {
   const open = (/** @type {MouseEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -48,8 +46,8 @@ function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, kind, a
   return h("li", { class: "cq-stcard" },
     h("div", { class: "cq-stname" },
       h("h2", {}, h("a", { href: at(`analysis?study=${encodeURIComponent(name)}`), onclick: open, text: name, dir: "auto" })),
-      h("span", { class: "cq-row" }, chip(called), accepting ? chip("Open", "on") : chip("Closed"))),
-    h("p", { class: "cq-quiet num", text: `${plural(items, unit)} · ${plural(people, "person", "people")}` }),
+      h("span", { class: "cq-row" }, chip(words.title), accepting ? chip("Open", "on") : chip("Closed"))),
+    h("p", { class: "cq-quiet num", text: `${plural(items, words.one, words.many)} · ${plural(people, "person", "people")}` }),
     h("div", { class: "cq-stprogress" }, bar(answered, 0, planned, done), h("b", { class: "num", text: `${percent(answered, planned)} %` }),
       h("small", { text: done })));
 }

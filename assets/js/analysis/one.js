@@ -18,7 +18,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const same = (/** @type {string} */ name) => name.trim().normalize("NFC").toLowerCase();
   const study = studies.find(({ id }) => id === first.study) ?? studies.find(({ name }) => same(name) === same(first.study));
   if (!study) throw new ApiProblem(404, `There is no study “${first.study}”. It may have been renamed or removed.`, "unknown");
-  const { id, kind } = study;
+  const { id, words } = study;
   const pressed = createDelay(WAIT_MS);
   let view = /** @type {View} */ ({ ...first, study: study.name });
   let latest = /** @type {Report | null} */ (null), panel = /** @type {HTMLDialogElement | null} */ (null);
@@ -26,15 +26,15 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   const query = () => wantedReport(view, study);
   const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
-  const filters = createFilters({ kind: study.kind, view: () => view, change });
-  const scores = study.kind === "preference" || study.kind === "sessions" ? scoresPart({ screen, study: study.id, kind, changed: () => reports.load() }) : null;
+  const filters = createFilters({ words, view: () => view, change });
+  const scores = words.scored ? scoresPart({ screen, study: id, words, changed: () => reports.load() }) : null;
   const plan = planPart({ view: () => view, change, shown: () => sections.goTo("precision") });
   const progress = h("p", { class: "cq-an-progress", role: "status" });
   const notes = h("ul", { class: "cq-an-notes", role: "list" }), trouble = h("p", { class: "cq-an-trouble", role: "status", hidden: true });
   const leftOut = h("p", { class: "cq-an-trouble cq-an-ignored", role: "status", text: ignored.join("\n"), dir: "auto", hidden: !ignored.length });
   const skeleton = h("div", { class: "cq-an-skeleton", "aria-hidden": "true" }, Array.from({ length: 6 }, () => h("i", { class: "cq-shimmer" })));
   const wrong = h("div", {});
-  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, kind === "targets" ? null : plan.element);
+  const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, words.plans ? plan.element : null);
   const body = h("div", { class: "cq-an-body" }, main, sections.nav);
   const report = [filters.element, ...(scores ? [scores.element] : []), leftOut, progress, trouble, body];
   const element = h("div", {}, head.element, study.you_judge ? covered() : report);
@@ -132,7 +132,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
     const people = latest?.choices.people ?? [];
     const called = (/** @type {number} */ of) => people.find(({ seat }) => seat === of)?.name ?? "?";
     const asked = key === "binary" ? "valid or not" : key === "signature" ? "identical flags" : spoken(key).toLowerCase();
-    panel = showDisputed({ query: wanted(view, { id, kind }), of: { a, b, key }, from, asked, both: [a, b].map(called) });
+    panel = showDisputed({ query: wanted(view, { id, words }), of: { a, b, key }, from, asked, both: [a, b].map(called) });
   }
 
   // Somebody who judges in the study sees nothing of it before they ask to.

@@ -7,14 +7,15 @@ import { plural } from "../studies/words.js";
 const CIRQRS = "";   // among the values of the methods
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
-/** @type {(of: { study: string, kind: Kind, changed(): void, from(): void }) => { leave(): void }} */
+/** @type {(of: { study: string, words: KindWords, changed(): void, from(): void }) => { leave(): void }} */
 // Answers {leave}: whoever looked has gone, and nothing is asked any more. A computation goes on without a dialog.
-export function addScores({ study, kind, changed, from }) {
-  const sessions = kind === "sessions", type = sessions ? "JSON" : "CSV";
+export function addScores({ study, words, changed, from }) {
+  // Of sets, which have images that a method can score; of sessions there is a file alone.
+  const sets = words.options.includes("k"), type = words.score_type, suffix = type.toLowerCase();
   const stopped = new AbortController(), { signal } = stopped;
   /** @type {<Path extends string>(method: "GET" | "POST", path: Path, body?: object, options?: CallOptions) => Promise<AnswerOf<Path>>} */
   const ask = (method, path, body, options) => api(method, path, body, { signal, ...options });
-  const file = h("input", { type: "file", accept: sessions ? ".json,application/json" : ".csv,text/csv", "aria-label": `${type} file` });
+  const file = h("input", { type: "file", accept: `.${suffix},${sets ? "text" : "application"}/${suffix}`, "aria-label": `${type} file` });
   const send = h("button", { class: "cq-btn primary", text: "Add the file" });
   const method = h("select", { "aria-label": "Method" }), gallery = h("select", { "aria-label": "Gallery" });
   const named = h("input", { type: "text", placeholder: "default: names of method and gallery" });
@@ -26,9 +27,9 @@ export function addScores({ study, kind, changed, from }) {
   const byFile = part("From a file", send, async () => {
     const chosen = file.files?.[0];
     if (!chosen) throw new Error(`Choose a ${type} file first.`);
-    const content = await scoresText(chosen, sessions ? "Choose the file that cirque wrote." : undefined);
+    const content = await scoresText(chosen, sets ? undefined : "Choose the file that cirque wrote.");
     await ask("POST", "analysis/scores", { study, content, name: chosen.name }, { patience: UPLOAD_MS });
-  }, ...(sessions ? [h("p", {}, "The file ", h("code", { text: "judged.json" }), " that ", h("code", { text: "cirque construct judge" }),
+  }, ...(!sets ? [h("p", {}, "The file ", h("code", { text: "judged.json" }), " that ", h("code", { text: "cirque construct judge" }),
     " wrote, with the sources, sample and seed of this study.")] : [h("p", {}, "A row for each set, with the columns ", h("code", { text: "item" }), ", ", h("code", { text: "set" }), " (1 or 2) and one column of numbers for each metric. ",
     "The judgements CSV of this study already has the first two: add a column to its ", h("code", { text: "sets.csv" }), "."),
   h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" })]), h("div", { class: "cq-row" }, file, send));
@@ -40,9 +41,9 @@ export function addScores({ study, kind, changed, from }) {
   }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by. With CIRQRS, their mean learned relevance." }), noModel,
   field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, said);
 
-  const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, sessions ? null : byMethod.element);
+  const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, sets ? byMethod.element : null);
   once(asks).then(from);
-  if (!sessions) choices();
+  if (sets) choices();
   return { leave() {
     stopped.abort();
     asks.close();

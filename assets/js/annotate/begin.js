@@ -1,8 +1,6 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
-import { KINDS } from "./kinds.js";
 import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
-import { several } from "../studies/words.js";
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -22,8 +20,8 @@ export async function deskOf(/** @type {string} */ name) {
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
 /** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
-export async function beginScreen({ study: { name, kind }, progress: { total } }, { join, others }) {
-  const page = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`), { one } = KINDS[kind];
+export async function beginScreen({ study: { name, one, many }, progress: { total } }, { join, others }) {
+  const page = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
   const justShown = createGuard();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
@@ -39,7 +37,7 @@ export async function beginScreen({ study: { name, kind }, progress: { total } }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: page.intro }),
-    h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : several(one)} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
+    h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : many} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
   return { element, page, show() {

@@ -1,9 +1,9 @@
-// What differs between kinds of studies whose items are answered in any order: what an item is called, and its screen.
+// The screen of each kind of study whose items are answered in any order; that of a survey opens itself.
 import { style } from "../shared/common.js";
 
-/** @type {Record<string, { one: string, load(): Promise<ScreenModule> }>} */
-export const KINDS = {
-  validity: { one: "item", load: () => import("./validity/screen.js") },
-  sessions: { one: "session", load: () => style("sessions").then(() => import("./sessions/screen.js")) },
-  targets: { one: "query", load: () => style("targets").then(() => import("./targets/screen.js")) },
+/** @type {Partial<Record<Kind, () => Promise<ScreenModule>>>} */
+export const SCREENS = {
+  validity: () => import("./validity/screen.js"),
+  sessions: () => style("sessions").then(() => import("./sessions/screen.js")),
+  targets: () => style("targets").then(() => import("./targets/screen.js")),
 };

@@ -1,7 +1,7 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, messageOf, mountNav, setKeys, style, until } from "../shared/common.js";
 import { beginScreen, deskOf } from "./begin.js";
-import { KINDS } from "./kinds.js";
+import { SCREENS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
 
@@ -34,15 +34,16 @@ async function opened(/** @type {HTMLElement} */ element) {
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
       const desk = await deskOf(name);
       const go = { body, slot, me, name, others };
-      if (desk.study.kind === "preference") { // begins with its guidelines
+      const load = SCREENS[desk.study.kind];
+      if (!load) { // begins with its guidelines
         return (await import("./survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
       }
-      if (desk.joined) return openDesk({ ...go, desk });
+      if (desk.joined) return openDesk({ ...go, desk, load });
       const first = await beginScreen(desk, { others, join: async () => {
         const mine = await api("POST", "study/join", { study: name });
-        until(openDesk({ ...go, desk: mine })).catch((problem) => failed(problem, reload));
+        until(openDesk({ ...go, desk: mine, load })).catch((problem) => failed(problem, reload));
       } });
-      setKeys((await KINDS[desk.study.kind].load()).keysOf(first.page));
+      setKeys((await load()).keysOf(first.page));
       body.replaceChildren(first.element);
       first.show();
     };

@@ -2,16 +2,15 @@
 import { api, createGuard, say, setKeys } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { endScreen } from "./end.js";
-import { KINDS } from "./kinds.js";
 import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
 import { fetchAhead } from "../shared/pictures.js";
 
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 
-/** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: Desk }} of */
-export async function openDesk({ body, slot, me, name, others, desk: first }) {
-  const { one, load } = KINDS[first.study.kind];
+/** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: Desk, load(): Promise<ScreenModule> }} of */
+export async function openDesk({ body, slot, me, name, others, desk: first, load }) {
+  const { one } = first.study;
   const [page, kind] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), load()]);
   const clock = createClock(), justShown = createGuard();
   const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, one, now: () => desk, show, stayed, leave, view: () => screen }));

@@ -88,7 +88,7 @@ interface TargetPage { intro: string; marks: string[]; guide: { title: string; t
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 
-interface DeskStudy { id: string; name: string; kind: Kind; protocol: string; accepting: boolean }
+interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
 interface Question {
@@ -144,13 +144,18 @@ interface OpenCase { item: Item; number: number; why: Why | ""; judgements: Judg
 
 // --- studies ---------------------------------------------------------------------------------------
 
+/** How a kind of study calls things, and what it has. `groups`: names of the two ways to choose items; `options`: of its report; `undefined`: the statistic. */
+interface KindWords {
+  title: string; one: string; many: string; asks: string; undefined: string; groups: [string, string]; options: string[]; adjudicated: boolean; survey: boolean;
+  plans: boolean; scored: string; score_type: string;
+}
 interface Counts { items: number; assignments: number; done: number; unsure: number; people: number; decisions: number }
 interface SurveySettings {
   set_names: string[]; per_person: number | null; form_size: number; shared_every: number; shared_by: number; check: string; check_every: number;
   reason_every: number; allow_tie: boolean; consent: boolean;
 }
 interface Study {
-  id: string; name: string; kind: Kind; protocol: string; accepting: boolean; created_at: string; created_by: string; seats: number;
+  id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; created_at: string; created_by: string; seats: number;
   plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
@@ -158,7 +163,9 @@ interface SeatProgress {
   seat: number; name: string | null; done: number; unsure: number; open: number; total: number; median_seconds: number | null; seen_at: string | null;
   away: boolean; finished_at: string | null; code: string | null;
 }
-interface OneStudy { study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; you_judge: boolean }
+interface OneStudy {
+  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean;
+}
 interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
   validated_other: number; audited: number; validated: number; unlabelled: number; undecided: number; adjudicated: number; primary: Record<string, number>;
@@ -212,7 +219,7 @@ interface Change { [name: string]: unknown; shape?(values: object): object }
 
 // --- analysis --------------------------------------------------------------------------------------
 
-interface Listed { id: string; name: string; kind: Kind; accepting: boolean; items: number; answered: number; people: number; planned: number; you_judge: boolean }
+interface Listed { id: string; name: string; kind: Kind; words: KindWords; accepting: boolean; items: number; answered: number; people: number; planned: number; you_judge: boolean }
 interface Headline {
   label: string; value: number | null; low: number | null; high: number | null; n: number | null; reason: string; kind: "share" | "count" | "number"; unit: string; note: string;
 }

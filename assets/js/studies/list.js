@@ -3,9 +3,7 @@ import { api, at, h } from "../shared/common.js";
 /** @import { Screen, View } from "./main.js" */
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";
-import { ITEMS, bar, chip, count, day, percent, plural } from "./words.js";
-
-const KINDS = { validity: "Validity", preference: "Preference", sessions: "Sessions", targets: "Targets" };
+import { bar, chip, count, day, percent, plural } from "./words.js";
 
 export async function listView(/** @type {Screen} */ screen) {
   const { studies } = await api("GET", "studies/all");
@@ -38,7 +36,7 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
   function put(/** @type {Study} */ study) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
-    facts.textContent = [plural(items, ITEMS[first.kind]), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
+    facts.textContent = [plural(items, first.words.one, first.words.many), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
       `created ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
     const done_of = `${count(done)} of ${plural(assignments, "answer")}`;
     progress.replaceChildren(bar(done, unsure, assignments, `${done_of}${unsure ? `, ${count(unsure)} unsure` : ""}`),
@@ -54,7 +52,7 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
   const element = h("li", { class: "cq-stcard" },
     h("div", { class: "cq-stname" },
       h("h2", {}, h("a", { href: at(`studies?study=${encodeURIComponent(first.name)}`), onclick: open, text: first.name, dir: "auto" })),
-      h("span", { class: "cq-row" }, chip(`${KINDS[first.kind] || first.kind} · ${first.protocol}`), state)),
+      h("span", { class: "cq-row" }, chip(`${first.words.title} · ${first.protocol}`), state)),
     facts, progress);
   return { element, put };
 }

@@ -17,8 +17,8 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
     return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];
   }
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
-    study.kind === "validity" ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
-    h("th", { scope: "col", class: "num", text: "Last seen" }), study.kind === "preference" ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
+    study.words.adjudicated ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
+    h("th", { scope: "col", class: "num", text: "Last seen" }), study.words.survey ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
   return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
 }
@@ -30,9 +30,9 @@ function line(screen, study, person, release) {
   return h("tr", {}, h("th", { scope: "row" }, h("b", { text: name, dir: "auto" }), person.away ? chip("away", "warn") : null),
     h("td", {}, bar(done, unsure, total, `${percent(done, total)} % answered`),
       h("small", { text: `${count(done)} of ${count(total)}${left}` })),
-    study.kind === "validity" ? h("td", { class: "num", text: count(unsure) }) : null, h("td", { class: "num", text: lasting(person.median_seconds) }),
+    study.words.adjudicated ? h("td", { class: "num", text: count(unsure) }) : null, h("td", { class: "num", text: lasting(person.median_seconds) }),
     h("td", { class: "num", text: ago(person.seen_at) }),
-    study.kind === "preference" ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
+    study.words.survey ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
       text: "Reassign open work", "aria-label": `Reassign open work of ${name}`, onclick: () => release(person) }) : null) : null);
 }

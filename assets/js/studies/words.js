@@ -1,9 +1,6 @@
 // Numbers and times of the studies screen, in words.
 import { h } from "../shared/elements.js";
 
-/** What an item is called. @type {Record<Kind, string>} */
-export const ITEMS = { validity: "item", preference: "question", sessions: "session", targets: "query" };
-
 export const count = (/** @type {number | string | null} */ number) => Number(number).toLocaleString("en");
 /** "queries" of "query". @type {(one: string) => string} */
 export const several = (one) => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);

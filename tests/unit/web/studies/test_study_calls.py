@@ -46,7 +46,8 @@ def call(page: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
 def test_a_script_judges_what_is_its_own(page: TestClient) -> None:
     for _ in range(2):   # asking is not joining
         assert call(page, "progress", "Sample").json()["data"][0] == {
-            "study": {"id": ANY, "name": "Sample", "kind": "validity", "protocol": "circus/1", "accepting": True},
+            "study": {"id": ANY, "name": "Sample", "kind": "validity", "one": "item", "many": "items",
+                      "protocol": "circus/1", "accepting": True},
             "joined": False, "done": 0, "total": 0, "unsure": 0, "median_seconds": None, "seconds_left": None}
     workspace = call(page, "next_item", "Sample", "").json()["data"][0]
     assert workspace["joined"] is True and workspace["progress"]["total"] == 2

@@ -58,8 +58,8 @@ def save(page: TestClient, item: str, answer: Any, token: str = "token-01", **mo
 def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path, missing_panel=2)
     workspace = at(page)
-    assert workspace["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1",
-                             "accepting": True}
+    assert workspace["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "one": "item",
+                                  "many": "items", "protocol": "circus/1", "accepting": True}
     assert workspace["progress"] == {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
     assert (workspace["answer"], workspace["revision"], workspace["seconds"], workspace["draft"]) == (None, 0, 0, None)
     item = workspace["item"]
@@ -90,7 +90,8 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
 def test_looking_takes_no_seat_and_joining_does(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path)
     none = {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
-    about = {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1", "accepting": True}
+    about = {"id": study.study_id, "name": "Sample", "kind": "validity", "one": "item", "many": "items",
+             "protocol": "circus/1", "accepting": True}
     for query in ({}, {"position": "0"}, {"item": store.items(study.study_id)[0].item_id}):
         assert page.get("/study/at", params={"study": "Sample"} | query).json() == {
             "study": about, "joined": False, "progress": none, "item": None, "answer": None, "revision": 0,
