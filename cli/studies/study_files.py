@@ -81,7 +81,7 @@ def export(
 
     with open_stores() as stores:
         study = stores.studies.study(name)
-        files, notes = KINDS[study.kind].files(stores.studies, study, Export(form, None, rule, everything))
+        files, notes = KINDS[study.kind].export(stores.studies, study, Export(form, None, rule, everything))
         stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
@@ -110,7 +110,7 @@ def results(
         study = stores.studies.study(name)
         found = results_of(stores.studies, study, rule)
         if as_json:
-            files, _ = KINDS[study.kind].files(stores.studies, study, Export("results", rule=rule))
+            files, _ = KINDS[study.kind].export(stores.studies, study, Export("results", rule=rule))
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)
