@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -42,8 +41,8 @@ def import_circus(
     from annotation.kinds.validity.create import import_circus_study
     from annotation.sources.queries import refuse
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
     from cir_core.datasets.files.issues import KEPT, ValidationIssues
+    from cli.tables.study_tables import print_created
 
     with open_stores() as stores:
         check_name(stores.studies, name)
@@ -51,11 +50,8 @@ def import_circus(
         imported = read_circus_users(files, faults)
         refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
         created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
-    if as_json:
-        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
-                              ensure_ascii=False))
+    if print_created(created, {}, as_json) is None:
         return
-    print_notes(created.notes)
     counts = created.counts
     out.print(f"Created {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
               f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.marks.marks import MARKS
-from annotation.kinds.marks.results import MarkedImage, by_item, marked_images, results_json
-from annotation.records import Item, Judgement, Study
+from annotation.kinds.marks.results import MarkedImage, marked_images, results_json
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
 from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, in_utc
 from annotation.tables.files import json_files, table_files

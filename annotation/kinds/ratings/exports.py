@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.ratings.questions import questions_of
-from annotation.kinds.ratings.results import by_item, mean_ratings, results_json
-from annotation.records import Item, Judgement, Study
+from annotation.kinds.ratings.results import mean_ratings, results_json
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
 from annotation.tables.columns import STUDY, Column, Table, in_utc
 from annotation.tables.files import json_files, table_files
