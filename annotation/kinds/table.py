@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.analysis.records import (
@@ -30,6 +30,7 @@ from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import K, preference_report
 from annotation.kinds.preference.report.score_files import read_scores
 from annotation.kinds.preference.report.sections import preference_sections
+from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
 from annotation.kinds.ratings.answers import Sessions
@@ -93,10 +94,11 @@ class Download:
 
 @dataclass(frozen=True)
 class Kind:
-    """``files`` raises ``StudyError`` for an unknown form or table, and where there is nothing to write; ``report`` and
-    ``plan`` for an invalid selection or option. ``plan``: sizes for an interval of that width."""
+    """``files`` raises ``StudyError`` where there is nothing to write; ``report`` and ``plan`` for an invalid selection
+    or option. ``plan``: sizes for an interval of that width."""
 
     answers: StudyKind
+    forms: tuple[str, ...]                     # of exports
     files: Callable[[StudyStore, Study, Export], Files]
     report: Callable[[StudyAnswers, ReportRequest], AnyReport]
     sections: Callable[[Any, Sequence[Precision]], Iterable[Section]]
@@ -106,6 +108,7 @@ class Kind:
     report_options: frozenset[str]             # of ``cirque report``, besides those of all kinds
     groups: Groups = Groups()
     plan: Callable[[StudyAnswers, ReportRequest, float], tuple[Precision, ...]] | None = None
+    tables: tuple[str, ...] = ()               # of the forms csv and parquet; empty: always all of them
     zipped: frozenset[str] = frozenset()       # forms of several files, zipped even if there is one
     results: Callable[[StudyStore, Study, LabelRule], Results] | None = None   # None: only a report
     queue: Callable[[StudyStore, Study], list[Case]] | None = None   # items to adjudicate; None: nothing is
@@ -120,6 +123,14 @@ class Kind:
     asks: str = ""                             # what the protocol holds: "Rubric"
     undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
     downloads: tuple[Download, ...] = ()
+
+    def export(self, store: StudyStore, study: Study, asked: Export) -> Files:
+        """``files``. Raises ``StudyError`` for an unknown form or table, too."""
+        tables = self.tables if asked.tables is None else asked.tables
+        if asked.form not in self.forms or (self.tables and not set(tables) <= set(self.tables)):
+            of = f"; csv and parquet have the tables {' and '.join(self.tables)}" if self.tables else ""
+            raise StudyError(f"{study.name} is a {study.kind} study. It is exported as {', '.join(self.forms)}{of}.")
+        return self.files(store, study, replace(asked, tables=tables))
 
     @property
     def has_adjudication(self) -> bool:
@@ -139,14 +150,15 @@ def _tabular(*tables: tuple[str, str]) -> tuple[Download, ...]:
 
 KINDS: dict[str, Kind] = {
     "validity": Kind(
-        Validity(),
+        Validity(), validity_exports.FORMS,
         lambda store, study, asked: validity_exports.study_files(
-            store, study, asked.form, asked.rule, tables=_tables(asked, validity_exports.TABLES)),
+            store, study, asked.form, asked.rule, tables=asked.tables or ()),
         lambda answers, asked: validity_report(answers, asked.selection, asked.options),
         validity_sections, validity_json, "nominal", "Verdicts and flags have no order",
         frozenset({"dataset", "category", "block", "scale", "width"}),
         Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
+        tables=validity_exports.TABLES,
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of, title="Validity",
         asks="Rubric",
         downloads=(
@@ -155,7 +167,7 @@ KINDS: dict[str, Kind] = {
             *_tabular(("items", "Items with their final labels"), ("judgements", "Judgements")),
             Download("results", "Counts, and the label of every item", "JSON"))),
     "preference": Kind(
-        Preference(),
+        Preference(), PREFERENCE_FORMS,
         lambda store, study, asked: preference_files(store, study, asked.form, everything=asked.everything),
         lambda answers, asked: preference_report(
             answers, asked.selection, asked.options, rules=asked.rules, scores=asked.scores, ks=asked.ks),
@@ -172,27 +184,27 @@ KINDS: dict[str, Kind] = {
             Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
     "sessions": Kind(
-        Sessions(),
-        lambda store, study, asked: ratings_exports.session_files(
-            store, study, asked.form, tables=_tables(asked, ratings_exports.TABLES)),
+        Sessions(), ratings_exports.FORMS,
+        lambda store, study, asked: ratings_exports.session_files(store, study, asked.form, tables=asked.tables or ()),
         lambda answers, asked: session_report(answers, asked.selection, asked.options, scores=asked.scores),
         session_sections, session_json, "ordinal", "Ratings from 1 to 5 have an order",
         frozenset({"subset", "source", "block", "scores", "scale", "width"}),
         Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
         read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
+        tables=ratings_exports.TABLES,
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
         undefined="α",
         downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
                    Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
-        Targets(),
-        lambda store, study, asked: marks_exports.target_files(
-            store, study, asked.form, tables=_tables(asked, marks_exports.TABLES)),
+        Targets(), marks_exports.FORMS,
+        lambda store, study, asked: marks_exports.target_files(store, study, asked.form, tables=asked.tables or ()),
         lambda answers, asked: target_report(answers, asked.selection, asked.options),
         lambda report, plan: target_sections(report), target_json, "nominal", "Yes and no have no order",
         frozenset({"dataset", "block", "scale"}),
+        tables=marks_exports.TABLES,
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
         downloads=(
@@ -209,7 +221,3 @@ def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") ->
         raise StudyError(f"{study.name} is a {study.kind} study, which has no labels, ratings or marks of items. See "
                          "its methods instead: cirque study quality")
     return results(store, study, rule)
-
-
-def _tables(asked: Export, all_of_them: Collection[str]) -> Collection[str]:
-    return all_of_them if asked.tables is None else asked.tables

@@ -46,6 +46,7 @@ from annotation.records.studies import StudyKind as StudyKind
 from annotation.records.studies import StudyPlan as StudyPlan
 from annotation.records.studies import SurveyPosition as SurveyPosition
 from annotation.records.studies import Workspace as Workspace
+from annotation.records.studies import by_item as by_item
 from annotation.records.studies import category_of as category_of
 from annotation.records.studies import dataset_of as dataset_of
 from annotation.records.votes import MethodVote as MethodVote

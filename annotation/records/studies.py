@@ -7,7 +7,7 @@ of joining.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -121,6 +121,14 @@ class Judgement:
     seconds: float                     # viewing time, as measured by the page
     created_at: datetime
     extra: Mapping[str, Any] = field(default_factory=dict)   # of imported ones: fields to export unchanged
+
+
+def by_item(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
+    """Judgements by item id, in the given order."""
+    found: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        found.setdefault(judgement.item_id, []).append(judgement)
+    return found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +22,17 @@ from annotation.tables.columns import Table, Type
 from cir_core.support.spreadsheets import as_text
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same files give the same bytes
+
+
+def table_files(form: str, tables: Mapping[str, Callable[[], Table]], wanted: Collection[str]) -> dict[str, bytes]:
+    """Those of ``tables`` that are ``wanted``, as "csv" or "parquet", by file name."""
+    written = to_csv if form == "csv" else to_parquet
+    return {f"{name}.{form}": written(made()) for name, made in tables.items() if name in wanted}
+
+
+def json_files(name: str, content: Mapping[str, Any]) -> dict[str, bytes]:
+    """One file ``NAME.json``, by its name."""
+    return {f"{name}.json": (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()}
 
 
 def to_csv(table: Table) -> bytes:

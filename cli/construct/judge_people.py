@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import typer
-
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.tables.study_tables import answers_plan, print_answers_plan, print_pairs
+from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_pairs
 
 if TYPE_CHECKING:
     from cir_core.construct.judging.sample import Source
@@ -54,7 +51,6 @@ def create_study(
     from annotation.kinds.ratings.create import create_session_study
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
     from cir_core.construct.judging.sample import draw_sample, sources_as_json
     from cir_core.construct.judging.tasks import check_galleries, galleries_as_json
@@ -76,19 +72,14 @@ def create_study(
             print_pairs("sessions", "", [(origin, f"{count:,}") for origin, count in by_origin.items()])
             print_answers_plan(forecast, "session")
         result = {"sessions": dict(by_origin), "plan": answers_plan(forecast), "notes": list(notes)}
+        created = None
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_session_study(
                     stores.studies, settings.home, options.name, drawn, galleries, plan, created_by=LOCAL,
                     source=source, max_megapixels=settings.max_image_megapixels, progress=bar)
-            result = {**study_json(created.study, created.counts), **result, "notes": [*notes, *created.notes]}
-    if as_json:
-        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
-    elif dry_run:
-        out.print("Nothing was created: omit --dry-run to create the study.")
-    else:
-        print_notes(created.notes)
-        counts = created.counts
-        out.print(f"Created {created.study.name}: {counted(counts['items'], 'session')}, "
+    if made := print_created(created, result, as_json):
+        counts = made.counts
+        out.print(f"Created {made.study.name}: {counted(counts['items'], 'session')}, "
                   f"{counted(counts['pictures'], 'image file')}. To rate them: cirque serve, then the page Annotate "
-                  f"(/annotate?study={quote(created.study.name)}).", soft_wrap=True)
+                  f"(/annotate?study={quote(made.study.name)}).", soft_wrap=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +15,7 @@ from cir_core.support.texts import counted, quoted
 from cli.console import open_stores, out, print_notes, progress_bar
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
-from cli.tables.study_tables import print_pairs
+from cli.tables.study_tables import print_created, print_pairs
 
 if TYPE_CHECKING:
     from annotation.kinds.preference.survey.plan import SurveyForecast
@@ -77,7 +76,6 @@ def create_preference(
     from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.kinds.preference.survey.settings import checked_settings
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
 
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
@@ -103,26 +101,20 @@ def create_preference(
                         ((" and ".join(pair), f"{count:,}") for pair, count in drawn.counts.items()))
             print_survey(forecast)
             print_notes(notes)
-        result = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}, "plan": asdict(forecast),
-                  "notes": notes}
+        result: dict[str, Any] = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()},
+                                  "plan": asdict(forecast), "notes": notes}
+        created = None
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_preference_study(
                     stores.studies, settings.home, name, found.queries, found.methods, found.find_picture, layout,
                     created_by=LOCAL, source=found.source, settings=survey,
                     max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing, progress=bar)
-            new = [note for note in created.notes if note not in notes]
-            result = {**study_json(created.study, created.counts), **result, "notes": [*notes, *new],
-                      "pairs": created.study.source["pairs"]}
-    if as_json:
-        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
-    elif dry_run:
-        out.print("Nothing was created: omit --dry-run to create the study.")
-    else:
-        print_notes(new)
-        counts = created.counts
+                result["pairs"] = created.study.source["pairs"]
+    if made := print_created(created, result, as_json):
+        counts = made.counts
         people = counted(counts["people"], "person", "people")
-        out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
+        out.print(f"Created {made.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
                   f"shared, for {people}. To answer them: cirque serve, then the page Annotate.", soft_wrap=True)
 
 

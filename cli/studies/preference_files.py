@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cir_core.support.texts import counted
-from cli.console import open_stores, out, print_notes
+from cli.console import open_stores, out
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -23,15 +23,12 @@ def import_hp_fashioniq(
     """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.preference.hp_fashioniq import import_hp_study
-    from annotation.studies.overview import study_json
+    from cli.tables.study_tables import print_created
 
     with open_stores() as stores:
         created = import_hp_study(stores.studies, name, file, created_by=LOCAL)
-    if as_json:
-        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
-                              ensure_ascii=False))
+    if print_created(created, {}, as_json) is None:
         return
-    print_notes(created.notes)
     counts = created.counts
     people = counted(counts["people"], "person", "people")
     out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')} to {people}, "

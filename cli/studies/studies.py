@@ -70,9 +70,8 @@ def create_validity(
     from annotation.kinds.validity.create import create_validity_study
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
-    from cli.tables.study_tables import print_plan, print_strata
+    from cli.tables.study_tables import print_created, print_plan, print_strata
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
                             tuple(category or ()))
@@ -88,24 +87,17 @@ def create_validity(
             print_strata(strata)
             print_plan(forecast)
             print_notes(found.notes)
-        result = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
+        created = None
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_validity_study(
                     stores.studies, settings.home, name, queries, found.find_picture, plan, created_by=LOCAL,
                     source=source, max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing,
                     panel_size=panel_size, progress=bar)
-            notes = [*found.notes, *created.notes]
-            result = {**study_json(created.study, created.counts), **result, "notes": notes}
-        if as_json:
-            typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
-            return
-        if dry_run:
-            out.print("Nothing was created: omit --dry-run to create the study.")
-            return
-        print_notes(created.notes)
-        counts = created.counts
-        out.print(f"Created {created.study.name}: {counted(counts['items'], 'item')}, "
+    told = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
+    if made := print_created(created, told, as_json):
+        counts = made.counts
+        out.print(f"Created {made.study.name}: {counted(counts['items'], 'item')}, "
                   f"{counted(counts['pictures'], 'image file')}, panels of {counted(counts['panel'], 'image')}. "
                   "To judge them: cirque serve, then the page Annotate.")
 

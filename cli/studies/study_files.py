@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -42,8 +41,8 @@ def import_circus(
     from annotation.kinds.validity.create import import_circus_study
     from annotation.sources.queries import refuse
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
     from cir_core.datasets.files.issues import KEPT, ValidationIssues
+    from cli.tables.study_tables import print_created
 
     with open_stores() as stores:
         check_name(stores.studies, name)
@@ -51,11 +50,8 @@ def import_circus(
         imported = read_circus_users(files, faults)
         refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
         created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
-    if as_json:
-        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
-                              ensure_ascii=False))
+    if print_created(created, {}, as_json) is None:
         return
-    print_notes(created.notes)
     counts = created.counts
     out.print(f"Created {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
               f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
@@ -81,7 +77,7 @@ def export(
 
     with open_stores() as stores:
         study = stores.studies.study(name)
-        files, notes = KINDS[study.kind].files(stores.studies, study, Export(form, None, rule, everything))
+        files, notes = KINDS[study.kind].export(stores.studies, study, Export(form, None, rule, everything))
         stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
@@ -110,7 +106,7 @@ def results(
         study = stores.studies.study(name)
         found = results_of(stores.studies, study, rule)
         if as_json:
-            files, _ = KINDS[study.kind].files(stores.studies, study, Export("results", rule=rule))
+            files, _ = KINDS[study.kind].export(stores.studies, study, Export("results", rule=rule))
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)

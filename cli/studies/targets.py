@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ import typer
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.tables.study_tables import answers_plan, print_answers_plan, print_strata
+from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_strata
 
 
 def create_targets(
@@ -37,7 +36,6 @@ def create_targets(
     from annotation.records import StudyPlan
     from annotation.sources.targets import read_target_queries, sample_targets
     from annotation.studies.creation import check_name
-    from annotation.studies.overview import study_json
     from annotation.studies.planner import plan_study
     from cir_core.gallery.gallery import open_gallery
 
@@ -56,21 +54,16 @@ def create_targets(
             print_notes(found.notes)
         result = {"queries": strata, "candidates": sum(len(one.shown) for one in queries),
                   "plan": answers_plan(forecast), "notes": list(found.notes)}
+        created = None
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_target_study(
                     stores.studies, settings.home, name, queries, images, plan, threshold=found.threshold,
                     created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
                     max_megapixels=settings.max_image_megapixels, progress=bar)
-            result = {**study_json(created.study, created.counts), **result, "notes": [*found.notes, *created.notes]}
-    if as_json:
-        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
-    elif dry_run:
-        out.print("Nothing was created: omit --dry-run to create the study.")
-    else:
-        print_notes(created.notes)
-        counts = created.counts
-        out.print(f"Created {created.study.name}: {counted(counts['items'], 'query', 'queries')}, "
+    if made := print_created(created, result, as_json):
+        counts = made.counts
+        out.print(f"Created {made.study.name}: {counted(counts['items'], 'query', 'queries')}, "
                   f"{counted(counts['candidates'], 'candidate')}, {counted(counts['pictures'], 'image file')}. To mark "
-                  f"them: cirque serve, then the page Annotate (/annotate?study={quote(created.study.name)}).",
+                  f"them: cirque serve, then the page Annotate (/annotate?study={quote(made.study.name)}).",
                   soft_wrap=True)

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.table import Table
 
 from cir_core.support.texts import counted
-from cli.console import out
+from cli.console import out, print_notes
 
 if TYPE_CHECKING:
     from annotation.kinds.preference.survey.overview import SurveyOverview
     from annotation.records import Study
+    from annotation.studies.creation import Created
     from annotation.studies.overview import Results, SeatProgress
     from annotation.studies.planner import Forecast
+
+
+def print_created(created: Created | None, plan: Mapping[str, Any], as_json: bool) -> Created | None:
+    """Print what was created, with ``plan``, as JSON; or its notes, other than those of the plan. Returns it if the
+    caller is to describe it: not as JSON, and not if nothing was created, of a dry run (None)."""
+    from annotation.studies.overview import study_json
+
+    told = plan.get("notes", ())
+    new = [note for note in created.notes if note not in told] if created else []
+    if as_json:
+        whole = {**study_json(created.study, created.counts), **plan, "notes": [*told, *new]} if created else plan
+        typer.echo(json.dumps(whole, indent=1, ensure_ascii=False))
+        return None
+    if created is None:
+        out.print("Nothing was created: omit --dry-run to create the study.")
+    print_notes(new)
+    return created
 
 
 def print_plan(plan: Forecast) -> None:
     """Print a forecast with its assumptions."""
     print_pairs("plan", "", [
-        ("people", f"{plan.people:,}"), ("items", f"{plan.items:,}"), ("people per item", f"{plan.overlap:,}"),
-        ("items for everyone (agreement)", f"{plan.agreement_items:,}"), ("judgements", f"{plan.judgements:,}"),
-        ("items per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
-        ("hours in total", f"{plan.hours_total:.1f}"), ("items judged twice or more", f"{plan.doubly_judged:,}"),
+        *_effort(plan, "item", "items", "judgements"), ("items judged twice or more", f"{plan.doubly_judged:,}"),
         ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
         ("Cohen's kappa, 95 % interval", "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
     ])
@@ -36,22 +52,25 @@ def print_plan(plan: Forecast) -> None:
 
 def answers_plan(plan: Forecast) -> dict[str, Any]:
     """A forecast without what the planner assumes of validity studies."""
-    found = asdict(plan)
-    return {name: found[name] for name in ("people", "items", "overlap", "agreement_items", "judgements",
-                                           "items_per_person", "hours_per_person", "hours_total", "doubly_judged",
-                                           "seconds_per_item")}
+    return {name: getattr(plan, name) for name in (
+        "people", "items", "overlap", "agreement_items", "judgements", "items_per_person", "hours_per_person",
+        "hours_total", "doubly_judged", "seconds_per_item")}
 
 
 def print_answers_plan(plan: Forecast, one: str, many: str = "") -> None:
     """Print :func:`answers_plan`. ``one``, ``many``: what an item is called."""
     many = many or f"{one}s"
-    print_pairs("plan", "", [
-        ("people", f"{plan.people:,}"), (many, f"{plan.items:,}"), (f"people per {one}", f"{plan.overlap:,}"),
-        (f"{many} for everyone (agreement)", f"{plan.agreement_items:,}"), ("answers", f"{plan.judgements:,}"),
-        (f"{many} per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
-        ("hours in total", f"{plan.hours_total:.1f}"), (f"{many} with two answers or more", f"{plan.doubly_judged:,}"),
-    ])
+    print_pairs("plan", "", [*_effort(plan, one, many, "answers"),
+                             (f"{many} with two answers or more", f"{plan.doubly_judged:,}")])
     out.print(f"Assumed: {plan.seconds_per_item:g} seconds per {one}.")
+
+
+def _effort(plan: Forecast, one: str, many: str, answers: str) -> list[tuple[str, str]]:
+    return [
+        ("people", f"{plan.people:,}"), (many, f"{plan.items:,}"), (f"people per {one}", f"{plan.overlap:,}"),
+        (f"{many} for everyone (agreement)", f"{plan.agreement_items:,}"), (answers, f"{plan.judgements:,}"),
+        (f"{many} per person", f"{plan.items_per_person:,}"), ("hours per person", f"{plan.hours_per_person:.1f}"),
+        ("hours in total", f"{plan.hours_total:.1f}")]
 
 
 def print_strata(counts: Mapping[str, int]) -> None:

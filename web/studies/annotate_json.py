@@ -1,15 +1,16 @@
-"""Study JSON for annotators: public fields (``shown``) only."""
+"""Study JSON for annotators: public fields (``shown``) only. Of preference studies the sets A and B in the order shown
+to this person: neither the stored order nor that of the images to preload tells which is which."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.kinds.preference.answers import SIDES, shown_sets
 from annotation.kinds.table import KINDS
-from annotation.records import Assignment, Item, Saved, Study, Workspace
+from annotation.records import Assignment, Item, Saved, Study, SurveyPosition, Workspace
 from annotation.studies.progress import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
-from web.studies import survey_json
 from web.studies.image_urls import Images, addresses, picture
 
 Json = dict[str, Any]
@@ -26,20 +27,58 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 def workspace(found: Workspace) -> Json:
     """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
     ``progress["total"]`` is an estimate."""
-    parts = survey_json.parts if KINDS[found.study.kind].has_survey else _parts
-    return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
-            **parts(found)}
+    about = {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found))}
+    if KINDS[found.study.kind].has_survey:
+        return {**about, **_of_survey(found)}
+    return {**about, "item": None if found.item is None else item(found.item, found.position, found.images),
+            **_answered(found), "ahead": [{"images": _addresses(each, found.images)} for each in found.ahead]}
 
 
-def _parts(found: Workspace) -> Json:
+def _answered(found: Workspace) -> Json:
+    """The person's answer and draft, as they gave them."""
+    judgement, draft, kind = found.judgement, found.draft, KINDS[found.study.kind].answers
     return {
-        "item": None if found.item is None else item(found.item, found.position, found.images),
-        "answer": None if found.judgement is None else found.judgement.answer,
-        "revision": 0 if found.judgement is None else found.judgement.revision,
-        "seconds": 0 if found.judgement is None else found.judgement.seconds,
-        "draft": None if found.draft is None else {"answer": found.draft.answer, "seconds": found.draft.seconds},
-        "ahead": [{"images": _addresses(each, found.images)} for each in found.ahead],
+        "answer": None if judgement is None else kind.denormalize(judgement.answer, extra=found.extra),
+        "revision": 0 if judgement is None else judgement.revision,
+        "seconds": 0 if judgement is None else judgement.seconds,
+        "draft": None if draft is None else {"answer": draft.answer, "seconds": draft.seconds},
     }
+
+
+def _of_survey(found: Workspace) -> Json:
+    """There is no item before a pending gate. Raises ``StudyError`` for imported questions, which cannot be shown."""
+    survey = found.survey
+    fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "seconds": 0, "draft": None,
+                    "handed_on": 0, "ahead": []}
+    if not found.joined:
+        return fields
+    assert survey is not None, "the service says where somebody stands"
+    fields |= {"gate": survey.gate, "handed_on": survey.handed_on}
+    if survey.gate is None:
+        fields["ahead"] = [{"images": _ahead(each, found)} for each in found.ahead]
+        if found.item is not None:
+            fields |= {"item": _question(found, found.item, survey), **_answered(found)}
+    elif survey.gate["kind"] == "check" and found.item is not None:
+        fields["ahead"] = [{"images": _ahead(each, found)} for each in (found.item, *found.ahead)]
+    return fields
+
+
+def _question(found: Workspace, item: Item, survey: SurveyPosition) -> Json:
+    study_id, sets = found.study.study_id, zip(SIDES, shown_sets(item, found.extra), strict=True)
+    return {
+        "id": item.item_id, "position": found.position, "number": survey.number, "of": survey.of,
+        "form": survey.form, "forms": survey.forms, "locked": survey.locked, "text": item.shown["text"],
+        "reference": picture(study_id, item.shown["reference"], found.images),
+        "sets": {side: [picture(study_id, token, found.images) for token in tokens] for side, tokens in sets},
+        "ask_reason": bool(found.extra.get("reason")),
+    }
+
+
+def _ahead(item: Item, found: Workspace) -> list[str]:
+    """Images to preload: the reference large, the sets small. By token, as stored order would reveal the sets."""
+    tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
+    wanted = [(item.shown["reference"], "l"), *((token, "s") for token in tokens)]
+    return addresses(found.study.study_id, wanted, found.images)
 
 
 def study(found: Study) -> Json:

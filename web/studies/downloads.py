@@ -20,7 +20,7 @@ def download(store: StudyStore, study: Study, export: Export) -> Response:
     Raises ``StudyError`` for an unknown form or table, and for a study that has nothing to write.
     """
     kind = KINDS[study.kind]
-    files, notes = kind.files(store, study, export)
+    files, notes = kind.export(store, study, export)
     if len(files) == 1 and not notes and export.form not in kind.zipped:
         (name, content), = files.items()
         return _file(content, study, name, _TYPES[name.rpartition(".")[2]])

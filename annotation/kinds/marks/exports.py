@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.marks.marks import MARKS
-from annotation.kinds.marks.results import MarkedImage, by_item, marked_images, results_json
-from annotation.records import Item, Judgement, Study
+from annotation.kinds.marks.results import MarkedImage, marked_images, results_json
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
 from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, in_utc
-from annotation.tables.files import to_csv, to_parquet
+from annotation.tables.files import json_files, table_files
 from cir_core.construct.targets.files import ENDING
 from cir_core.datasets.readers.soft import MultiTarget, multi_target_bytes
 from cir_core.errors import StudyError
@@ -52,26 +51,15 @@ _VERDICT = (
 def target_files(
     store: StudyStore, study: Study, form: str, *, tables: Collection[str] = TABLES
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Contents by file name, and notes on omissions.
-
-    Args:
-        form: one of :data:`FORMS`.
-        tables: those of :data:`TABLES` that are wanted.
-
-    Raises ``StudyError`` for an unknown form or table, and for corrected targets of a study without any.
-    """
-    if form not in FORMS or not set(tables) <= set(TABLES):
-        raise StudyError(f"{study.name} is a target study. It is exported as {', '.join(FORMS)}; csv and parquet have "
-                         f"the tables {' and '.join(TABLES)}.")
+    """Contents by file name in one of :data:`FORMS`, and notes on omissions. ``tables``: of :data:`TABLES`. Raises
+    ``StudyError`` for corrected targets of a study without any."""
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
     if form == "results":
-        content = results_json(study, store.counts(study.study_id), items, judgements)
-        return {"results.json": (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()}, ()
+        return json_files("results", results_json(study, store.counts(study.study_id), items, judgements)), ()
     if form == "soft":
         return corrected_files(study, items, judgements)
-    made = {"judgements": judgement_table, "images": image_table}
-    written = to_csv if form == "csv" else to_parquet
-    return {f"{name}.{form}": written(made[name](study, items, judgements)) for name in TABLES if name in tables}, ()
+    return table_files(form, {"judgements": lambda: judgement_table(study, items, judgements),
+                              "images": lambda: image_table(study, items, judgements)}, tables), ()
 
 
 def corrected_files(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.records import Item, Judgement, Study
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore
 
@@ -72,14 +72,6 @@ def marked_images(items: Iterable[Item], judgements: Iterable[Judgement]) -> lis
             found.append(MarkedImage(
                 item, token, each["image"], each["confidence"], each["image"] == item.hidden["original_target"],
                 tuple(each["found"]), {mark: said[mark] for mark in ("yes", "no", "unsure")}))
-    return found
-
-
-def by_item(judgements: Iterable[Judgement]) -> Mapping[str, list[Judgement]]:
-    """Judgements by item id, in the given order."""
-    found: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        found.setdefault(one.item_id, []).append(one)
     return found
 
 

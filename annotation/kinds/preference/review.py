@@ -13,7 +13,7 @@ from annotation.kinds.preference.hp_fashioniq import hp_form
 from annotation.kinds.preference.quality import PersonQuality, SideBias, people_quality, side_bias
 from annotation.records import Judgement, Study
 from annotation.studies.store import StudyStore
-from annotation.tables.files import to_csv, to_parquet
+from annotation.tables.files import table_files
 from cir_core.errors import StudyError
 
 FORMS = ("hp-fashioniq", "csv", "parquet", "preferences")
@@ -51,25 +51,22 @@ def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Revie
 def preference_files(
     store: StudyStore, study: Study, form: str, *, everything: bool = False
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Export files of a preference study by name, and notes on omissions.
+    """Export files of a preference study in one of :data:`FORMS`, by name, and notes on omissions.
 
     Answers excluded by the study's rules are marked in tables, and left out of the other forms unless
-    ``everything`` is set. Raises ``StudyError`` for a form that is not in :data:`FORMS`.
+    ``everything`` is set.
     """
-    if form not in FORMS:
-        raise StudyError(f"{study.name} is a {study.kind} study. It is exported as {', '.join(FORMS)}.")
     items, assignments = store.items(study.study_id), store.assignments(study.study_id)
     found = review(store, study)
     judgements, removed = found.judgements, found.removed
     if form in ("csv", "parquet"):
         excluded = {} if everything else removed.excluded
         events = store.events(study.study_id)
-        tables = {"judgements": judgement_table(study, items, assignments, judgements, excluded),
-                  "sets": set_table(study, items, assignments, judgements, excluded),
-                  "people": people_table(study, store.seats(study.study_id), judgements, events),
-                  "events": event_table(study, events)}
-        written = to_csv if form == "csv" else to_parquet
-        return {f"{table}.{form}": written(content) for table, content in tables.items()}, ()
+        tables = {"judgements": lambda: judgement_table(study, items, assignments, judgements, excluded),
+                  "sets": lambda: set_table(study, items, assignments, judgements, excluded),
+                  "people": lambda: people_table(study, store.seats(study.study_id), judgements, events),
+                  "events": lambda: event_table(study, events)}
+        return table_files(form, tables, tables), ()
     kept = judgements if everything else removed.kept
     notes = []
     if len(kept) < len(judgements):

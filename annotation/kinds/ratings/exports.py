@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.ratings.questions import questions_of
-from annotation.kinds.ratings.results import by_item, mean_ratings, results_json
-from annotation.records import Item, Judgement, Study
+from annotation.kinds.ratings.results import mean_ratings, results_json
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
 from annotation.tables.columns import STUDY, Column, Table, in_utc
-from annotation.tables.files import to_csv, to_parquet
-from cir_core.errors import StudyError
+from annotation.tables.files import json_files, table_files
 
 FORMS = ("csv", "parquet", "results")
 TABLES = ("judgements", "items")
@@ -46,24 +44,12 @@ _ANSWER = (
 def session_files(
     store: StudyStore, study: Study, form: str, *, tables: Collection[str] = TABLES
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Contents by file name, and notes on omissions (none).
-
-    Args:
-        form: one of :data:`FORMS`.
-        tables: those of :data:`TABLES` that are wanted.
-
-    Raises ``StudyError`` for an unknown form or table.
-    """
-    if form not in FORMS or not set(tables) <= set(TABLES):
-        raise StudyError(f"{study.name} is a session study. It is exported as {', '.join(FORMS)}; csv and parquet have "
-                         f"the tables {' and '.join(TABLES)}.")
+    """Contents by file name in one of :data:`FORMS`, and notes on omissions (none). ``tables``: of :data:`TABLES`."""
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
     if form == "results":
-        content = results_json(study, store.counts(study.study_id), items, judgements)
-        return {"results.json": (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()}, ()
-    made = {"judgements": judgement_table, "items": item_table}
-    written = to_csv if form == "csv" else to_parquet
-    return {f"{name}.{form}": written(made[name](study, items, judgements)) for name in TABLES if name in tables}, ()
+        return json_files("results", results_json(study, store.counts(study.study_id), items, judgements)), ()
+    return table_files(form, {"judgements": lambda: judgement_table(study, items, judgements),
+                              "items": lambda: item_table(study, items, judgements)}, tables), ()
 
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:

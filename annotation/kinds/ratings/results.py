@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from annotation.kinds.ratings.questions import questions_of
-from annotation.records import Item, Judgement, Study
+from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore
 
@@ -41,14 +41,6 @@ def rating_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgem
             rows += [_row(source, subset, [item for item in of_source if item.hidden["subset"] == subset], given, keys)
                      for subset in subsets]
     return rows
-
-
-def by_item(judgements: Iterable[Judgement]) -> Mapping[str, list[Judgement]]:
-    """Judgements by item id, in the given order."""
-    found: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        found.setdefault(one.item_id, []).append(one)
-    return found
 
 
 def mean_ratings(given: Sequence[Judgement], keys: Sequence[str]) -> dict[str, float | None]:

@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from annotation.kinds.creation import Subject, lay_out
 from annotation.kinds.validity.circus import ImportedStudy, study_of
 from annotation.kinds.validity.rubric import newest_rubric
-from annotation.records import Item, PlannedAssignment, Study, StudyPlan
+from annotation.records import Study, StudyPlan
 from annotation.sources.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import LISTED, StudyQuery
-from annotation.sources.sampling import spread
-from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
@@ -54,11 +53,11 @@ def create_validity_study(
         raise StudyError("There is no query to judge. Choose other categories, or another source.")
     study = Study(new_id(), name, "validity", newest_rubric().protocol, plan, True, {**SETTINGS, **(settings or {})},
                   dict(source), created_by, datetime.now(UTC))
-    _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
+    lay_out(study, _subjects(queries), "item")   # a bad plan is refused before the work
     with cleared(store, home), freezing(home, study.study_id) as freezer:
         kept, panels = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, panel_size, progress)
         study = replace(study, settings={**study.settings, "panel_size": panels.size})
-        items, places = _lay_out(study, kept, [new_id() for _ in kept])
+        items, places = lay_out(study, _subjects(kept), "item")
         items = [replace(item, shown=_shown(query, panels.images[query.key], freezer))
                  for item, query in zip(items, kept, strict=True)]
         freezer.keep_only({image_id for query in kept
@@ -70,20 +69,8 @@ def create_validity_study(
     return Created(study, counts, (*_notes(counts, panels), *panel_notes(panels, int(study.settings["broad_at"]))))
 
 
-def _lay_out(
-    study: Study, queries: Sequence[StudyQuery], item_ids: Sequence[str]
-) -> tuple[list[Item], list[PlannedAssignment]]:
-    """Items without their content, and their assignments."""
-    plan = study.plan
-    if not 0 <= plan.agreement_items <= len(queries):
-        raise StudyError(f"{plan.agreement_items} of {len(queries)} items cannot be the agreement set. "
-                         f"Choose between 0 and {len(queries)}.")
-    block = {query.key for query in spread(
-        queries, plan.agreement_items, stratum=lambda query: query.stratum, key=lambda query: query.key,
-        seed=plan.seed, purpose="agreement block")}
-    items = [Item(item_id, study.study_id, number, query.key, query.stratum, query.key in block, {}, _hidden(query))
-             for number, (item_id, query) in enumerate(zip(item_ids, queries, strict=True))]
-    return items, plan_places(items, plan)
+def _subjects(queries: Sequence[StudyQuery]) -> list[Subject]:
+    return [Subject(query.key, query.stratum, query.stratum, _hidden(query)) for query in queries]
 
 
 def _freeze(

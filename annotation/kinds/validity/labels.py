@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from annotation.kinds.validity.answers import signature
 from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Rubric
-from annotation.records import Decision, Item, Judgement
+from annotation.records import Decision, Item, Judgement, by_item
 
 LabelRule = Literal["majority", "single_kept"]
 By = Literal["adjudicated", "majority", "single", "undecided", "none"]
@@ -72,7 +72,7 @@ def final_labels(
     without a common flag: its category is then ``INVALID_REASONS_DIFFER``, or ``INVALID_UNSPECIFIED`` if no vote has a
     flag. The queue has it as "flags". Decisions without a verdict are ignored.
     """
-    votes, decided = _by_item(judgements), _verdicts(decisions)
+    votes, decided = by_item(judgements), _verdicts(decisions)
     return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
             for item in items}
 
@@ -88,7 +88,7 @@ def queue(
     - "split": votes on both sides, with a majority
     - "flags": all votes are invalid, with different flags
     """
-    votes, decided = _by_item(judgements), _verdicts(decisions)
+    votes, decided = by_item(judgements), _verdicts(decisions)
     cases = [Case(item.item_id, why, item.item_id in decided) for item in items
              if (why := _why(votes.get(item.item_id, []), rubric)) is not None]
     return sorted(cases, key=lambda case: (case.decided, WHYS.index(case.why)))
@@ -144,13 +144,6 @@ def _common(answers: Sequence[Mapping[str, Any]], field: str) -> list[str]:
 def _flag_of(reason: str, rubric: Rubric) -> str | None:
     found = rubric.reason(reason)
     return found[0].code if found else None
-
-
-def _by_item(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
-    found: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        found.setdefault(judgement.item_id, []).append(judgement)
-    return found
 
 
 def _verdicts(decisions: Iterable[Decision]) -> dict[str, Decision]:

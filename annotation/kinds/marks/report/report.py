@@ -14,8 +14,8 @@ from annotation.kinds.marks.marks import MARKS
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
 from annotation.kinds.marks.report.records import PersonMarks, TargetReport
-from annotation.kinds.marks.results import MarkedImage, by_item, marked_images, threshold_of
-from annotation.records import name_key
+from annotation.kinds.marks.results import MarkedImage, marked_images, threshold_of
+from annotation.records import by_item, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted
 

@@ -155,7 +155,7 @@ def test_each_kind_of_study_has_its_own_forms(home, stores, shops, tmp_path):
         run("export", "preferences", "Valid", "--out", tmp_path)
     with pytest.raises(StudyError, match="This is for preference studies"):
         run("quality", "Valid")
-    with pytest.raises(StudyError, match="This is for validity, session and target studies"):
+    with pytest.raises(StudyError, match="has no labels, ratings or marks of items"):
         run("results", "Shops")
 
 

@@ -2,4 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from annotation.kinds.table import KINDS
+from annotation.records import Role
+from annotation.studies.service import StudyService
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
+from tests.fakes.signed_in import SignedIn
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.adjudicate import adjudicate_routes
+from web.studies.annotate import study_routes
+from web.studies.manage import studies_routes
+from web.studies.quality import quality_routes
+
+
+@pytest.fixture
+def services(store: SqlStudyStore, tmp_path: Path) -> Any:
+    return SimpleNamespace(
+        studies=StudyService(store, {name: kind.answers for name, kind in KINDS.items()}), study_store=store,
+        study_members=StudyMembers(store), settings=SimpleNamespace(home=tmp_path), meter=Meter())
+
+
+@pytest.fixture
+def visit(services: Any) -> Callable[..., TestClient]:
+    """A client of all calls for a person of a role; without a role nobody is signed in."""
+    def open_as(role: Role | None, name: str = "Olga") -> TestClient:
+        app = FastAPI()
+        for routes in (study_routes, studies_routes, quality_routes, adjudicate_routes):
+            app.include_router(routes(services))
+        app.add_middleware(SignedIn, role=role or "annotator")
+        return TestClient(app, headers={"x-test-name": name.encode()} if role else {})
+
+    return open_as

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -14,17 +13,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.kinds.preference.answers import Preference
-from annotation.kinds.validity.answers import Validity
 from annotation.records import Study
-from annotation.studies.service import StudyService
 from storage.studies.store import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
-from web.studies.annotate import study_routes
 from web.studies.api import wire_study_calls
 
 # Methods, images (the targets are among them), keys, queries, the seed; and what would tell the stored sets.
@@ -34,18 +27,8 @@ MARKERS = (*METHODS, "picture-", "shops::", "zebraquery", "axolotl", "8675309", 
 
 
 @pytest.fixture
-def services(store: SqlStudyStore, tmp_path: Path) -> Any:
-    return SimpleNamespace(studies=StudyService(store, {"validity": Validity(), "preference": Preference()}),
-                           meter=Meter(), settings=SimpleNamespace(home=tmp_path), study_members=StudyMembers(store))
-
-
-@pytest.fixture
-def page(services: Any) -> Iterator[TestClient]:
-    app = FastAPI()
-    app.include_router(study_routes(services))
-    app.add_middleware(SignedIn)
-    with TestClient(app, headers={"x-test-name": "Ada"}) as client:
-        yield client
+def page(visit: Callable[..., TestClient]) -> TestClient:
+    return visit("annotator", "Ada")
 
 
 @pytest.fixture

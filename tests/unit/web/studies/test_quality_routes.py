@@ -7,21 +7,15 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.accounts.roles import may
 from annotation.records import Role, Study
 from storage.studies.store import SqlStudyStore
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
-from web.http.visitor import Visitor
-from web.studies.manage import studies_routes
-from web.studies.quality import quality_routes
 
 Open = Callable[..., TestClient]
 FLAGGED = an_answer(1, 2, 2, irrelevant={"image": False, "text": True})
@@ -45,25 +39,6 @@ def study(store: SqlStudyStore) -> Study:
     for event in (a_check("Ada", 1, False), a_check("Ada", 2, True)):
         store.note(event)
     return made
-
-
-@pytest.fixture
-def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
-    services: Any = SimpleNamespace(study_store=store, settings=SimpleNamespace(home=tmp_path))
-
-    def open_as(role: Role | None, name: str = "Olga") -> TestClient:
-        app = FastAPI()
-        app.include_router(studies_routes(services))
-        app.include_router(quality_routes(services))
-
-        async def with_visitor(scope: Any, receive: Any, send: Any) -> None:
-            if role is not None and scope["type"] == "http":
-                scope["state"] = {"visitor": Visitor(name, role, may(role), open=False)}
-            await app(scope, receive, send)
-
-        return TestClient(with_visitor)
-
-    return open_as
 
 
 @pytest.mark.parametrize(("role", "reads", "changes"), [

@@ -5,26 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.kinds.ratings.answers import Sessions
-from annotation.records import Role, Study
-from annotation.studies.service import StudyService
+from annotation.records import Study
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
 from tests.fakes.session_studies import make_session_study, session_rated
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
-from web.studies.adjudicate import adjudicate_routes
-from web.studies.annotate import study_routes
-from web.studies.manage import studies_routes
 
 Open = Callable[..., TestClient]
 
@@ -32,22 +21,6 @@ Open = Callable[..., TestClient]
 @pytest.fixture
 def study(store: SqlStudyStore, tmp_path: Path, gallery: Gallery) -> Study:
     return make_session_study(store, tmp_path, gallery, sample=3, seats=1)
-
-
-@pytest.fixture
-def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
-    services: Any = SimpleNamespace(
-        studies=StudyService(store, {"sessions": Sessions()}), study_store=store, study_members=StudyMembers(store),
-        settings=SimpleNamespace(home=tmp_path), meter=Meter())
-
-    def open_as(role: Role, name: str) -> TestClient:
-        app = FastAPI()
-        for routes in (study_routes, studies_routes, adjudicate_routes):
-            app.include_router(routes(services))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": name})
-
-    return open_as
 
 
 def rate_all(ada: TestClient) -> None:

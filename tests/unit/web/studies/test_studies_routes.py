@@ -7,17 +7,13 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from unittest.mock import ANY
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.accounts.roles import may
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.hp_fashioniq import import_hp_study
 from annotation.kinds.validity.answers import Validity
@@ -32,11 +28,7 @@ from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_que
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
-from web.http.study_members import StudyMembers
-from web.http.visitor import Visitor
-from web.studies.adjudicate import adjudicate_routes
 from web.studies.downloads import disposition, file_stem
-from web.studies.manage import studies_routes
 
 ODD = 'études/../"größe" ملابس 👗\x07<b>'
 MARKERS = ("composition_required", "unresolved", "picture-0", "marker-dataset", "q-marker")
@@ -57,26 +49,6 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
         for item, answer in zip(items, answers, strict=False):
             service.save(made.study_id, who, item.item_id, answer, f"{who}-{item.item_id}", seconds=30)
     return made
-
-
-@pytest.fixture
-def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
-    services: Any = SimpleNamespace(study_store=store, study_members=StudyMembers(store),
-                                    settings=SimpleNamespace(home=tmp_path))
-
-    def open_as(role: Role | None, name: str = "Olga") -> TestClient:
-        app = FastAPI()
-        app.include_router(studies_routes(services))
-        app.include_router(adjudicate_routes(services))
-
-        async def with_visitor(scope: Any, receive: Any, send: Any) -> None:
-            if role is not None and scope["type"] == "http":
-                scope["state"] = {"visitor": Visitor(name, role, may(role), open=False)}
-            await app(scope, receive, send)
-
-        return TestClient(with_visitor)
-
-    return open_as
 
 
 READS = ("studies/all", "studies/one", "studies/counts", "studies/results", "studies/export", "studies/plan")

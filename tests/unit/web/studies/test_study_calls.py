@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
 
@@ -13,20 +12,16 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.kinds.validity.answers import Validity
-from annotation.studies.service import StudyService
 from storage.studies.store import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.http.meter import Meter
 from web.studies.api import wire_study_calls
 
 
 @pytest.fixture
-def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
+def page(store: SqlStudyStore, tmp_path: Path, services: Any) -> Iterator[TestClient]:
     make_study(store, tmp_path, items=4)
-    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}), meter=Meter())
 
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
         with gr.Blocks() as demo:

@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.kinds.validity.answers import Validity
 from annotation.records import Item
-from annotation.studies.service import StudyService
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
-from web.studies.annotate import study_routes
 from web.ui.static_files import asset_url, own_routes, own_version
 
 
 @pytest.fixture
-def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
-    app = FastAPI()
-    services: Any = SimpleNamespace(
-        studies=StudyService(store, {"validity": Validity()}), settings=SimpleNamespace(home=tmp_path),
-        meter=Meter(), study_members=StudyMembers(store))
-    app.include_router(study_routes(services))
-    app.include_router(own_routes())
-    app.add_middleware(SignedIn)
-    with TestClient(app, headers={"x-test-name": "Ada"}) as client:
-        yield client
+def page(visit: Callable[..., TestClient]) -> TestClient:
+    return visit("annotator", "Ada")
 
 
 def at(page: TestClient, who: str = "Ada", **query: Any) -> Any:
@@ -368,7 +353,10 @@ def test_no_way_out_of_the_folder_of_pictures(page: TestClient, store: SqlStudyS
         assert answer.status_code == 404 and b"secret" not in answer.content, path
 
 
-def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
+def test_own_files_have_the_version_in_their_address() -> None:
+    app = FastAPI()
+    app.include_router(own_routes())
+    page = TestClient(app)
     address = asset_url("css/study.css")
     assert address == f"own/{own_version()}/css/study.css" and asset_url("css/study.css", depth=1) == f"../{address}"
     answer = page.get("/" + address)

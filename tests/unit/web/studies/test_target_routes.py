@@ -6,24 +6,15 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.kinds.marks.answers import Targets
-from annotation.records import Role, Study
-from annotation.studies.service import StudyService
+from annotation.records import Study
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.target_studies import all_marked, make_target_study
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
-from web.studies.annotate import study_routes
-from web.studies.manage import studies_routes
 
 Open = Callable[..., TestClient]
 HERE = "?study=Which fit"
@@ -32,22 +23,6 @@ HERE = "?study=Which fit"
 @pytest.fixture
 def study(store: SqlStudyStore, tmp_path: Path, gallery: Gallery) -> Study:
     return make_target_study(store, tmp_path, gallery, count=2, seats=1)
-
-
-@pytest.fixture
-def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
-    services: Any = SimpleNamespace(
-        studies=StudyService(store, {"targets": Targets()}), study_store=store, study_members=StudyMembers(store),
-        settings=SimpleNamespace(home=tmp_path), meter=Meter())
-
-    def open_as(role: Role, name: str) -> TestClient:
-        app = FastAPI()
-        for routes in (study_routes, studies_routes):
-            app.include_router(routes(services))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": name})
-
-    return open_as
 
 
 def tokens(desk: dict[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from annotation.kinds.marks.answers import Targets
 from annotation.kinds.marks.create import create_target_study
 from annotation.kinds.marks.exports import target_files
 from annotation.kinds.marks.results import marked_images, target_rows
+from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
 from annotation.sources.targets import read_target_queries, sample_targets
 from annotation.studies.image_snapshots import studies_folder
@@ -283,4 +284,4 @@ def test_tables_and_results(service, store, tmp_path, gallery):
     one = results["queries"]["dress::q0"]["images"][0]
     assert one.keys() == {"image", "confidence", "target", "marks", "found"} and sum(one["marks"].values()) == 2
     with pytest.raises(StudyError, match="exported as csv, parquet, results, soft"):
-        target_files(store, study, "circus")
+        KINDS["targets"].export(store, study, Export("circus"))

@@ -13,6 +13,7 @@ from annotation.kinds.ratings.create import create_session_study
 from annotation.kinds.ratings.exports import session_files
 from annotation.kinds.ratings.questions import questions_of
 from annotation.kinds.ratings.results import rating_rows
+from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.service import StudyService
@@ -185,4 +186,4 @@ def test_means_by_source_and_exports(service, store, tmp_path, gallery):
     assert results["sessions"].keys() == {item.key for item in items} and results["kind"] == "sessions"
     assert [row["rated"] for row in results["rows"]] == [row.rated for row in rows]
     with pytest.raises(StudyError, match="exported as csv, parquet, results"):
-        session_files(store, study, "circus")
+        KINDS["sessions"].export(store, study, Export("circus"))
