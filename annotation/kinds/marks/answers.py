@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.kinds.marks.marks import GUIDE, INTRO, MARKS, check_protocol
+from annotation.kinds.marks.marks import MARKS, load_marking
 from annotation.records import Item, Study
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NormalizedAnswer
@@ -24,7 +24,7 @@ class Targets(PlainKind):
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> NormalizedAnswer:
         """:func:`complete_answer`."""
-        check_protocol(study.protocol)
+        load_marking(study.protocol)
         return NormalizedAnswer(complete_answer(answer, item.shown["candidates"]))
 
     def draft(
@@ -35,9 +35,8 @@ class Targets(PlainKind):
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The marks with their guidelines, and the limit of a note."""
-        check_protocol(study.protocol)
-        return {"intro": INTRO, "marks": list(MARKS), "guide": [{"title": title, "text": text}
-                                                                for title, text in GUIDE], "note_limit": NOTE_LIMIT}
+        return {**load_marking(study.protocol).model_dump(exclude={"protocol"}, mode="json"), "marks": list(MARKS),
+                "note_limit": NOTE_LIMIT}
 
 
 def complete_answer(given: object, candidates: Sequence[str]) -> dict[str, Any]:

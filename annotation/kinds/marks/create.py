@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, Subject, create_of_subjects
-from annotation.kinds.marks.marks import PROTOCOL
+from annotation.kinds.marks.marks import newest_marking
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import TargetQuery
 from annotation.studies.creation import Created, Progress, check_name
@@ -49,7 +49,7 @@ def create_target_study(
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to mark. Name a folder with candidates.")
-    study = Study(new_id(), name, "targets", PROTOCOL, plan, True, {},
+    study = Study(new_id(), name, "targets", newest_marking(), plan, True, {},
                   {**source, "gallery": gallery.name, "threshold": threshold}, created_by, datetime.now(UTC))
     subjects = []
     for query in queries:

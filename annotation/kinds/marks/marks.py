@@ -1,29 +1,33 @@
-"""What people are asked about a query's candidates. SoFT's stage 1 asks a language model the same."""
+"""What people are asked about a query's candidates, as it is written in ``assets/marks``. SoFT's stage 1 asks a
+language model the same."""
 
 from __future__ import annotations
 
-from cir_core.errors import StudyError
-from cir_core.support.texts import quoted
+from functools import lru_cache
+from pathlib import Path
 
-PROTOCOL = "soft-targets/1"
-"""Of studies with these marks. A version that people have answered is never changed."""
+from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
+
 MARKS = ("yes", "no", "unsure")
-INTRO = ("Somebody looks at the reference image and says in a text what should be different. Mark each image below: "
-         "does it answer the query? Several images may, or none.")
-GUIDE = (
-    ("Yes", "The image shows what the text asks for, and otherwise what the text does not mention is still like the "
-            "reference. Somebody who searched for this would accept it."),
-    ("No", "Something that the text asks for is missing or contradicted, or the image has nothing to do with the "
-           "reference."),
-    ("Unsure", "You cannot tell: the image shows too little, or the text can be read in two ways. It counts neither as "
-               "yes nor as no."),
-    ("Each image for itself", "Do not choose the best one, and do not expect a certain number. An image that is the "
-                              "reference itself answers the query only if the text changes nothing."),
-)
+_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "marks"
 
 
-def check_protocol(protocol: str) -> None:
-    """Raises ``StudyError`` for a protocol of another version."""
-    if protocol != PROTOCOL:
-        raise StudyError(f"There are no marks {quoted(protocol)} here, only {quoted(PROTOCOL)}. Use a version of "
-                         "cirque that has them: the one the study was created with, or a later one.")
+class Guideline(Part):
+    title: Text
+    text: Text
+
+
+class Marking(Protocol):
+    intro: Text
+    guide: tuple[Guideline, ...]
+
+
+@lru_cache
+def load_marking(protocol: str) -> Marking:
+    """What is asked by a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    return load_protocol(_FOLDER, protocol, "file of marks", lambda text, where: parse_toml(Marking, text, where))
+
+
+def newest_marking() -> str:
+    """The protocol of new studies; a study that is there has its own."""
+    return newest_protocol(_FOLDER, "soft-targets")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.kinds.ratings.questions import INTRO, POINTS, QUESTIONS, questions_of
+from annotation.kinds.ratings.questions import KEYS, POINTS, Question, load_questions
 from annotation.records import Item, Study
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NormalizedAnswer
@@ -14,7 +13,6 @@ from annotation.studies.plain_kind import NOTHING, PlainKind, draft_text, is_rat
 from cir_core.errors import IncompleteJudgement
 
 FIELDS = ("ratings", "reason")
-_KEYS = tuple(one.key for one in QUESTIONS)
 
 
 class Sessions(PlainKind):
@@ -25,8 +23,7 @@ class Sessions(PlainKind):
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
     ) -> NormalizedAnswer:
         """:func:`complete_answer`."""
-        questions_of(study.protocol)
-        return NormalizedAnswer(complete_answer(answer))
+        return NormalizedAnswer(complete_answer(answer, load_questions(study.protocol).questions))
 
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
@@ -36,25 +33,25 @@ class Sessions(PlainKind):
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The questions with their guidelines, and the limit of a reason."""
-        return {"intro": INTRO, "questions": [asdict(one) for one in questions_of(study.protocol)],
+        return {**load_questions(study.protocol).model_dump(exclude={"protocol"}, mode="json"),
                 "points": list(POINTS), "note_limit": NOTE_LIMIT}
 
 
-def complete_answer(given: object) -> dict[str, Any]:
+def complete_answer(given: object, questions: Sequence[Question]) -> dict[str, Any]:
     """The canonical answer. Raises ``IncompleteJudgement`` unless all five questions are answered."""
     answer = object_of(given, FIELDS, "A rating of a session")
-    ratings = object_of(answer.get("ratings"), _KEYS, "“ratings”")
-    for one in QUESTIONS:
+    ratings = object_of(answer.get("ratings"), KEYS, "“ratings”")
+    for one in questions:
         if ratings.get(one.key) is None:
             raise IncompleteJudgement(f"“{one.title}” has no answer yet. Choose 1 to 5, then save.")
         if not is_rating(ratings[one.key]):
             raise IncompleteJudgement(f"“{one.title}” must be a whole number from 1 to 5.")
-    return {"ratings": {key: ratings[key] for key in _KEYS}, "reason": text_of(answer.get("reason"), "reason")}
+    return {"ratings": {key: ratings[key] for key in KEYS}, "reason": text_of(answer.get("reason"), "reason")}
 
 
 def draft_answer(given: object) -> dict[str, Any]:
     """The storable parts of an unfinished answer; null where a question has none. Raises ``IncompleteJudgement`` for a
     reason that cannot be stored."""
     ratings = object_in(given, "ratings")
-    return {"ratings": {key: rating if is_rating(rating := ratings.get(key)) else None for key in _KEYS},
+    return {"ratings": {key: rating if is_rating(rating := ratings.get(key)) else None for key in KEYS},
             "reason": draft_text(given, "reason")}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, Subject, create_of_subjects
-from annotation.kinds.ratings.questions import PROTOCOL
+from annotation.kinds.ratings.questions import newest_questions
 from annotation.records import Study, StudyPlan
 from annotation.studies.creation import Created, Progress, check_name
 from annotation.studies.store import StudyStore
@@ -48,7 +48,8 @@ def create_session_study(
     name = check_name(store, name)
     if not sampled:
         raise StudyError("There is no session to rate. Name files with sessions.")
-    study = Study(new_id(), name, "sessions", PROTOCOL, plan, True, {}, dict(source), created_by, datetime.now(UTC))
+    study = Study(new_id(), name, "sessions", newest_questions(), plan, True, {}, dict(source), created_by,
+                  datetime.now(UTC))
     found = [(one, gallery_for(galleries, one.source, one.session.subset)) for one in sampled]
     subjects = [_subject(one, gallery, target) for one, gallery in found
                 if (target := shown_target(one.session, gallery))]

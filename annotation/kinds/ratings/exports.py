@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from annotation.kinds.ratings.questions import questions_of
+from annotation.kinds.ratings.questions import load_questions
 from annotation.kinds.ratings.results import mean_ratings, results_json
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
@@ -54,7 +54,7 @@ def session_files(
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each judgement, in the order given."""
-    questions, known = questions_of(study.protocol), {item.item_id: item for item in items}
+    questions, known = load_questions(study.protocol).questions, {item.item_id: item for item in items}
     columns = (*_ITEM, *_JUDGEMENT, *(Column(one.key, "integer", f"{one.text} 1 ({one.low}) to 5 ({one.high})")
                                       for one in questions), *_ANSWER)
     return Table(study, columns, tuple(
@@ -65,7 +65,7 @@ def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Ju
 
 def item_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each session, with the mean of its ratings."""
-    questions, given = questions_of(study.protocol), by_item(judgements)
+    questions, given = load_questions(study.protocol).questions, by_item(judgements)
     columns = (*_ITEM, Column("judgements", "integer", "people who rated it"),
                *(Column(one.key, "number", f"mean of the ratings; empty without any. {one.text}") for one in questions))
     return Table(study, columns, tuple(

@@ -1,58 +1,50 @@
-"""The five questions about a session: CIRCLED's section 5.3. Language models answer the same
-(``cir_core.construct.judging.scores.DIMENSIONS``)."""
+"""The five questions about a session, as they are written in ``assets/questions``: CIRCLED's section 5.3. Language
+models answer the same (``cir_core.construct.judging.scores.DIMENSIONS``)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
-from cir_core.errors import StudyError
-from cir_core.support.texts import quoted
+from pydantic import model_validator
 
-PROTOCOL = "circled/1"
-"""Of studies with these questions. A version that people have answered is never changed."""
+from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
+from cir_core.construct.judging.scores import DIMENSIONS
+
+KEYS: tuple[str, ...] = DIMENSIONS
+"""Of the questions of every version, in their order."""
 POINTS = (1, 2, 3, 4, 5)
-INTRO = ("A session is a search by dialogue: the searcher looks at an image, says what should be different, and gets "
-         "the next image. The last image is the target, which they have in mind. Rate each session as a whole.")
+_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "questions"
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Part):
     """Answered from 1, ``low``, to 5, ``high``. ``guide``: of the guidelines."""
 
     key: str
-    title: str
-    text: str
-    low: str
-    high: str
-    guide: str = ""
+    title: Text
+    text: Text
+    low: Text
+    high: Text
+    guide: Text
 
 
-QUESTIONS = (
-    Question("naturalness", "Naturalness", "Do the texts sound like something a person would say while searching?",
-             "like a machine", "like a person",
-             "Look at the wording alone. Lists of attributes, stiff phrases and odd grammar speak against it; short or "
-             "casual texts do not."),
-    Question("coherence", "Coherence", "Does each text fit the image it is about, and do the turns follow from one "
-             "another?", "without connection", "fits throughout",
-             "A text refers to the image beside it and says what should be different. Texts that ask for what the "
-             "image already shows, or that contradict an earlier text, speak against it."),
-    Question("progress", "Progress", "Do the images come closer to the target turn by turn?",
-             "no closer, or farther away", "closer with every turn",
-             "Compare each image with the target: the kind of thing, its colour, its shape, its details. A step back "
-             "lowers the rating. The last image before the target need not be the same as the target."),
-    Question("redundancy", "Low redundancy", "Does every turn say something new?",
-             "the same again and again", "always something new",
-             "Asking for the same again is a repetition, in the same words or in others. The more is said twice, the "
-             "lower the rating."),
-    Question("overall", "Overall", "How good is the session as an example of a search by dialogue?",
-             "poor", "excellent",
-             "Your impression of the whole session. It need not be the mean of the other answers."),
-)
+class Questions(Protocol):
+    intro: Text
+    questions: tuple[Question, ...]
+
+    @model_validator(mode="after")
+    def _all(self) -> Questions:
+        if tuple(one.key for one in self.questions) != KEYS:
+            raise ValueError(f"the questions are {', '.join(KEYS)}, in this order")
+        return self
 
 
-def questions_of(protocol: str) -> tuple[Question, ...]:
-    """Raises ``StudyError`` for a protocol of another version."""
-    if protocol != PROTOCOL:
-        raise StudyError(f"There are no questions {quoted(protocol)} here, only {quoted(PROTOCOL)}. Use a version of "
-                         "cirque that has them: the one the study was created with, or a later one.")
-    return QUESTIONS
+@lru_cache
+def load_questions(protocol: str) -> Questions:
+    """The questions of a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    return load_protocol(_FOLDER, protocol, "file of questions", lambda text, where: parse_toml(Questions, text, where))
+
+
+def newest_questions() -> str:
+    """The protocol of new studies; a study that is there has its own."""
+    return newest_protocol(_FOLDER, "circled")

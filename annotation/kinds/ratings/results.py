@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from annotation.kinds.ratings.questions import questions_of
+from annotation.kinds.ratings.questions import KEYS, load_questions
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore
@@ -30,7 +30,7 @@ class RatingRow:
 
 def rating_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgement]) -> list[RatingRow]:
     """A row for each source and, where it has several, each of its subsets. ``judgements``: current ones."""
-    keys = [one.key for one in questions_of(study.protocol)]
+    keys = KEYS
     given = by_item(judgements)
     rows = []
     for source in sorted({item.hidden["source"] for item in items}):
@@ -51,7 +51,7 @@ def mean_ratings(given: Sequence[Judgement], keys: Sequence[str]) -> dict[str, f
 def session_results(store: StudyStore, study: Study) -> Results:
     """Means by source and subset."""
     rows = rating_rows(study, store.items(study.study_id), store.judgements(study.study_id))
-    questions = questions_of(study.protocol)
+    questions = load_questions(study.protocol).questions
     return Results(
         ([("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), *(
             (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
@@ -74,7 +74,7 @@ def results_json(
     study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement]
 ) -> dict[str, Any]:
     """The rows, and the mean ratings of each session by its key. ``counts`` as of the store."""
-    keys, given = [one.key for one in questions_of(study.protocol)], by_item(judgements)
+    keys, given = KEYS, by_item(judgements)
     return {
         **study_json(study, counts), "source": dict(study.source),
         "rows": [asdict(row) for row in rating_rows(study, items, judgements)],

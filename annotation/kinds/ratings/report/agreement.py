@@ -18,7 +18,7 @@ from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
 from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
-from annotation.kinds.ratings.questions import POINTS, QUESTIONS
+from annotation.kinds.ratings.questions import KEYS, POINTS
 from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
 
 _HALVES = tuple(f"{point / 2:g}" for point in range(2 * POINTS[0], 2 * POINTS[-1] + 1))   # a median can be 3.5
@@ -74,8 +74,8 @@ def person_ratings(rater: Rater, sessions: Sequence[RatedSession]) -> PersonRati
     """How one person rates beside the others, over all questions."""
     mine = [one for one in sessions if rater.seat in one.people]
     differences = [
-        one.people[rater.seat][question.key] - scores[question.key]
-        for one in mine for seat, scores in one.people.items() if seat != rater.seat for question in QUESTIONS]
+        one.people[rater.seat][key] - scores[key]
+        for one in mine for seat, scores in one.people.items() if seat != rater.seat for key in KEYS]
     return PersonRatings(
         rater.seat, rater.name, len(mine), fmean(one.people[rater.seat]["overall"] for one in mine),
         sum(len(one.people) > 1 for one in mine), fmean(map(abs, differences)) if differences else None,

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from annotation.kinds.ratings.questions import POINTS, QUESTIONS
+from annotation.kinds.ratings.questions import KEYS, POINTS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import DatasetError
@@ -20,7 +20,7 @@ _LISTED = 5
 
 def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> MetricScores:
     """Scores of the study's sessions; those of others are skipped. ``scores[item_id, n]`` answers question n of
-    :data:`~annotation.kinds.ratings.questions.QUESTIONS`, from 1; named after the model.
+    :data:`~annotation.kinds.ratings.questions.KEYS`, from 1; named after the model.
 
     A session is recognized by its content: files number their sessions anew whenever they are filtered.
 
@@ -43,14 +43,14 @@ def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> M
             raise DatasetError(f"{where}, session {number}: it does not say what was judged. An earlier version of "
                                "cirque wrote this file: run cirque construct judge with another --out; answers that "
                                "are cached cost nothing.")
-        for place, question in enumerate(QUESTIONS, 1):
-            score = row.get(question.key)
+        for place, key in enumerate(KEYS, 1):
+            score = row.get(key)
             if not isinstance(score, int) or isinstance(score, bool) or score not in POINTS:
-                raise DatasetError(f"{where}, session {number}: {question.key} is {quoted(str(score))}, not a whole "
+                raise DatasetError(f"{where}, session {number}: {key} is {quoted(str(score))}, not a whole "
                                    f"number from 1 to 5. {_REMEDY}.")
             for item in by_content.get(digest, ()):
                 scores[item.item_id, place] = score
-    matched = len(scores) // len(QUESTIONS)
+    matched = len(scores) // len(KEYS)
     if not matched:
         raise DatasetError(f"{where} has scores of none of this study’s sessions: it is of {_sources(rows)}, and the "
                            f"study of {_sources([_names(item) for item in items])}. Judge the files of sessions that "

@@ -13,7 +13,7 @@ from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
 from annotation.analysis.selection import select
-from annotation.kinds.ratings.questions import QUESTIONS
+from annotation.kinds.ratings.questions import KEYS
 from annotation.kinds.ratings.report.agreement import (
     RatedSession,
     Scores,
@@ -27,7 +27,6 @@ from annotation.records import name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted
 
-KEYS = tuple(question.key for question in QUESTIONS)
 PLANNED = "Mean of “Overall”"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering.report_parts import (
@@ -16,21 +16,24 @@ from annotation.analysis.rendering.report_parts import (
     reasons,
     values,
 )
-from annotation.kinds.ratings.questions import POINTS, QUESTIONS
+from annotation.kinds.ratings.questions import POINTS, load_questions
 from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
 from cir_core.reports.columns import count, number, ranged, text
 from cir_core.reports.figures import Series, dots
 
-_TITLES = {question.key: question.title for question in QUESTIONS}
-_LABELS = tuple(_TITLES.values())
 _SCALE = (0.9, 5.1)   # of figures of ratings
 
 
 def session_sections(report: SessionReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
     """All sections in order; ``plan`` adds the needed number of sessions."""
-    models = (_model(one, place) for place, one in enumerate(report.models, 1))
+    models = (_model(one, place, _titles(report)) for place, one in enumerate(report.models, 1))
     return (_glance(report), _ratings(report), _agreement(report), *models, _sources(report), _people(report),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
+
+
+def _titles(report: SessionReport) -> dict[str, str]:
+    """Titles of the questions, by key."""
+    return {one.key: one.title for one in load_questions(report.about.protocol).questions}
 
 
 def _glance(report: SessionReport) -> Section:
@@ -59,11 +62,13 @@ def _glance(report: SessionReport) -> Section:
 
 
 def _ratings(report: SessionReport) -> Section:
+    titles = _titles(report)
+    labels = tuple(titles.values())
     table = ReportTable(
         "ratings", "Ratings by question",
         (text("question", "Question"), *ranged("mean", "Mean"), count("sessions", "Sessions"),
          *(count(str(point), str(point)) for point in POINTS), text("reason", "Remark")),
-        tuple((_TITLES[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
+        tuple((titles[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
               for one in report.questions),
         "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Low redundancy: "
         "5 if nothing is said twice.")
@@ -72,18 +77,20 @@ def _ratings(report: SessionReport) -> Section:
     series += [Series(model.name, tuple(one.mean for one in model.questions)) for model in report.models
                if model.sessions]
     figure = dots("ratings", "Mean ratings",
-                  f"Mean rating of each question by people, with 95 % intervals: {each(_LABELS, means, 'number')}.",
-                  _LABELS, series, axis="mean rating, 1 to 5", bounds=_SCALE)
+                  f"Mean rating of each question by people, with 95 % intervals: {each(labels, means, 'number')}.",
+                  labels, series, axis="mean rating, 1 to 5", bounds=_SCALE)
     return Section("ratings", "Ratings", "The five questions of CIRCLED, section 5.3.",
                    figures=(figure,) if report.rated else (), tables=(table,))
 
 
 def _agreement(report: SessionReport) -> Section:
+    titles = _titles(report)
+    labels = tuple(titles.values())
     table = ReportTable(
         "agreement", "Agreement among people",
         (text("question", "Question"), *ranged("alpha", "Krippendorff’s α"), *ranged("apart", "Points apart"),
          count("sessions", "Sessions rated by two or more"), text("reason", "Remark")),
-        tuple((_TITLES[one.question], *values(one.alpha), *values(one.apart), one.apart.n,
+        tuple((titles[one.question], *values(one.alpha), *values(one.apart), one.apart.n,
                reasons({"α": one.alpha, "Points apart": one.apart})) for one in report.questions),
         "Points apart: by how many points two people who rated the same session differ on average.")
     people = tuple(one.alpha for one in report.questions)
@@ -92,7 +99,7 @@ def _agreement(report: SessionReport) -> Section:
                for model in report.models if model.sessions]
     figure = dots("agreement", "Krippendorff’s α",
                   "Agreement on each question, with 95 % intervals. People among each other: "
-                  f"{each(_LABELS, people, 'number')}.", _LABELS, series, axis="α (1: full agreement)", at=0.0)
+                  f"{each(labels, people, 'number')}.", labels, series, axis="α (1: full agreement)", at=0.0)
     there = any(one.value is not None for series_of in series for one in series_of.estimates)
     return Section(
         "agreement", "Agreement among people",
@@ -101,14 +108,15 @@ def _agreement(report: SessionReport) -> Section:
         figures=(figure,) if there else (), tables=(table,))
 
 
-def _model(model: SessionJudge, place: int) -> Section:
+def _model(model: SessionJudge, place: int, titles: Mapping[str, str]) -> Section:
+    labels = tuple(titles.values())
     key = f"model-{place}"
     table = ReportTable(
         key, f"{model.name} and people",
         (text("question", "Question"), *ranged("alpha", "Krippendorff’s α"), *ranged("rho", "Spearman’s ρ"),
          *ranged("difference", "Model less people"), *ranged("apart", "Points apart"), count("sessions", "Sessions"),
          text("reason", "Remark")),
-        tuple((_TITLES[one.question], *values(one.alpha), *values(one.rho), *values(one.difference),
+        tuple((titles[one.question], *values(one.alpha), *values(one.rho), *values(one.difference),
                *values(one.apart), one.mean.n,
                reasons({"α": one.alpha, "ρ": one.rho, "Difference": one.difference})) for one in model.questions),
         "α: of the model’s rating and the median of the people’s. ρ: of the model’s rating and the mean of the "
@@ -117,7 +125,7 @@ def _model(model: SessionJudge, place: int) -> Section:
     figure = dots(
         key, f"Ratings of {model.name} less those of people",
         "Mean difference on each question, with 95 % intervals; above 0 the model rates higher: "
-        f"{each(_LABELS, differences, 'number')}.", _LABELS, [Series("", differences)], axis="points", at=0.0)
+        f"{each(labels, differences, 'number')}.", labels, [Series("", differences)], axis="points", at=0.0)
     return Section(
         key, f"{model.name} and people",
         f"{model.description} Over the sessions that people rated, too. The median of several people is steadier than "
@@ -126,15 +134,17 @@ def _model(model: SessionJudge, place: int) -> Section:
 
 
 def _sources(report: SessionReport) -> Section:
+    titles = _titles(report)
+    labels = tuple(titles.values())
     raters = ["people", *(model.name for model in report.models if model.sessions)]
     columns: tuple[ReportColumn, ...] = (
         text("source", "Source"), count("sessions", "Sessions"), number("mean_turns", "Mean turns"),
-        text("rated_by", "Rated by"), *(column for key, title in _TITLES.items() for column in ranged(key, title)))
+        text("rated_by", "Rated by"), *(column for key, title in titles.items() for column in ranged(key, title)))
 
     def rows(group: SessionGroup, first: tuple[object, ...]) -> list[tuple[object, ...]]:
         of = [group.people, *(group.models[name] for name in raters[1:])]
         return [(*first, group.sessions, group.mean_turns, who,
-                 *(cell for key in _TITLES for cell in values(found[key])))
+                 *(cell for key in titles for cell in values(found[key])))
                 for who, found in zip(raters, of, strict=True)]
 
     whole = [one for one in report.groups if one.turns is None]
@@ -149,8 +159,8 @@ def _sources(report: SessionReport) -> Section:
         empty="No session has a rating.")
     figure = dots("sources", "Mean ratings by source",
                   "Mean rating of each question by people, with 95 % intervals. " + " ".join(
-                      f"{one.source}: {each(_LABELS, one.people.values(), 'number')}." for one in whole),
-                  _LABELS, [Series(one.source, tuple(one.people[key] for key in _TITLES)) for one in whole],
+                      f"{one.source}: {each(labels, one.people.values(), 'number')}." for one in whole),
+                  labels, [Series(one.source, tuple(one.people[key] for key in titles)) for one in whole],
                   axis="mean rating, 1 to 5", bounds=_SCALE)
     return Section(
         "sources", "Sources",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.kinds.marks.answers import complete_answer, draft_answer
-from annotation.kinds.marks.marks import check_protocol
+from annotation.kinds.marks.marks import load_marking
 from annotation.studies.input_limits import NOTE_LIMIT
 from cir_core.errors import IncompleteJudgement, StudyError
 
@@ -49,4 +49,4 @@ def test_a_draft_keeps_what_can_be_stored():
 
 def test_marks_of_another_version_are_unknown():
     with pytest.raises(StudyError, match="only 'soft-targets/1'"):
-        check_protocol("soft-targets/2")
+        load_marking("soft-targets/2")

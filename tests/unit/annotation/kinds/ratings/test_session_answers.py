@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.kinds.ratings.answers import complete_answer, draft_answer
-from annotation.kinds.ratings.questions import QUESTIONS
+from annotation.kinds.ratings import answers, questions
+from annotation.kinds.ratings.answers import draft_answer
+from annotation.kinds.ratings.questions import load_questions
 from cir_core.construct.judging.scores import DIMENSIONS
-from cir_core.errors import IncompleteJudgement
+from cir_core.errors import IncompleteJudgement, StudyError
 from cir_core.language.tasks import JudgeAnswer
 
 GOOD = dict(zip(DIMENSIONS, (4, 3, 5, 5, 4), strict=True))
+QUESTIONS = load_questions("circled/1").questions
+
+
+def complete_answer(given):
+    return answers.complete_answer(given, QUESTIONS)
 
 
 def test_people_answer_what_the_language_model_answers():
@@ -47,3 +53,17 @@ def test_a_draft_keeps_what_is_usable():
     assert draft_answer({"ratings": {"progress": 2, "overall": 9, "x": 1}, "reason": "so", "y": 1}) == {
         "ratings": {**nothing, "progress": 2}, "reason": "so"}
     assert draft_answer(complete_answer({"ratings": GOOD})) == {"ratings": GOOD, "reason": ""}
+
+
+def test_versions_of_the_questions_coexist(tmp_path, monkeypatch):
+    first = (questions._FOLDER / "circled-1.toml").read_text("utf-8")
+    (tmp_path / "circled-1.toml").write_text(first, "utf-8")
+    for version, old, new in ((2, "like a machine", "stiff"), (3, '"progress"', '"speed"')):
+        (tmp_path / f"circled-{version}.toml").write_text(
+            first.replace("circled/1", f"circled/{version}").replace(old, new), "utf-8")
+    monkeypatch.setattr(questions, "_FOLDER", tmp_path)
+    load = questions.load_questions.__wrapped__
+    assert questions.newest_questions() == "circled/3"
+    assert [load(f"circled/{version}").questions[0].low for version in (1, 2)] == ["like a machine", "stiff"]
+    with pytest.raises(StudyError, match="naturalness, coherence, progress"):
+        load("circled/3")

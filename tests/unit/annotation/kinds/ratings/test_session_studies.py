@@ -11,7 +11,7 @@ import pytest
 from annotation.kinds.ratings.answers import Sessions
 from annotation.kinds.ratings.create import create_session_study
 from annotation.kinds.ratings.exports import session_files
-from annotation.kinds.ratings.questions import questions_of
+from annotation.kinds.ratings.questions import load_questions
 from annotation.kinds.ratings.results import rating_rows
 from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
@@ -122,7 +122,7 @@ def test_what_cannot_be_a_study_is_refused(store, tmp_path, gallery):
     with pytest.raises(StudyError, match="already taken"):
         created(store, tmp_path, gallery, sampled, name="ONE")
     with pytest.raises(StudyError, match="only 'circled/1'"):
-        questions_of("circled/2")
+        load_questions("circled/2")
 
 
 def test_the_order_of_items_does_not_follow_the_sources(store, tmp_path, gallery):

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotation.analysis.records import Options, Selection
-from annotation.kinds.ratings.questions import QUESTIONS
 from annotation.kinds.ratings.report.report import session_precision, session_report
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.errors import StudyError
@@ -33,10 +32,6 @@ def plain_alpha(units: list[list[float]]) -> float:
                    for j, b in enumerate(unit) if i != j) / total
     expected = sum(uses[a] * uses[b] * apart(a, b) for a in values for b in values if a != b) / (total * (total - 1))
     return 1 - observed / expected
-
-
-def test_people_and_models_answer_the_same_questions():
-    assert tuple(question.key for question in QUESTIONS) == DIMENSIONS
 
 
 def test_each_question_in_its_order_with_its_own_ratings():
