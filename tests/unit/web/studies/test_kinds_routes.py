@@ -49,8 +49,8 @@ KINDS = {
         lambda item, number: session_rated(*(1 + number % 5,) * 5),
         lambda item: {"ratings": {"overall": 2}, "reason": ""}, "“Naturalness” has no answer yet",
         ("points", [1, 2, 3, 4, 5]), [["Sample", "3 sessions of each subset"]], "ratings",
-        [("ours", None, 6, 6), ("ours", "cirr_val", 3, 3), ("ours", "fashioniq_dress_val", 3, 3), ("plain", None, 3, 3)],
-        "csv, parquet, results", "items"),
+        [("ours", None, 6, 6), ("ours", "cirr_val", 3, 3), ("ours", "fashioniq_dress_val", 3, 3),
+         ("plain", None, 3, 3)], "csv, parquet, results", "items"),
     "targets": Told(
         lambda *given: make_target_study(*given, count=2, seats=1),
         {"id", "position", "text", "reference", "candidates"}, lambda item: [item["reference"], *item["candidates"]],
