@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.records import Item, PlannedAssignment, Study, StudyImage
+from annotation.sources.queries import LISTED
 from annotation.sources.sampling import spread
 from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, cleared
@@ -94,3 +95,13 @@ def create_of_subjects(
     return Created(study, {
         "items": len(items), "pictures": len({name for subject in kept for name in subject.pictures}),
         "dropped": len(subjects) - len(kept), "places": len(places)}, tuple(notes))
+
+
+def without_images(total: int, left: int, what: str, lines: Sequence[str]) -> StudyError:
+    """The error that says why ``total`` things less ``left`` cannot be used, which is ``what``, with the first of
+    ``lines``, one for each image."""
+    more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
+    remedy = ("Check --images and --gallery, or leave these queries out with --skip-missing" if left else
+              "Check the image folders (--images, --gallery)")
+    return StudyError(f"{total - left:,} of {total:,} {what}; nothing was created. {remedy}.\n"
+                      + "\n".join(lines[:LISTED]) + more)

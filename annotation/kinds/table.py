@@ -133,6 +133,16 @@ class Kind:
         return self.files(store, study, replace(asked, tables=tables))
 
     @property
+    def words(self) -> Mapping[str, Any]:
+        """What screens have to know of a kind: how it calls things, and what it has. Plain JSON."""
+        return {
+            "title": self.title, "one": self.one, "many": self.many, "asks": self.asks, "undefined": self.undefined,
+            "groups": [self.groups.dataset.capitalize(), self.groups.category.capitalize()],
+            "options": sorted(self.report_options), "adjudicated": self.has_adjudication, "survey": self.has_survey,
+            "plans": self.plan is not None, "scored": self.scored, "score_type": self.score_type,
+        }
+
+    @property
     def has_adjudication(self) -> bool:
         """Whether people may leave an item to an adjudicator, whose decisions take precedence."""
         return self.queue is not None

@@ -1,4 +1,4 @@
-"""A study in plain JSON, and the progress of its people."""
+"""A study in plain JSON, its results, and the progress of its people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
-from annotation.records import Assignment, Judgement, Seat, Study, StudyEvent, name_key
+from annotation.records import Assignment, Judgement, Seat, Study, StudyEvent, Workspace, name_key
+
+_ENOUGH = 3  # answers before a pace is estimated
 
 
 def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
@@ -78,3 +80,22 @@ def seat_progress(
             bool(seat.annotator and state["open"] and last and now - last > lease),
             end.created_at if end else None, end.payload.get("code") if end else None))
     return rows
+
+
+@dataclass(frozen=True)
+class WorkProgress:
+    """One person's, with an estimate of the remaining time."""
+
+    done: int                        # answered, unsure ones included
+    total: int
+    unsure: int
+    median_seconds: float | None     # per item, over the latest answers; None until there are three
+    seconds_left: float | None       # at that pace; None likewise
+
+
+def progress_of(workspace: Workspace) -> WorkProgress:
+    """Counted from what the desk carries: nothing is read again."""
+    measured = [seconds for seconds in workspace.seconds if seconds > 0]   # 0: nobody measured it
+    pace = median(measured) if len(measured) >= _ENOUGH else None
+    left = None if pace is None else pace * (workspace.total - workspace.done)
+    return WorkProgress(workspace.done, workspace.total, workspace.unsure, pace, left)

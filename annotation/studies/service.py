@@ -29,7 +29,7 @@ from annotation.records import (
 from annotation.studies import input_limits
 from annotation.studies.imports import is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
-from annotation.studies.progress import WorkProgress, progress_of
+from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
 from cir_core.types.ids import new_id

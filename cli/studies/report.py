@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 from typer.core import TyperCommand
 
-from cir_core.errors import SettingsError, StudyError
+from cir_core.errors import StudyError
 from cir_core.settings import get_settings
-from cir_core.support.texts import counted
 from cli.console import err, open_stores, out
 from cli.evaluate.audit import AuditCommand
 from cli.studies import report_scores
+from cli.studies.study_files import write_files
 
 if TYPE_CHECKING:
     from annotation.analysis.records import Options, Selection, StudyAnswers
@@ -172,7 +172,7 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
     if to is not None:
         with _working("Writing"):
             _note(name)
-            _write(to, report_files(whole), force)
+            write_files(to, dict(sorted(report_files(whole).items())), force)
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return
@@ -187,31 +187,3 @@ def _note(name: str) -> None:
     with open_stores() as stores:
         study = stores.studies.study(name)
         stores.log.note(AuditEvent("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
-
-
-def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:
-    """Write into a folder or a .zip file. Raises ``SettingsError`` and changes nothing if that fails."""
-    from annotation.tables.files import as_zip
-
-    if to.suffix.lower() != ".zip":
-        _write_files(to, files, force)
-    elif to.is_dir():
-        raise SettingsError(f"{to} is a folder. Name a .zip file, or a folder of another name, with --out.")
-    else:
-        _write_files(to.parent, {to.name: as_zip(dict(sorted(files.items())))}, force)
-
-
-def _write_files(folder: Path, files: Mapping[str, bytes], force: bool) -> None:
-    from cir_core.support.files import write_atomically
-
-    there = [name for name in files if (folder / name).exists()]
-    if there and not force:
-        more = f" and {counted(len(there) - 1, 'more file')} of a report" if there[1:] else ""
-        raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or overwrite it "
-                            "with --force.")
-    try:
-        for name, content in files.items():
-            write_atomically(folder / name, content)
-    except OSError as error:
-        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out."
-                            ) from error

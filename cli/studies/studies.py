@@ -6,15 +6,19 @@ import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.studies import preference, preference_files, study_files, study_upkeep, targets
+from cli.studies import preference, preference_files, study_files, targets
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 app = typer.Typer(help="Studies: people judge queries, their candidates, result sets, or sessions.",
                   no_args_is_help=True)
@@ -27,8 +31,6 @@ create_app.command("preference")(preference.create_preference)
 create_app.command("targets")(targets.create_targets)
 study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
 app.command()(preference_files.quality)
-app.command()(study_upkeep.rename)
-app.command()(study_upkeep.remove)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -203,3 +205,44 @@ def _accept(name: str, accepting: bool) -> None:
     with open_stores() as stores:
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
     out.print(f"{changed.name} {'is open for answers' if changed.accepting else 'is closed for answers'}.")
+
+
+@app.command()
+def rename(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Name of the study.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],
+) -> None:
+    """Rename a study. Links to its pages contain the name: send them out again."""
+    from annotation.studies.lifecycle import rename_study
+
+    with open_stores() as stores:
+        study = stores.studies.study(old)
+        changed = rename_study(stores.studies, study, new)
+    out.print(f"{study.name} is now called {changed.name}.", soft_wrap=True)
+
+
+@app.command()
+def remove(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Delete a study with all its judgements and images. This cannot be undone: export first."""
+    from annotation.studies.lifecycle import remove_study
+
+    settings = get_settings()
+    with open_stores() as stores:
+        study = stores.studies.study(name)
+        counts = stores.studies.counts(study.study_id)
+        if not yes:
+            out.print(f"This deletes {study.name}: {_all(counts)}, and its images. It cannot be undone. To keep a "
+                      f"copy: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
+            if str(typer.prompt("Type its name to delete it", default="", show_default=False)) != study.name:
+                raise StudyError(f"The name does not match: {study.name} was not deleted.")
+            counts = stores.studies.counts(study.study_id)   # people may have gone on meanwhile
+        remove_study(stores.studies, settings.home, study)
+    out.print(f"Removed {study.name}: {_all(counts)}.", soft_wrap=True)
+
+
+def _all(counts: Mapping[str, int]) -> str:
+    return (f"{counted(counts['items'], 'item')}, {counted(counts['done'], 'judgement')} by "
+            f"{counted(counts['people'], 'person', 'people')}, {counted(counts['decisions'], 'decision')}")

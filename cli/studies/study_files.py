@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,17 +16,6 @@ import_app = typer.Typer(help="Import files of judgements as a study.", no_args_
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
 RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
-
-
-class Form(StrEnum):
-    circus = "circus"
-    mbeir = "mbeir"
-    csv = "csv"
-    parquet = "parquet"
-    results = "results"
-    hp_fashioniq = "hp-fashioniq"
-    preferences = "preferences"
-    soft = "soft"
 
 
 @import_app.command("circus")
@@ -59,7 +48,7 @@ def import_circus(
 
 
 def export(
-    form: Annotated[Form, typer.Argument(metavar="FORM", help=(
+    form: Annotated[str, typer.Argument(metavar="FORM", help=(
         "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
         "preferences; of a session study also results; of a target study also results or soft (corrected targets)."))],
     name: Name,
@@ -72,22 +61,12 @@ def export(
     HP-FashionIQ and SoFT."""
     from annotation.kinds.table import KINDS, Export
     from annotation.records import LOCAL, AuditEvent
-    from annotation.tables.files import as_zip
-    from cir_core.support.files import write_atomically
 
     with open_stores() as stores:
         study = stores.studies.study(name)
         files, notes = KINDS[study.kind].export(stores.studies, study, Export(form, None, rule, everything))
-        stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
-    try:
-        if to.suffix.lower() == ".zip":
-            write_atomically(to, as_zip(files))
-        else:
-            for file, content in files.items():
-                write_atomically(to / file, content)
-    except OSError as error:
-        raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
-                            ) from error
+        stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form}))
+    write_files(to, files)
     print_notes(notes)
     out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)
 
@@ -110,3 +89,27 @@ def results(
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)
+
+
+def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> None:
+    """Write into a folder or a .zip file, without ``force`` not over other files. Raises ``SettingsError``, and changes
+    nothing, if that fails."""
+    from annotation.tables.files import as_zip
+    from cir_core.support.files import write_atomically
+
+    folder = to
+    if to.suffix.lower() == ".zip":
+        if to.is_dir():
+            raise SettingsError(f"{to} is a folder. Name a .zip file, or a folder of another name, with --out.")
+        folder, files = to.parent, {to.name: as_zip(files)}
+    there = [name for name in files if (folder / name).exists()]
+    if there and not force:
+        more = f" and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
+        raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or overwrite it "
+                            "with --force.")
+    try:
+        for name, content in files.items():
+            write_atomically(folder / name, content)
+    except OSError as error:
+        raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
+                            ) from error

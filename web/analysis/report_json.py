@@ -10,13 +10,13 @@ from typing import Any
 from annotation.analysis.about import about_json
 from annotation.analysis.records import Figure, Headline, MetricScores, ReportTable, Section
 from annotation.analysis.selection import Choices
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study
 from annotation.studies.imports import is_imported
 from cir_core.reports.cells import shown_rows
 from web.analysis.snapshots import Report
 from web.studies.image_urls import Images
-from web.studies.manage_json import words
 
 Json = dict[str, Any]
 
@@ -26,7 +26,7 @@ def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
     study and should not open its report by accident."""
     answered = counts["done"]
     return {
-        "id": found.study_id, "name": found.name, "kind": found.kind, "words": words(found.kind),
+        "id": found.study_id, "name": found.name, "kind": found.kind, "words": KINDS[found.kind].words,
         "accepting": found.accepting, "items": counts["items"], "answered": answered, "people": counts["people"],
         "planned": answered if is_imported(found) else counts["assignments"], "you_judge": you_judge,
     }

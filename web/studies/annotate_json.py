@@ -9,7 +9,7 @@ from typing import Any
 from annotation.kinds.preference.answers import SIDES, shown_sets
 from annotation.kinds.table import KINDS
 from annotation.records import Assignment, Item, Saved, Study, SurveyPosition, Workspace
-from annotation.studies.progress import WorkProgress, progress_of
+from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
 from web.studies.image_urls import Images, addresses, picture
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, cast, get_args
 
 from fastapi import APIRouter
+from starlette.responses import Response
 
+from annotation.kinds.preference.survey.overview import settings_shown
 from annotation.kinds.table import KINDS, Export, results_of
 from annotation.kinds.validity.exports.results import queue_json
 from annotation.kinds.validity.labels import LabelRule
@@ -16,19 +19,26 @@ from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
 from annotation.studies.lifecycle import release as release_work
 from annotation.studies.lifecycle import set_accepting
-from annotation.studies.overview import seat_progress
+from annotation.studies.overview import SeatProgress, seat_progress
 from annotation.studies.planner import plan_study
+from annotation.studies.store import StudyStore
+from annotation.tables.files import as_zip
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
+from web.http.file_names import disposition, file_stem
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
-from web.studies import manage_json as present
-from web.studies.downloads import download
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 _MOST = 9_999_999
+_LONGEST = 300
+_SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Data set", "gallery": "Gallery",
+           "retrievers": "Retrievers", "methods": "Methods", "runs": "Runs"}
+_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8",
+          "parquet": "application/vnd.apache.parquet"}
+Json = dict[str, Any]
 
 
 def studies_routes(services: Services) -> APIRouter:
@@ -37,7 +47,7 @@ def studies_routes(services: Services) -> APIRouter:
 
     def everything(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage", "results")
-        return {"studies": [present.study(it, store.counts(it.study_id)) for it in store.studies()]}
+        return {"studies": [study_row(it, store.counts(it.study_id)) for it in store.studies()]}
 
     def one(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _reading(visitor, query)
@@ -46,7 +56,7 @@ def studies_routes(services: Services) -> APIRouter:
                                  store.events(study.study_id, kind="finish"))
         queue = KINDS[study.kind].queue
         return {
-            "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
+            "study": study_row(study, store.counts(study.study_id)), "people": people_rows(progress),
             "queue": queue_json(queue(store, study) if queue else ()),
             "downloads": [asdict(each) for each in KINDS[study.kind].downloads],
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
@@ -61,7 +71,7 @@ def studies_routes(services: Services) -> APIRouter:
 
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
-        made = download(store, study, Export(form, (table,), rule_of(query)))
+        made = _download(store, study, Export(form, (table,), rule_of(query)))
         store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
         return made
 
@@ -75,7 +85,7 @@ def studies_routes(services: Services) -> APIRouter:
         def change(visitor: Visitor, sent: Fields) -> object:
             study = _managing(visitor, sent)
             changed = set_accepting(store, study, accepting, by=visitor.name)
-            return {"study": present.study(changed, store.counts(study.study_id))}
+            return {"study": study_row(changed, store.counts(study.study_id))}
         return post_endpoint(change, ("study",))
 
     def release(visitor: Visitor, sent: Fields) -> object:
@@ -108,3 +118,57 @@ def rule_of(query: Mapping[str, str]) -> LabelRule:
     if rule not in get_args(LabelRule):
         raise StudyError(f"There is no rule {quoted(rule)}. Choose one of: {', '.join(get_args(LabelRule))}.")
     return cast(LabelRule, rule)
+
+
+def _download(store: StudyStore, study: Study, export: Export) -> Response:
+    """A study in a form of its kind. Several files come as a zip, with notes on what they lack.
+
+    Raises ``StudyError`` for an unknown form or table, and for a study that has nothing to write.
+    """
+    kind = KINDS[study.kind]
+    files, notes = kind.export(store, study, export)
+    if len(files) == 1 and not notes and export.form not in kind.zipped:
+        (name, content), = files.items()
+        return _file(content, study, name, _TYPES[name.rpartition(".")[2]])
+    said = {"NOTES.txt": ("\n".join(notes) + "\n").encode()} if notes else {}
+    return _file(as_zip({**files, **said}), study, f"{export.form}.zip", "application/zip")
+
+
+def _file(content: bytes, study: Study, ending: str, media_type: str) -> Response:
+    return Response(content, media_type=media_type, headers={
+        "Content-Disposition": disposition(f"{file_stem(study.name)} {ending}"),
+        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+    })
+
+
+def study_row(found: Study, counts: Mapping[str, int]) -> Json:
+    """A study as JSON, with the settings of its survey, if it is one."""
+    kind = KINDS[found.kind]
+    return {
+        "id": found.study_id, "name": found.name, "kind": found.kind, "words": kind.words,
+        "protocol": found.protocol, "accepting": found.accepting, "created_at": found.created_at.isoformat(),
+        "created_by": found.created_by, "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
+        "source": kind.source(found) if kind.source else _source(found),
+        **({"survey": settings_shown(found)} if kind.has_survey else {}),
+    }
+
+
+def _source(found: Study) -> list[list[str]]:
+    return [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)]
+
+
+def people_rows(rows: Sequence[SeatProgress]) -> list[Json]:
+    return [{
+        "seat": row.seat, "name": row.annotator, "done": row.done, "unsure": row.unsure, "open": row.open,
+        "total": row.total, "median_seconds": None if row.median_seconds is None else round(row.median_seconds, 1),
+        "seen_at": row.seen_at.isoformat() if row.seen_at else None, "away": row.away,
+        "finished_at": row.finished_at.isoformat() if row.finished_at else None, "code": row.code,
+    } for row in rows]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list | tuple):
+        whole = any(isinstance(each, dict | list) for each in value)
+        return f"{len(value):,}" if whole else ", ".join(map(str, value))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"

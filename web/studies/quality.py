@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 from fastapi import APIRouter
 
-from annotation.kinds.preference.exclusion import Rules, parse_rules, rules_of
+from annotation.kinds.preference.exclusion import Removal, Rules, parse_rules, rules_of, shown
 from annotation.kinds.preference.method_results import method_results
-from annotation.kinds.preference.review import review
+from annotation.kinds.preference.quality import PersonQuality
+from annotation.kinds.preference.review import Review, review
 from annotation.kinds.table import KINDS
-from annotation.records import Study
+from annotation.records import Study, name_key
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
 from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
-from web.studies import quality_json as present
 
+Json = dict[str, Any]
 _MOST_RULES = 20
 
 
@@ -30,12 +33,13 @@ def quality_routes(services: Services) -> APIRouter:
     def quality(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _reading(visitor, query)
         found = review(store, study, _rules(query))
-        return present.quality(found, rules_of(study.settings))
+        return _quality(found, rules_of(study.settings))
 
     def methods(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _reading(visitor, query)
         found = review(store, study, _rules(query))
-        return present.methods(*method_results(store.items(study.study_id), found.removed.kept))
+        rows, pairs = method_results(store.items(study.study_id), found.removed.kept)
+        return {"methods": [asdict(row) for row in rows], "pairs": [asdict(pair) for pair in pairs]}
 
     def rules(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "manage")
@@ -45,7 +49,7 @@ def quality_routes(services: Services) -> APIRouter:
             raise StudyError("“rules” must be a list of texts, such as failed-checks=2.")
         kept = parse_rules(given)
         store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()}, by=visitor.name)
-        return {"rules": present.typed(kept)}
+        return {"rules": _typed(kept)}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
         check(visitor, "manage", "results")
@@ -65,3 +69,39 @@ def _preference(study: Study) -> Study:
     if not KINDS[study.kind].has_sets:
         raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sets.")
     return study
+
+
+def _quality(found: Review, kept: Rules) -> Json:
+    """People by name, side bias, and what each rule excludes alone and all together. ``kept``: the study's own."""
+    removed = found.removed
+    return {
+        "people": [_person(one, found) for one in found.people],
+        "sides": {name: asdict(each) for name, each in (
+            ("first", found.bias.first), ("first_when_equal", found.bias.first_when_equal),
+            ("stored", found.bias.stored), ("stored_when_equal", found.bias.stored_when_equal))},
+        "rules": _typed(found.rules), "kept_rules": _typed(kept),
+        "removed": [{"rule": shown(name), **_removal(one)} for name, one in removed.by_rule.items()],
+        "together": _removal(removed.together), "answers": len(found.judgements), "left": len(removed.kept),
+    }
+
+
+def _typed(rules: Rules) -> list[str]:
+    """Rules in the syntax of :func:`annotation.kinds.preference.exclusion.parse_rules`."""
+    return [shown(name) if value is True else f"{shown(name)}={value}" for name, value in rules.as_settings().items()]
+
+
+def _person(one: PersonQuality, found: Review) -> Json:
+    mine = [judgement.judgement_id for judgement in found.judgements
+            if name_key(judgement.annotator) == name_key(one.annotator)]
+    return {
+        "name": one.annotator, "answers": one.answers, "checks": one.checks, "failed_checks": one.failed_checks,
+        "median_seconds": one.median_seconds, "longest_run": one.longest_run, "contradictions": one.contradictions,
+        "contradictable": one.contradictable, "first_side": asdict(one.first_side), "agreement": one.agreement,
+        "shared": one.shared, "flagged": one.flagged,
+        "left": len(mine) - sum(judgement_id in found.removed.excluded for judgement_id in mine),
+    }
+
+
+def _removal(one: Removal) -> Json:
+    """What a rule removes; ``answers`` is null if its data was not recorded."""
+    return {"answers": len(one.judgements) if one.recorded else None, "people": list(one.people)}

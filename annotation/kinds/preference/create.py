@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from annotation.kinds.creation import without_images
 from annotation.kinds.preference.method_pairs import DrawnPairs, Pair, draw_pairs
 from annotation.kinds.preference.sources import SurveyQuery
 from annotation.kinds.preference.survey.flow import SECRET, new_secret
@@ -17,7 +18,6 @@ from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, s
 from annotation.kinds.preference.survey.settings import checked_settings
 from annotation.kinds.preference.survey.texts import newest_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
-from annotation.sources.queries import LISTED
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
@@ -148,7 +148,13 @@ def _freeze(
         if not lacking:
             return questions, drawn, len(queries) - len(left)
         if not skip_missing or len(lacking) == len(questions):
-            raise StudyError(_refusal(questions, lacking, refused))
+            raise without_images(
+                len(questions), len(questions) - len(lacking), "questions cannot be asked, because they lack an image",
+                [f"  {question.query.key}, {what}: {image_id} {refused[image_id]}"
+                 for question in questions if question.query.key in lacking
+                 for what, image_ids in (("reference", (question.query.reference_id,)),
+                                         *zip(("first set", "second set"), question.sets, strict=True))
+                 for image_id in image_ids if image_id in refused])
         left = [query for query in left if query.key not in lacking]
 
 
@@ -176,18 +182,3 @@ def _items(
             "target_ids": list(query.target_ids), "methods": list(question.methods),
             "set_ids": [list(image_ids) for image_ids in question.sets], "seed": seed}))
     return items, images
-
-
-def _refusal(questions: Sequence[DrawnQuestion], lacking: set[str], refused: Mapping[str, str]) -> str:
-    lines = [
-        f"  {question.query.key}, {what}: {image_id} {refused[image_id]}"
-        for question in questions if question.query.key in lacking
-        for what, image_ids in (("reference", (question.query.reference_id,)),
-                                *zip(("first set", "second set"), question.sets, strict=True))
-        for image_id in image_ids if image_id in refused
-    ]
-    more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
-    remedy = ("Check the image folders (--images, --gallery)" if len(lacking) == len(questions) else
-              "Check --images and --gallery, or leave these queries out with --skip-missing")
-    return (f"{len(lacking):,} of {len(questions):,} questions cannot be asked, because they lack an image; nothing "
-            f"was created. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.kinds.creation import Subject, lay_out
+from annotation.kinds.creation import Subject, lay_out, without_images
 from annotation.kinds.validity.circus import ImportedStudy, study_of
 from annotation.kinds.validity.rubric import newest_rubric
 from annotation.records import Study, StudyPlan
 from annotation.sources.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
-from annotation.sources.queries import LISTED, StudyQuery
+from annotation.sources.queries import StudyQuery
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
@@ -104,25 +104,15 @@ def _freeze(
     refused = freeze(needed)
     kept = [query for query in queries if query.reference_id not in refused and query.target_id not in refused]
     if refused and (not skip_missing or not kept):
-        raise StudyError(_refusal(queries, refused, kept))
+        raise without_images(
+            len(queries), len(kept), "queries cannot be judged without the image of their reference or target",
+            [f"  {query.key}, {what}: {image_id} {refused[image_id]}" for query in queries
+             for what, image_id in (("reference", query.reference_id), ("target", query.target_id))
+             if image_id in refused])
     panels = fill_panels(kept, size_for(kept), freeze)
     if progress:
         progress(total, total)
     return kept, panels
-
-
-def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Sequence[StudyQuery]) -> str:
-    lines = [
-        f"  {query.key}, {what}: {image_id} {refused[image_id]}"
-        for query in queries for what, image_id in (("reference", query.reference_id), ("target", query.target_id))
-        if image_id in refused
-    ]
-    more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
-    lacking = len(queries) - len(kept)
-    remedy = ("Check the image folders (--images, --gallery)" if not kept else
-              "Check --images and --gallery, or leave these queries out with --skip-missing")
-    return (f"{lacking:,} of {len(queries):,} queries cannot be judged without the image of their reference or "
-            f"target; nothing was created. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
 
 
 def _shown(query: StudyQuery, found: Sequence[str], freezer: Freezer) -> dict[str, Any]:

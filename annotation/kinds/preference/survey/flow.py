@@ -24,7 +24,7 @@ from annotation.kinds.preference.survey.attention_checks import AttentionCheck, 
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import EventKind, Study, StudyEvent, name_key
 from annotation.studies.kinds import GateResult
-from annotation.studies.progress import WorkProgress
+from annotation.studies.overview import WorkProgress
 from cir_core.errors import IncompleteJudgement
 
 CODE_LENGTH = 8   # hex digits, after the prefix

@@ -9,7 +9,7 @@ from typing import Any
 from annotation.kinds.preference.survey import flow
 from annotation.records import AnswerContext, Assignment, EventKind, SurveyPosition, Workspace
 from annotation.studies.kinds import GateResult, Mine
-from annotation.studies.progress import WorkProgress
+from annotation.studies.overview import WorkProgress
 from cir_core.errors import GateStands, IncompleteJudgement
 
 _FIRST = {

@@ -28,7 +28,7 @@ from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_que
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
-from web.studies.downloads import disposition, file_stem
+from web.http.file_names import disposition, file_stem
 
 ODD = 'études/../"größe" ملابس 👗\x07<b>'
 MARKERS = ("composition_required", "unresolved", "picture-0", "marker-dataset", "q-marker")

@@ -21,9 +21,9 @@ from annotation.studies.service import StudyService
 from cir_core.construct.sessions.run_record import RunRecord, write_run
 from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
-from cir_core.errors import DatasetError, IncompleteJudgement, StudyError, UsedToken
+from cir_core.errors import DatasetError, StudyError
 from tests.fakes.databases import study_store as study_store
-from tests.fakes.target_studies import COLOURS, all_marked, answers_query, candidates_of, make_target_study, stage_one
+from tests.fakes.target_studies import COLOURS, answers_query, candidates_of, make_target_study, stage_one
 from web.studies import annotate_json
 
 
@@ -180,28 +180,6 @@ def test_queries_without_an_image_are_left_out_and_counted(store, tmp_path, gall
         created(store, tmp_path, gallery, others, name="ONE")
     assert [study.name for study in store.studies()] == ["One"]
     assert len(list(studies_folder(tmp_path).iterdir())) == 1, "no image of it is left"
-
-
-def test_answers_drafts_and_revisions(service, store, tmp_path, gallery):
-    study = make_target_study(store, tmp_path, gallery, seats=1)
-    name = study.name
-    item = service.join(name, "Ada").item
-    tokens = item.shown["candidates"]
-    half = {"marks": {tokens[0]: "yes", "else": "no"}, "note": "so f"}
-    service.save_draft(name, "Ada", item.item_id, half, seconds=3)
-    workspace = service.workspace(name, "Ada", item_id=item.item_id)
-    assert workspace.draft.answer == {"marks": {**dict.fromkeys(tokens), tokens[0]: "yes"}, "note": "so f"}
-    assert service.begun(name, "Ada") == {item.item_id}
-    with pytest.raises(IncompleteJudgement, match="“else” is no image"):
-        service.save(name, "Ada", item.item_id, half, "token-01")
-    saved, after = service.save(name, "Ada", item.item_id, all_marked(tokens[::-1], note="odd "), "token-02")
-    assert saved.judgement.answer == all_marked(tokens, note="odd") and saved.judgement.revision == 1
-    assert saved.judgement.protocol == "soft-targets/1" and after.item.item_id != item.item_id and after.done == 1
-    assert service.save(name, "Ada", item.item_id, all_marked(tokens, note="odd"), "token-02")[0].repeated
-    with pytest.raises(UsedToken):
-        service.save(name, "Ada", item.item_id, all_marked(tokens, "no"), "token-02")
-    assert service.save(name, "Ada", item.item_id, all_marked(tokens, "unsure"), "token-03")[0].judgement.revision == 2
-    assert store.counts(study.study_id)["unsure"] == 0, "nothing is left to an adjudicator"
 
 
 def answered(service, store, study, people=("Ada", "Ben", "Cleo"), wrong=()):

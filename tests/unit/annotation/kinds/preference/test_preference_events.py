@@ -29,7 +29,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of, use_home
 from tests.fakes.preferences import START, a_check, a_judgement, a_study, an_answer, an_assignment, an_item, seats_of
 from tests.fakes.preferences import keep as keep_study
-from web.studies import manage_json
+from web.studies import manage
 
 MINUTE = timedelta(minutes=1)
 SEATS = [*seats_of("Ada", "Ben"), Seat("p1", 3, None, None, None)]
@@ -120,7 +120,7 @@ def test_who_has_finished_with_which_code(home: Path, study: Study) -> None:
     places = [an_assignment(0, 1, "Ada"), an_assignment(1, 1, "Ada")]
     ends = [event for event in EVENTS if event.kind == "finish"]
     progress = seat_progress(study, SEATS, places, ANSWERS, START, ends)
-    assert [(one["finished_at"], one["code"]) for one in manage_json.people(progress)] == [
+    assert [(one["finished_at"], one["code"]) for one in manage.people_rows(progress)] == [
         ((START + 9 * MINUTE).isoformat(), "LAB-12345678"), (None, None), (None, None)]
     shown = CliRunner().invoke(app, ["study", "show", "Shops"]).output
     assert "finished, code" in shown and "LAB-12345678" in shown
@@ -131,7 +131,7 @@ def test_who_has_finished_with_which_code(home: Path, study: Study) -> None:
 
 def test_the_secret_of_codes_never_leaves(home: Path, study: Study) -> None:
     store = store_of(home)
-    told = [json.dumps(Preference().page(study)), json.dumps(manage_json.study(study, store.counts("p1")))]
+    told = [json.dumps(Preference().page(study)), json.dumps(manage.study_row(study, store.counts("p1")))]
     for form in FORMS:
         told += [repr(content) for content in preference_files(store, study, form)[0].values()]
     store.engine.dispose()

@@ -20,7 +20,7 @@ from annotation.kinds.preference.survey.flow import (
 )
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import Study, StudyEvent, StudyPlan
-from annotation.studies.progress import WorkProgress
+from annotation.studies.overview import WorkProgress
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.study_records import START
 

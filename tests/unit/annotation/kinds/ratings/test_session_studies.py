@@ -19,7 +19,7 @@ from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.service import StudyService
 from cir_core.construct.describe.sets import SubsetSessions
 from cir_core.construct.judging.sample import Source, content_digest, draw_sample
-from cir_core.errors import IncompleteJudgement, StudyError, UsedToken
+from cir_core.errors import StudyError
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.session_studies import make_session_study, session_rated, two_sources
 from web.studies import annotate_json
@@ -75,7 +75,9 @@ def test_a_study_is_stored_whole(store, tmp_path, gallery):
 def test_nothing_of_the_origin_is_shown(store, tmp_path, gallery):
     study = make_session_study(store, tmp_path, gallery)
     service = StudyService(store, {"sessions": Sessions()})
-    workspace = service.join("Dialogues", "Ada")
+    workspace, page = service.join("Dialogues", "Ada"), service.page("Dialogues")
+    assert [one["key"] for one in page["questions"]] == list(session_rated()["ratings"])
+    assert page["points"] == [1, 2, 3, 4, 5] and all(one["guide"] for one in page["questions"])
     for place in service.overview("Dialogues", "Ada"):
         workspace = service.workspace("Dialogues", "Ada", item_id=place.item_id)
         hidden = next(item.hidden for item in store.items(study.study_id) if item.item_id == place.item_id)
@@ -131,33 +133,6 @@ def test_the_order_of_items_does_not_follow_the_sources(store, tmp_path, gallery
     of_ours = [by_id[one.item_id].hidden["source"] == "ours" for one in store.assignments(study.study_id)]
     runs = 1 + sum(one != other for one, other in zip(of_ours, of_ours[1:], strict=False))
     assert len(of_ours) == 36 and runs > 8
-
-
-def test_answers_drafts_and_revisions(service, store, tmp_path, gallery):
-    study = make_session_study(store, tmp_path, gallery, seats=1)
-    workspace = service.join("Dialogues", "Ada")
-    item = workspace.item.item_id
-    page = service.page("Dialogues")
-    assert [one["key"] for one in page["questions"]] == list(session_rated()["ratings"]) and page["points"] == [
-        1, 2, 3, 4, 5]
-    assert all(one["guide"] for one in page["questions"])
-    half = {"ratings": {"coherence": 2, "overall": 9}, "reason": "so f"}
-    service.save_draft("Dialogues", "Ada", item, half, seconds=3)
-    workspace = service.workspace("Dialogues", "Ada", item_id=item)
-    assert workspace.draft.answer == {
-        "ratings": {"naturalness": None, "coherence": 2, "progress": None, "redundancy": None, "overall": None},
-        "reason": "so f"}
-    assert service.begun("Dialogues", "Ada") == {item}
-    with pytest.raises(IncompleteJudgement, match="“Naturalness” has no answer yet"):
-        service.save("Dialogues", "Ada", item, half, "token-01")
-    saved, after = service.save("Dialogues", "Ada", item, session_rated(1, 2, 3, 4, 5, reason="odd "), "token-02")
-    assert saved.judgement.answer == session_rated(1, 2, 3, 4, 5, reason="odd") and saved.judgement.revision == 1
-    assert saved.judgement.protocol == "circled/1" and after.item.item_id != item and after.done == 1
-    assert service.save("Dialogues", "Ada", item, session_rated(1, 2, 3, 4, 5, reason="odd"), "token-02")[0].repeated
-    with pytest.raises(UsedToken):
-        service.save("Dialogues", "Ada", item, session_rated(), "token-02")
-    assert service.save("Dialogues", "Ada", item, session_rated(), "token-03")[0].judgement.revision == 2
-    assert store.counts(study.study_id)["unsure"] == 0
 
 
 def test_means_by_source_and_exports(service, store, tmp_path, gallery):
