@@ -9,12 +9,13 @@ from typing import Any
 from annotation.records import AuditEvent
 from cir_core.construct.browse.folders import ConstructionFolder, folder_of
 from cir_core.construct.browse.progress import JournalFollower
-from cir_core.construct.sessions.estimate import Estimate, Prices, check_language, estimate, queries_left
-from cir_core.construct.sessions.journal import is_half_made
+from cir_core.construct.sessions.estimate import check_language, estimate
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.sessions.subsets import subset_name
 from cir_core.errors import CirqueError, DatasetError, GalleryError
+from cir_core.jobs.estimate import Estimate, Prices
+from cir_core.jobs.journal import is_half_made
+from cir_core.jobs.spending import Budget
 from cir_core.registry.constructing import WITHOUT_PATH, own_path
 from cir_core.support.texts import quoted
 from web.benchmarks.jobs import ConstructionJobs, JobState
@@ -110,7 +111,7 @@ class ConstructionRoutes:
     def _estimated(self, request: ConstructionRequest) -> Dict:
         settings, construction = self._services.settings, request.construction(self._services)
         chosen = construction.subsets.chosen(request.subsets)
-        left = queries_left(construction, chosen, request.limit, None)
+        left = construction.wanted(chosen, request.limit)
         check_language(construction, left)
         found = estimate(construction, chosen, left, workers=request.at_a_time(self._services, construction),
                          prices=Prices(settings.llm_prompt_price, settings.llm_completion_price))
@@ -183,8 +184,7 @@ def _progress(job: JobState) -> Dict:
 
 def _estimate_json(found: Estimate) -> Dict:
     return {
-        "sessions": found.sessions, "calls": found.calls, "seconds": found.seconds, "cost": found.cost,
-        "busy_seconds": found.busy_seconds,
+        "sessions": found.sessions, "calls": found.calls, "time": str(found.time), "cost": found.cost,
         "basis": found.basis,
         "roles": [{"role": name, "calls": one.calls, "most": one.most, "prompt_tokens": one.prompt_tokens,
                    "completion_tokens": one.completion_tokens} for name, one in found.roles.items()],

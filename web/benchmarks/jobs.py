@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
-from cir_core.construct.sessions.estimate import check_language, queries_left
-from cir_core.construct.sessions.journal import is_half_made, tally_of
+from cir_core.construct.sessions.estimate import check_language
 from cir_core.construct.sessions.run import ConstructionReport, construct_sessions
-from cir_core.construct.sessions.spending import Spending
 from cir_core.errors import CirqueError, DatasetError
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.journal import is_half_made, read_progress
+from cir_core.jobs.spending import Spending
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Usage
 from web.benchmarks.requests import ConstructionRequest
@@ -104,7 +105,7 @@ class ConstructionJobs:
                 self._state = replace(self._state, stopping=True)
         if spending is not None:
             spending.stop(_RESTARTED)
-            spending.abandon()
+            spending.shutdown()
 
     def _run(self, request: ConstructionRequest, folder: Path, resume: bool) -> None:
         problem = "The construction was interrupted."
@@ -123,14 +124,13 @@ class ConstructionJobs:
         services = self._services
         construction = request.construction(services)
         chosen = construction.subsets.chosen(request.subsets)
-        before = tally_of(folder / "journal.jsonl") if resume else None
-        check_language(construction, queries_left(construction, chosen, request.limit, before))
+        wanted = construction.wanted(chosen, request.limit)
+        check_language(construction, read_progress(folder / "journal.jsonl").left(wanted) if resume else wanted)
         self._change(text="Constructing")
         return construct_sessions(
             construction, folder, subsets=request.subsets, limit=request.limit,
-            workers=request.at_a_time(services, construction), budget=request.budget, resume=resume,
-            retry_failed=resume,
-            progress=self._progressed, started=self._started)
+            options=JobOptions(request.at_a_time(services, construction), request.budget, resume, retry_failed=resume,
+                               progress=self._progressed, started=self._started))
 
     def _started(self, spending: Spending) -> None:
         with self._lock:

@@ -26,13 +26,14 @@ from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.construct.sessions.run import construct_sessions
-from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
-from cir_core.construct.sessions.spending import Spending
 from cir_core.datasets.readers.circled import session_of_raw
 from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.errors import DatasetError, UnknownBenchmark
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.spending import Spending
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
 
@@ -154,12 +155,13 @@ def test_a_run_hands_over_what_stops_it(tmp_path: Path, gallery: Gallery) -> Non
         if done == 3:
             spendings[0].stop("enough")
 
-    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one", progress=stop,
-                                started=spendings.append)
+    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one",
+                                options=JobOptions(progress=stop, started=spendings.append))
     assert report.stopped == "enough" and 3 <= report.done < 10 and not report.outputs
     one = open_construction(tmp_path, "one")
     assert one.state == "stopped" and one.run is not None and (one.run.total, one.run.complete) == (COUNT, False)
-    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one", resume=True)
+    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one",
+                       options=JobOptions(resume=True))
     assert open_construction(tmp_path, "one").state == "finished"
 
 

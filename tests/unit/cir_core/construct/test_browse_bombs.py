@@ -17,11 +17,11 @@ from cir_core.construct.browse.progress import JournalFollower
 from cir_core.construct.browse.scores import judged_files, read_scores
 from cir_core.construct.browse.sessions import SessionReader
 from cir_core.construct.browse.targets import TargetReader
-from cir_core.construct.sessions.journal import FORMAT
 from cir_core.construct.targets.provenance import MOST_LINE
 from cir_core.datasets.readers import circled_raw
 from cir_core.datasets.readers.circled_raw import MOST_RECORD
 from cir_core.errors import DatasetError
+from cir_core.jobs.journal import FORMAT
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 SESSION: dict[str, Any] = {"query_id": 1, "reference_image_id": 2, "success": True, "turns": [

@@ -13,15 +13,15 @@ import pytest
 from cir_core.construct.browse.folders import list_constructions, open_construction
 from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
 from cir_core.construct.browse.targets import TargetReader, _Journal, scored
-from cir_core.construct.sessions.job import JobOptions
-from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
-from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import TargetSettings
 from cir_core.errors import DatasetError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.spending import Budget
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 
 COUNT = 24

@@ -15,10 +15,10 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.records import Role
-from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.targets.files import selection_of
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.settings import TargetSettings
+from cir_core.jobs.job import JobOptions
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import colour_gallery
 from tests.fakes.signed_in import SignedIn
