@@ -18,7 +18,7 @@ from cir_core.jobs.journal import is_half_made
 from cir_core.jobs.spending import Budget
 from cir_core.registry.constructing import WITHOUT_PATH, own_path
 from cir_core.support.texts import quoted
-from web.benchmarks.jobs import ConstructionJobs, JobState
+from web.benchmarks.jobs import ConstructionJobs, ConstructionState
 from web.benchmarks.requests import (
     MODELS,
     ConstructionRequest,
@@ -57,9 +57,9 @@ class ConstructionRoutes:
     def progress(self, folder: ConstructionFolder) -> Dict | None:
         """How far ``folder`` is; None once it is finished."""
         job = self._job(folder.name)
-        if folder.state == "unreadable" or (folder.state == "finished" and (job is None or job.over)):
+        if folder.state == "unreadable" or (folder.state == "finished" and (job is None or job.finished)):
             return None
-        if job is not None and not job.over:
+        if job is not None and not job.finished:
             return _progress(job)
         done, rate = self._journals.look(folder.journal)
         run = folder.run
@@ -79,7 +79,8 @@ class ConstructionRoutes:
     def without_folder(self) -> Dict | None:
         """The job that has no folder yet, or failed before it had one."""
         job = self._jobs.state()
-        if job is None or (self._shelf.root / job.name / "journal.jsonl").exists() or (job.over and not job.problem):
+        if (job is None or (job.finished and not job.problem)
+                or (self._shelf.root / job.name / "journal.jsonl").exists()):
             return None
         return {"name": job.name, "run": _progress(job)}
 
@@ -158,7 +159,7 @@ class ConstructionRoutes:
                     "run": waiting["run"]}
         folder = self._shelf.folder(name)
         job = self._job(name)
-        state = "running" if job is not None and not job.over else folder.state
+        state = "running" if job is not None and not job.finished else folder.state
         return {"kind": folder.kind, "state": state, "run": self.progress(folder)}
 
     def _check_free(self, request: ConstructionRequest) -> None:
@@ -169,15 +170,15 @@ class ConstructionRoutes:
         if folder.exists() and not is_half_made(folder):
             raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
 
-    def _job(self, name: str) -> JobState | None:
+    def _job(self, name: str) -> ConstructionState | None:
         job = self._jobs.state()
         return job if job is not None and job.name == name else None
 
 
-def _progress(job: JobState) -> Dict:
+def _progress(job: ConstructionState) -> Dict:
     return {
         "text": "Stopping" if job.stopping else job.text, "done": job.done, "total": job.total, "rate": job.rate,
-        "here": True, "stopping": job.stopping, "running": not job.over, "resumable": False, "why_not": "",
+        "here": True, "stopping": job.stopping, "running": not job.finished, "resumable": False, "why_not": "",
         "problem": job.problem, "budget": None, "max_calls": None, "cost": job.usage.cost, "calls": job.usage.calls,
     }
 

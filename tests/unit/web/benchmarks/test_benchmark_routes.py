@@ -54,8 +54,8 @@ def jobs(services: Services, home: Path) -> Iterator[ConstructionJobs]:
     pool = BackgroundPool(1, "test-construct")
     jobs = ConstructionJobs(services, home / FOLDER, pool)
     yield jobs
-    jobs.leave()
-    pool.leave()
+    jobs.shutdown()
+    pool.shutdown()
 
 
 @pytest.fixture
@@ -399,7 +399,7 @@ def test_what_cannot_begin_says_why_and_leaves_no_folder(
 def test_a_server_that_ends_leaves_what_is_finished(rosa: TestClient, slow: Slow, jobs: ConstructionJobs) -> None:
     rosa.post("/benchmarks/start", json=FORM)
     assert slow.reached.wait(60), get(rosa, "run?name=new")
-    jobs.leave()
+    jobs.shutdown()
     slow.go.set()
     found = state(rosa, "new", lambda it: it["state"] == "stopped")
     assert found["run"]["problem"] == "Stopped: the server was stopped." and found["run"]["done"] > 0

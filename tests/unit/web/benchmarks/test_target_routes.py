@@ -53,8 +53,8 @@ def open_as(services: Services, home: Path) -> Iterator[Callable[[Role], TestCli
         return TestClient(app, headers={"x-test-name": "Rosa"}, raise_server_exceptions=True)
 
     yield client
-    jobs.leave()
-    pool.leave()
+    jobs.shutdown()
+    pool.shutdown()
 
 
 @pytest.fixture
