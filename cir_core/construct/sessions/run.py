@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.sessions.builder import SessionBuilder
-from cir_core.construct.sessions.raw_records import raw_name, raw_result
+from cir_core.construct.sessions.builder import DIGITS, ConstructedSession, ConstructedTurn, SessionBuilder
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
+from cir_core.datasets.readers.circled import released_id
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
@@ -135,7 +135,7 @@ def construct_sessions(
 
         def construct(position: int, watch: ItemWatch) -> Mapping[str, Any]:
             subset = subset_of[position]
-            return raw_result(builders[subset].build(construction.benchmark.queries[position], watch), subset)
+            return _raw_result(builders[subset].build(construction.benchmark.queries[position], watch), subset)
 
         run = job.run(list(subset_of), construct)
         outputs = _write(folder, chosen, wanted, job.journal) if run.complete else {}
@@ -157,7 +157,7 @@ def _write(
         positions = list(wanted[subset.name])
         failed = sum(position in journal.progress.failed for position in positions)
         head = {
-            "dataset_name": raw_name(subset.name), "config": journal.card,
+            "dataset_name": "circo" if subset.name == "circo_val" else subset.name, "config": journal.card,
             "data_completeness": {"queries": len(positions), "sessions": len(positions) - failed, "failed": failed,
                                   "images": len(subset.image_ids)},
         }
@@ -175,3 +175,39 @@ def _counts(wanted: Mapping[str, Sequence[int]], journal: JobJournal) -> dict[st
         successes = sum(bool(found.result and found.result["success"]) for found in journal.results(done))
         counts[name] = SubsetCounts(len(positions), len(done) - failed, failed, successes)
     return counts
+
+
+def _raw_result(session: ConstructedSession, subset: str) -> dict[str, Any]:
+    """The session as a member of ``results``. ``text_similarity``, ``similar_turn`` (from 0, as ``turn``),
+    ``image_sha256`` and ``notes`` of a turn are not in the release."""
+    query = session.query
+    targets = query.target_ids
+    return {
+        "query_id": query.query_id,
+        "reference_image_id": released_id(subset, query.reference_id),
+        "target_image_id": released_id(subset, targets[0]),
+        "ground_truth_ids": [released_id(subset, target) for target in targets],
+        "original_query": session.turns[0].text,
+        "success": session.success,
+        "success_turn": len(session.turns) - 1 if session.success else -1,
+        "turns": [_raw_turn(number, turn, session, subset) for number, turn in enumerate(session.turns)],
+    }
+
+
+def _raw_turn(number: int, turn: ConstructedTurn, session: ConstructedSession, subset: str) -> dict[str, Any]:
+    later = number > 0
+    return {
+        "turn": number,
+        "query_text": turn.merged,
+        "search_results": [[released_id(subset, hit.image_id), round(hit.score, DIGITS)] for hit in turn.hits],
+        "selected_image": released_id(subset, turn.reference_id) if later else None,
+        "selected_image_caption": turn.caption if later else None,
+        "relative_caption": turn.text if later else None,
+        "gt_rankings": {released_id(subset, target): turn.ranks.get(target, -1)
+                        for target in session.query.target_ids},
+        "best_gt_rank": min(turn.ranks.values()),
+        "text_similarity": turn.closest.similarity if turn.closest else None,
+        "similar_turn": turn.closest.turn - 1 if turn.closest else None,
+        "image_sha256": turn.digest,
+        **({"notes": list(turn.notes)} if turn.notes else {}),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -34,3 +35,18 @@ def test_waiting_is_not_work(gallery: Gallery) -> None:
 def test_an_image_is_captioned_once(gallery: Gallery) -> None:
     found, _, construction = tried(gallery, slow())
     assert 0 < found.roles["caption"].calls <= sum(len(one.image_ids) for one in construction.subsets.subsets)
+
+
+def test_what_a_later_session_loads_is_not_counted_for_all(gallery: Gallery) -> None:
+    """One second of work, once: in a trial of twelve sessions it would be a twelfth of a second for each of all."""
+    loads = iter([True])
+
+    def load(task: Any) -> None:
+        if task.role == "difference" and len(language.asked) > 20 and next(loads, False):
+            began = time.thread_time()
+            while time.thread_time() - began < 1:
+                pass
+
+    language = ColourPerson(name="built-in/loads", fail=load)
+    found, sessions, _ = tried(gallery, language)
+    assert not next(loads, False) and found.time.longest < sessions / 12 / 2
