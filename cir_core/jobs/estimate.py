@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
+from time import monotonic
 from typing import Any
-
-from scipy.special import stdtrit
 
 from cir_core.jobs.journal import JobProgress
 from cir_core.language.base import LanguageModel
@@ -81,6 +80,8 @@ def time_left(items: int, workers: int, warm: Sequence[float], cold: Sequence[fl
     each = fmean(usual)
     beyond = _UNKNOWN - 1
     if len(usual) > 1:
+        from scipy.special import stdtrit  # takes a while, and a server that starts needs none
+
         beyond = 0.0 if not each else float(stdtrit(len(usual) - 1, _CONFIDENCE)) * stdev(usual) / each * sqrt(
             1 / len(usual) + 1 / items)
     start = max(0.0, fmean(cold) - each) if cold else 0.0
@@ -88,6 +89,30 @@ def time_left(items: int, workers: int, warm: Sequence[float], cold: Sequence[fl
     once = start + max(0.0, apart - each)
     return TimeRange(once + work, once + work / (1 + beyond),
                      max(once + work * (1 + beyond), start + rounds * fmean(warm)))
+
+
+class Pace:
+    """How fast a run is, from the end of its first ``workers`` items on: these load models, beside each other."""
+
+    def __init__(self, workers: int = 1, clock: Callable[[], float] = monotonic) -> None:
+        self._workers, self._clock = workers, clock
+        self._done, self._before = 0, -1        # -1: not begun
+        self._start: tuple[float, int] | None = None
+
+    def update(self, done: int) -> None:
+        """So many items are done, those of earlier runs included. The first call is that of the beginning."""
+        self._done = done
+        if self._before < 0:
+            self._before = done
+        elif self._start is None and done >= self._before + self._workers:
+            self._start = self._clock(), done
+
+    @property
+    def rate(self) -> float | None:
+        """Items a second; None until one more has finished."""
+        began, first = self._start or (0.0, self._done)
+        seconds = self._clock() - began
+        return (self._done - first) / seconds if self._done > first and seconds > 0 else None
 
 
 def time_unmeasured(calls: float, workers: int) -> TimeRange:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from cir_core.errors import EncoderUnavailable, LanguageModelError, SettingsError
@@ -16,7 +17,7 @@ from cir_core.settings import get_settings
 from cli.console import bars, err
 
 if TYPE_CHECKING:
-    from cir_core.jobs.estimate import Prices
+    from cir_core.jobs.estimate import Pace, Prices
     from cir_core.jobs.job import JobOptions
     from cir_core.jobs.journal import JobProgress
     from cir_core.types.composition import Usage
@@ -48,9 +49,18 @@ def left_to_do(folder: Path, wanted: Sequence[int], resume: bool) -> tuple[list[
     return before.left(wanted), before, Prices(settings.llm_prompt_price, settings.llm_completion_price)
 
 
-class _Rate(ProgressColumn):
+class _Pace(ProgressColumn):
+    """The rate, and the time that is left."""
+
+    def __init__(self, pace: Pace) -> None:
+        super().__init__()
+        self._pace = pace
+
     def render(self, task: Task) -> Text:
-        return Text(f"{task.speed * 60:.0f}/min" if task.speed else "")
+        rate = self._pace.rate
+        if rate is None or task.remaining is None:
+            return Text("")
+        return Text(f"{rate * 60:.0f}/min, {timedelta(seconds=round(task.remaining / rate))} left")
 
 
 @contextmanager
@@ -60,17 +70,19 @@ def job_run(
 ) -> Iterator[JobOptions]:
     """A run whose bar shows items done, rate, time left, and what was asked so far; silent without a terminal. However
     it ends, it says that what is finished is ``kept`` in ``folder``: "sessions"."""
+    from cir_core.jobs.estimate import Pace
     from cir_core.jobs.job import JobOptions
     from cir_core.jobs.spending import Budget
 
     try:
-        with bars(_Rate(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-                  TextColumn("{task.fields[asked]}")) as bar:
+        pace = Pace(workers)
+        with bars(TimeElapsedColumn(), _Pace(pace), TextColumn("{task.fields[asked]}")) as bar:
             task = bar.add_task(label, total=None, asked="")
 
             def update(done: int, total: int, usage: Usage) -> None:
                 cost = f", cost {usage.cost:.2f}" if usage.cost is not None else ""
                 asked = f"{usage.calls:,} requests{cost}" if usage.calls else ""
+                pace.update(done)
                 bar.update(task, completed=done, total=total, asked=asked)
 
             yield JobOptions(workers, Budget(budget, max_calls), resume, retry_failed, update)

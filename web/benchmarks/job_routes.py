@@ -177,7 +177,7 @@ class ConstructionRoutes:
 
 def _progress(job: ConstructionState) -> Dict:
     return {
-        "text": "Stopping" if job.stopping else job.text, "done": job.done, "total": job.total, "rate": job.rate,
+        "text": "Stopping" if job.stopping else job.text, "done": job.done, "total": job.total, "rate": job.pace.rate,
         "here": True, "stopping": job.stopping, "running": not job.finished, "resumable": False, "why_not": "",
         "problem": job.problem, "budget": None, "max_calls": None, "cost": job.usage.cost, "calls": job.usage.calls,
     }

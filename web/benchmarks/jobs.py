@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 
 from cir_core.construct.sessions.estimate import check_language
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.errors import DatasetError
+from cir_core.jobs.estimate import Pace
 from cir_core.jobs.job import JobOptions
 from cir_core.jobs.journal import is_half_made, read_progress
 from cir_core.jobs.spending import Spending
@@ -30,19 +30,12 @@ _RESTARTED = "the server was stopped"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstructionState(JobState):
-    """``done`` of ``total`` sessions. The rate is measured from ``began`` on, when ``first`` of them were done: those
-    of earlier runs, and the first one of this run, which loads the models."""
+    """``done`` of ``total`` sessions."""
 
     name: str
     text: str
-    first: int | None = None
+    pace: Pace = field(default_factory=Pace)
     usage: Usage = Usage()
-
-    @property
-    def rate(self) -> float | None:
-        """Sessions a second of this run; None until two have finished."""
-        seconds, new = monotonic() - self.began, 0 if self.first is None else self.done - self.first
-        return new / seconds if new > 0 and seconds > 0 else None
 
 
 class ConstructionJobs:
@@ -109,7 +102,6 @@ class ConstructionJobs:
         chosen = construction.subsets.chosen(request.subsets)
         wanted = construction.wanted(chosen, request.limit)
         check_language(construction, read_progress(folder / "journal.jsonl").left(wanted) if resume else wanted)
-        job.change(text="Constructing")
 
         def started(spending: Spending) -> None:
             with self._lock:
@@ -118,11 +110,13 @@ class ConstructionJobs:
                 spending.stop(STOPPED)
 
         def progressed(done: int, total: int, usage: Usage) -> None:
-            begins = job.state.total > 0 and job.state.first is None
-            job.change(done=done, total=total, usage=usage, **({"first": done, "began": monotonic()} if begins else {}))
+            job.state.pace.update(done)
+            job.change(done=done, total=total, usage=usage)
 
+        workers = request.at_a_time(services, construction)
+        job.change(text="Constructing", pace=Pace(workers))
         report = construct_sessions(
             construction, folder, subsets=request.subsets, limit=request.limit,
-            options=JobOptions(request.at_a_time(services, construction), request.budget, resume, retry_failed=resume,
+            options=JobOptions(workers, request.budget, resume, retry_failed=resume,
                                progress=progressed, started=started))
         return "" if report.outputs or report.stopped == STOPPED else f"Stopped: {report.stopped}."

@@ -8,7 +8,7 @@ from math import sqrt
 
 import pytest
 
-from cir_core.jobs.estimate import Prices, RoleEstimate, TimeRange, estimate_job, time_left, time_unmeasured
+from cir_core.jobs.estimate import Pace, Prices, RoleEstimate, TimeRange, estimate_job, time_left, time_unmeasured
 from cir_core.jobs.journal import JobProgress
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
@@ -114,3 +114,20 @@ def test_a_model_that_costs_nothing() -> None:
     before = journal([(5.0, False)] * 12, 0)
     found = estimate_job(40, {}, "the prompts", workers=1, prices=Prices(1.0, 10.0), before=before)
     assert found.cost is None and found.time.expected == 40 * 5
+
+
+@pytest.mark.parametrize(("workers", "finished", "rate"), [
+    (1, [], None), (1, [40.0], None),                   # the first one loads a model
+    (1, [40.0, 44.0, 48.0], 2 / 8),
+    (3, [40.0, 41.0, 42.0], None),                      # three wait for it together
+    (3, [40.0, 41.0, 42.0, 44.0, 45.0, 46.0], 3 / 4),
+])
+def test_the_pace_of_a_run_that_goes_on(workers: int, finished: Sequence[float], rate: float | None) -> None:
+    now = [0.0]
+    pace = Pace(workers, lambda: now[0])
+    pace.update(100)        # of earlier runs
+    for number, now[0] in enumerate(finished, start=101):
+        pace.update(number)
+    assert pace.rate == (rate and pytest.approx(rate))
+    now[0] += 60            # a run that stands still is slower
+    assert rate is None or pace.rate < rate
