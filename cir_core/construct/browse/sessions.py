@@ -104,7 +104,7 @@ class BrowsedSessions:
         return sum(one.compared for one in self.sessions)
 
     @cached_property
-    def gallery_ids(self) -> frozenset[str]:
+    def image_ids(self) -> frozenset[str]:
         """Of all images that its sessions show."""
         return frozenset(image_id for one in self.sessions for image_id in one.gallery_ids())
 
