@@ -21,7 +21,7 @@ _LETTERS = 4                # of a token of English
 _PICTURE = 85               # tokens of an image of 512 pixels at low detail; servers differ
 _CAPTION = 20               # tokens of the caption that stands for it
 SECONDS = 2.0               # of a request, until one was measured
-TRIAL = 12                  # items that are enough to measure
+TRIAL = 12                  # items that are enough to measure requests and tokens
 _UNKNOWN = 2.0              # a time that rests on one item or on none may be so many times shorter, or longer
 _APART = 5.0                # times the mean of the others
 _CONFIDENCE = 0.95          # one-sided, so 90 % of the ranges hold the time
@@ -153,17 +153,21 @@ def estimate_job(
     left: int, roles: Mapping[str, RoleEstimate], basis: str, *, workers: int, prices: Prices, before: JobProgress,
     things: tuple[str, str] = ("session", "sessions"),
 ) -> Estimate:
-    """For ``left`` items of which ``roles`` assumes so much, for the reasons in ``basis``; of a job of whose items
-    enough are in ``before``, what those asked and took. Answers that are in the cache cost nothing, which is not known
-    here."""
+    """For ``left`` items of which ``roles`` assumes so much, for the reasons in ``basis``. If enough items are in
+    ``before``, what those asked counts instead, and if there are two, what they took. Answers that are in the cache
+    cost nothing, which is not known here."""
+    over = f"the {counted(before.items, *things)} that are over"
+    basis = basis if roles else "the built-in model, which costs nothing"
+    time = time_left(left, workers, before.warm, before.cold)
     if left and before.items >= TRIAL:
         share, usage = left / before.items, before.usage
         roles = _scaled(roles, usage.calls * share, usage.prompt_tokens * share, usage.completion_tokens * share)
-        time = time_left(left, workers, before.warm, before.cold)
-        basis = f"measured on the {counted(before.items, *things)} that are over"
+        basis = f"measured on {over}"
+    elif len(before.warm) > 1:
+        basis = f"{basis}, and the time of {over}"
     else:
         time = time_unmeasured(sum(role.calls for role in roles.values()), workers)
-        basis = f"{basis} and {SECONDS:g} s a request" if roles else "the built-in model, which costs nothing"
+        basis += f" and {SECONDS:g} s a request" if roles else ""
     cost = prices.of(sum(role.prompt_tokens for role in roles.values()),
                      sum(role.completion_tokens for role in roles.values()))
     return Estimate(left, roles, cost if roles else None, time, basis)

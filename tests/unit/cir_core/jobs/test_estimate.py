@@ -102,12 +102,21 @@ def test_a_job_that_stops_and_resumes() -> None:
     assert found.basis == "measured on the 20 sessions that are over"
 
 
-@pytest.mark.parametrize("items", [0, 11])
+@pytest.mark.parametrize("items", [0, 1, 2])
 def test_too_few_items_measure_nothing(items: int) -> None:
+    """Of an earlier version's journal, whose first item was cold."""
     before = journal([(5.0, False)] * items, 3)
     found = estimate_job(40, ROLES, "the prompts", workers=4, prices=Prices(), before=before)
     assert found.time == time_unmeasured(30 + 10, 4) == TimeRange(40 * 2 / 4, 40 * 2 / 4 / 2, 40 * 2 / 4 * 2)
     assert re.search("the prompts and 2 s a request", found.basis) and found.cost is None
+
+
+@pytest.mark.parametrize("items", [3, 11])
+def test_the_time_of_a_few_items_is_known_sooner_than_what_they_ask(items: int) -> None:
+    before = journal([(5.0, False)] * items, 3)
+    found = estimate_job(40, ROLES, "the prompts", workers=4, prices=Prices(), before=before)
+    assert found.time == time_left(40, 4, [5.0] * (items - 1), [5.0]) and found.roles == ROLES
+    assert found.basis == f"the prompts, and the time of the {items} sessions that are over"
 
 
 def test_a_model_that_costs_nothing() -> None:
