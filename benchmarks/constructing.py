@@ -21,6 +21,7 @@ from cir_core.construct.sessions.run import Construction, construct_sessions
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery, open_gallery
+from cir_core.jobs.job import JobOptions
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
@@ -73,7 +74,7 @@ def _ratio(
 
     def ours(i: int) -> None:
         calls.clear()
-        construct_sessions(construction, folder / "constructed", workers=workers)
+        construct_sessions(construction, folder / "constructed", options=JobOptions(workers=workers))
         shutil.rmtree(folder / "constructed")
 
     def replay(steps: Sequence[Any]) -> None:
@@ -108,7 +109,7 @@ def _memory(folder: Path, size: Size) -> None:
         out = folder / "memory"
         before = own_memory(gallery.features.nbytes)
         with peak_memory(before, gallery.features.nbytes) as peak:
-            report = construct_sessions(construction, out, workers=4)
+            report = construct_sessions(construction, out, options=JobOptions(workers=4))
         if number:      # the first fills the caches, whose size is bounded
             [raw] = report.outputs.values()
             sizes = [path.stat().st_size / 1e6 for path in (out / "journal.jsonl", raw)]

@@ -129,3 +129,9 @@ def nothing_saved(reason: str = "") -> str:
     why = f": {reason}" if reason else ""
     return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell the operator of "
             "this cirque.")
+
+
+ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError,
+              RelevanceUnavailable, RelevanceMismatch)
+"""Errors of the method or the machine, which end a run over many queries; others concern one query. The gallery's
+images are checked in advance."""

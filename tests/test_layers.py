@@ -108,9 +108,9 @@ ROOMS = {
                 "engine"),
     "annotation": ("kinds", "accounts analysis sources votes", "studies tables", "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
-    "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
-                 "relevance", "gallery datasets language", "encoders images garments", "settings reports", "support",
-                 "types", "errors version"),
+    "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "jobs",
+                 "methods index", "relevance", "gallery datasets language", "encoders images garments",
+                 "settings reports", "support", "types", "errors version"),
     "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""

@@ -178,7 +178,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     end.daemon = True
     end.start()
     services.database.close()
-    if background.leave() or warming.loading:
+    if background.shutdown() or warming.loading:
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
         json_api.finish()
         os._exit(0)
@@ -251,7 +251,7 @@ class _Server(uvicorn.Server):
         # The server still listens: who comes now is told to come again.
         self._warming.stop()
         self._sweep.stop()
-        self._constructions.leave()
+        self._constructions.shutdown()
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):
             _log.warning("%s request(s) and %s accepted call(s) were cut off after the %g seconds of "

@@ -14,8 +14,7 @@ from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, 
 from cir_core.audit.retrievers.base import Retriever
 from cir_core.audit.store import AuditStore
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
-from cir_core.errors import CirqueError, SearchError, StorageError
-from cir_core.evaluation.method_runs import ENDS_A_RUN
+from cir_core.errors import ENDS_A_RUN, CirqueError, SearchError, StorageError
 from cir_core.evaluation.query_steps import Problem
 from cir_core.support.texts import quoted
 

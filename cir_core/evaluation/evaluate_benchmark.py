@@ -27,10 +27,10 @@ from cir_core.evaluation.method_runs import (
 from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
 from cir_core.evaluation.rank_composed import QueryRanks
 from cir_core.evaluation.runs.records import Run
-from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
+from cir_core.methods.observer import QueryWatch
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted

@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass, field, replace
 
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.encoders.base import Encoder
-from cir_core.errors import CirqueError, SearchError
+from cir_core.errors import ENDS_A_RUN, CirqueError, SearchError
 from cir_core.evaluation.method_runs import (
     DEPTH,
-    ENDS_A_RUN,
     Progress,
     SessionsRun,
     card_of,
@@ -28,10 +27,10 @@ from cir_core.evaluation.method_runs import (
 )
 from cir_core.evaluation.rank_composed import rank_composed
 from cir_core.evaluation.runs.records import Run
-from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
+from cir_core.methods.observer import QueryWatch
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Usage

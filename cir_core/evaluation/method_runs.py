@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 
 from cir_core.captions.stored import read_captions
 from cir_core.encoders.base import Encoder
-from cir_core.errors import (
-    EncoderUnavailable,
-    GalleryError,
-    LanguageModelUnavailable,
-    MethodError,
-    RelevanceMismatch,
-    RelevanceUnavailable,
-    Stopped,
-    StorageError,
-)
+from cir_core.errors import ENDS_A_RUN, GalleryError
 from cir_core.evaluation.runs.records import Run
-from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
+from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
+from cir_core.methods.observer import QueryWatch
 from cir_core.methods.steps import reads_captions
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
@@ -35,10 +27,6 @@ Progress = Callable[[str, int, int], None]
 """Called with the current step, and the numbers of queries done and in all."""
 
 DEPTH = 50
-ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError,
-               RelevanceUnavailable, RelevanceMismatch)
-"""Errors of the method or the machine, which end a run; others concern one query. The gallery's
-images are checked in advance."""
 
 
 @dataclass(frozen=True)

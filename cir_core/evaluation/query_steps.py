@@ -1,7 +1,7 @@
 """Batched steps of many queries under one method: prepare, encode, finish, rank.
 
 A failed query does not affect others: from that step on it is a :class:`Problem`. Errors that end a run
-(:data:`~cir_core.evaluation.method_runs.ENDS_A_RUN`) are raised.
+(:data:`~cir_core.errors.ENDS_A_RUN`) are raised.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cir_core.errors import CirqueError
-from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
+from cir_core.errors import ENDS_A_RUN, CirqueError
+from cir_core.evaluation.method_runs import refuse_failures
 from cir_core.evaluation.rank_composed import QueryRanks, rank_composed
 from cir_core.methods.base_query import BaseQuery
 from cir_core.search.prepare import Composed, PreparedTurn

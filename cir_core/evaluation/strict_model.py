@@ -11,17 +11,9 @@ from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
 from cir_core.language.tasks.base import CUT_OFF
 from cir_core.language.wrappers.base import Wrapper
-from cir_core.methods.observer import TurnObserver
+from cir_core.methods.observer import QueryWatch
 
 _ALL_BY_RULES = "For all queries: --model built-in."
-
-
-class QueryWatch(TurnObserver):
-    """Records the first failure of one query."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.error: CirqueError | None = None
 
 
 class StrictLanguageModel(Wrapper):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cir_core.errors import CirqueError
 from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
@@ -20,6 +21,14 @@ class TurnObserver(Observer):
 
     def reflected(self, finished: ReflectionRound) -> None:
         """A round has finished."""
+
+
+class QueryWatch(TurnObserver):
+    """Records the first failure of one query."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error: CirqueError | None = None
 
 
 class PartWatch(MeteredWatch, TurnObserver):

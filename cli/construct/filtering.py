@@ -1,18 +1,21 @@
-"""``cirque construct filter``: keep the sessions that make a benchmark."""
+"""``cirque construct filter`` and ``check``: the sessions that make a benchmark, and whether they do."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cir_core.construct.filtering.stages import STAGES, FilterSettings, MissingRank
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
-from cli.console import open_encoder, out, progress_bar
-from cli.construct.tables import counts_table
+from cli.console import open_encoder, out, print_notes, progress_bar
+from cli.construct.tables import conditions_table, counts_table
+
+if TYPE_CHECKING:
+    from cir_core.construct.filtering.conditions import Violation
 
 _LISTED = 10
 _SHORT = ("success", "multi", "text", "rank", "redund.", "repeat")   # the stages, in 80 columns
@@ -56,3 +59,46 @@ def filter_sessions(
                 break
             out.print(f"  {line['subset']} {line['query_id']}, {line['stage']}: {line['why']}", soft_wrap=True)
         out.print(f"Every dropped session: {folder / 'dropped.jsonl'}", soft_wrap=True)
+
+
+def check(
+    path: Annotated[Path, typer.Argument(metavar="SESSIONS", help="A construction's or a filter's folder, or a file of "
+                                         "sessions in raw or public form.")],
+    epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose.")] = EPSILON,
+    tau: Annotated[float, typer.Option(min=-1, max=2, help="Cosine with an earlier text that is too high.")] = TAU,
+    missing: Annotated[MissingRank, typer.Option(
+        help="Rank of a target outside the gallery: last, or minus-one as in the released code.")] = "last",
+    encoder: Annotated[str | None, typer.Option(
+        "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+) -> None:
+    """Check that every session is ε-consistent and τ-diverse, as CIRCLED requires; exit code 1 if one is not."""
+    from cir_core.construct.filtering.conditions import check_conditions
+
+    with progress_bar("Checking") as progress:
+        report = check_conditions(
+            path, FilterSettings(epsilon, tau, missing), encoder=open_encoder(encoder) if encoder else None,
+            progress=lambda done: progress(done, 0))
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
+    else:
+        out.print(conditions_table(report.subsets))
+        print_notes(report.notes)
+        if report.ok:
+            out.print(f"Every session keeps to τ = {tau:g}." if report.notes else
+                      f"Every session keeps to ε = {epsilon} and τ = {tau:g}.")
+        else:
+            out.print(f"{report.broken:,} {'session breaks' if report.broken == 1 else 'sessions break'} a condition:")
+            for violation in report.violations[:_LISTED]:
+                out.print(f"  {_sentence(violation)}", soft_wrap=True)
+            if report.broken > _LISTED:
+                out.print(f"  ... and {report.broken - _LISTED:,} more (--json lists them)")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _sentence(of: Violation) -> str:
+    parts = [f"turn {one.turn} moves the target from rank {one.before} to {one.after}" for one in of.setbacks]
+    parts += [f"the text of turn {one.turn} has cosine {one.similarity:g} with that of turn {one.earlier}"
+              for one in of.repeated]
+    return f"{of.subset} {of.session}: {'; '.join(parts)}"

@@ -41,7 +41,7 @@ def remove(
 ) -> None:
     """Delete a construction with its journal, or what is left of one that could not begin."""
     from cir_core.construct.browse.folders import remove_construction
-    from cir_core.construct.sessions.journal import is_half_made
+    from cir_core.jobs.journal import is_half_made
 
     path = Path(name).expanduser()
     root, last = (path.absolute().parent, path.name) if len(path.parts) > 1 else (get_settings().home / _FOLDER, name)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cir_core.errors import LanguageModelError, SettingsError
+from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cir_core.types.domains import Domain
-from cli.console import ModelChoice, err, open_encoder, out, print_notes
+from cli.console import ModelChoice, open_encoder, out, print_notes
+from cli.construct import jobs
 from cli.construct.judge_people import StudyOptions, check_options, create_study
-from cli.construct.progress import check_budget, session_bar
 from cli.construct.sources import named_paths, named_values
 from cli.construct.tables import duration, print_estimate
 from cli.evaluate.method_options import language_model
@@ -67,9 +67,8 @@ def judge(
     from cir_core.construct.describe.sets import read_sets
     from cir_core.construct.judging.run import Judging, judge_sessions
     from cir_core.construct.judging.sample import Source
-    from cir_core.construct.sessions.journal import check_card
-    from cir_core.construct.sessions.spending import Budget
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.jobs.journal import check_card
 
     settings = get_settings()
     check_options(judge, [("--out", folder), ("--resume", resume), ("--retry-failed", retry_failed),
@@ -77,7 +76,7 @@ def judge(
                           ("--domain", domain)],
                   [("--name", name), ("--people", people), ("--overlap", overlap),
                    ("--agreement-items", agreement_items), ("--seconds-per-item", seconds_per_item)])
-    check_budget(budget)
+    jobs.check_budget(budget)
     read = {of: read_sets(paths) for of, paths in named_paths(sessions).items()}
     galleries = {of: open_gallery(value, home=settings.home)
                  for of, value in named_values(gallery, "--gallery").items()}
@@ -104,15 +103,9 @@ def judge(
             _estimate(judging, folder, at_a_time, resume, as_json)
         if dry_run:
             return
-        progress = stack.enter_context(session_bar("Judging"))
-        try:
-            report = judge_sessions(judging, folder, workers=at_a_time, budget=Budget(budget, max_calls),
-                                    resume=resume, retry_failed=retry_failed, progress=progress)
-        except KeyboardInterrupt:
-            err.print(f"\nStopped. Finished scores are kept in {folder}: add --resume to go on.", soft_wrap=True)
-            raise typer.Exit(1) from None
-        except LanguageModelError as error:
-            raise type(error)(f"{error} Finished scores are kept in {folder}: --resume goes on with them.") from error
+        with jobs.job_run("Judging", folder, "scores", workers=at_a_time, budget=budget, max_calls=max_calls,
+                          resume=resume, retry_failed=retry_failed) as options:
+            report = judge_sessions(judging, folder, options)
     if as_json:
         usage = asdict(report.usage)
         typer.echo(json.dumps({**report.as_json(), "usage": usage, "stopped": report.stopped}, indent=1,
@@ -125,16 +118,12 @@ def judge(
 
 def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_json: bool) -> None:
     from cir_core.construct.judging.estimate import estimate_judging
-    from cir_core.construct.sessions.estimate import Prices
-    from cir_core.construct.sessions.journal import tally_of
 
-    settings = get_settings()
-    before = tally_of(folder / "journal.jsonl") if resume else None
-    left = [one for at, one in enumerate(judging.sampled) if before is None or at not in before.offsets]
-    found = estimate_judging(judging, left, workers=workers, before=before,
-                             prices=Prices(settings.llm_prompt_price, settings.llm_completion_price))
+    left, before, prices = jobs.left_to_do(folder, range(len(judging.sampled)), resume)
+    found = estimate_judging(judging, left, workers=workers, before=before, prices=prices)
     if as_json:
-        typer.echo(json.dumps({"card": judging.card.as_json(), "estimate": asdict(found)}, indent=1))
+        estimate = {**asdict(found), "seconds": found.time.expected}
+        typer.echo(json.dumps({"card": judging.card.as_json(), "estimate": estimate}, indent=1))
         return
     whole = sum(len(one.sessions) for source in judging.sources for one in source.subsets)
     print_estimate(found, f"{counted(found.sessions, 'session')} to judge, of {whole:,} in "

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cir_core.errors import EncoderUnavailable, LanguageModelError, SettingsError
+from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import ModelChoice, err, open_encoder, out, print_notes
-from cli.construct.progress import check_budget, session_bar
+from cli.console import ModelChoice, open_encoder, out, print_notes
+from cli.construct import jobs
 from cli.construct.tables import print_estimate, print_job, table_of
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
@@ -42,31 +42,27 @@ def multi_target(
     sentences: Annotated[ModelChoice, typer.Option(
         help="Who writes the two sentences: the settings' language model, or the built-in one (garments).")] = (
         ModelChoice.settings),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the queries in the folder.")] = False,
-    retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try failed queries again.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Queries at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+    resume: jobs.ResumeOption = False,
+    retry_failed: jobs.RetryOption = False,
+    dry_run: jobs.DryRunOption = False,
+    budget: jobs.BudgetOption = None,
+    max_calls: jobs.CallsOption = None,
+    workers: jobs.WorkersOption = None,
     domain: DomainOption = None,
     split: SplitOption = None,
     caption_mode: CaptionOption = None,
     pool: PoolOption = None,
 ) -> None:
     """Find all images that answer each query of a data set, as stage 1 of SoFT's pipeline does."""
-    from cir_core.construct.sessions.job import JobOptions
-    from cir_core.construct.sessions.journal import check_card
-    from cir_core.construct.sessions.spending import Budget
     from cir_core.construct.targets.multi_target import MultiTargets, find_targets
     from cir_core.construct.targets.settings import TargetSettings
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.jobs.journal import check_card
     from cir_core.registry.constructing import refuse_unsuitable
     from cir_core.registry.kinds import domain_of, read_benchmark
 
     settings = get_settings()
-    check_budget(budget)
+    jobs.check_budget(budget)
     if candidates is not None and sentences is ModelChoice.built_in:
         raise SettingsError("With --candidates nobody writes sentences. Leave --sentences out.")
     if scores is not None and candidates is None:
@@ -88,16 +84,9 @@ def multi_target(
         _estimate(about, folder, limit, at_a_time, resume)
         if dry_run:
             return
-        progress = stack.enter_context(session_bar("Finding targets"))
-        try:
-            report = find_targets(
-                about, folder, threshold=threshold, limit=limit,
-                options=JobOptions(at_a_time, Budget(budget, max_calls), resume, retry_failed, progress))
-        except KeyboardInterrupt:
-            err.print(f"\nStopped. Finished queries are kept in {folder}: add --resume to go on.", soft_wrap=True)
-            raise typer.Exit(1) from None
-        except (LanguageModelError, EncoderUnavailable) as error:
-            raise type(error)(f"{error} Finished queries are kept in {folder}: --resume goes on with them.") from error
+        with jobs.job_run("Finding targets", folder, "queries", workers=at_a_time, budget=budget, max_calls=max_calls,
+                          resume=resume, retry_failed=retry_failed) as options:
+            report = find_targets(about, folder, threshold=threshold, limit=limit, options=options)
     _print(report, folder)
     if not report.outputs:
         raise typer.Exit(1)
@@ -113,15 +102,10 @@ def _with_sentences(language: LanguageModel, sentences: ModelChoice, encoder: En
 
 
 def _estimate(about: MultiTargets, folder: Path, limit: int | None, workers: int, resume: bool) -> None:
-    from cir_core.construct.sessions.estimate import Prices
-    from cir_core.construct.sessions.journal import tally_of
     from cir_core.construct.targets.estimate import estimate_targets
 
-    settings = get_settings()
-    before = tally_of(folder / "journal.jsonl") if resume else None
-    left = [at for positions in about.wanted(limit).values() for at in positions
-            if before is None or at not in before.offsets]
-    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
+    wanted = [at for positions in about.wanted(limit).values() for at in positions]
+    left, before, prices = jobs.left_to_do(folder, wanted, resume)
     print_estimate(
         estimate_targets(about, left, workers=workers, prices=prices, before=before),
         f"{counted(len(left), 'query', 'queries')} whose targets are to be found with {about.language.name}, encoder "

@@ -15,11 +15,10 @@ from cir_core.construct.sessions.settings import (
     Selection,
     TurnCount,
 )
-from cir_core.errors import EncoderUnavailable, LanguageModelError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import ModelChoice, err, open_encoder, print_notes
-from cli.construct.progress import check_budget, session_bar
+from cli.console import ModelChoice, open_encoder, print_notes
+from cli.construct import jobs
 from cli.construct.tables import print_estimate, print_report
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
@@ -39,14 +38,12 @@ def sessions(
     subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each subset.")] = None,
     max_turns: Annotated[int, typer.Option(min=1, help="Turns of a session at most.")] = _DEFAULT.max_turns,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sessions in the folder.")] = False,
-    retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try failed sessions again.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Sessions at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None,
+    resume: jobs.ResumeOption = False,
+    retry_failed: jobs.RetryOption = False,
+    dry_run: jobs.DryRunOption = False,
+    budget: jobs.BudgetOption = None,
+    max_calls: jobs.CallsOption = None,
+    workers: jobs.WorkersOption = None,
     model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
         ModelChoice.settings),
     domain: DomainOption = None,
@@ -78,15 +75,14 @@ def sessions(
     gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
 ) -> None:
     """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
-    from cir_core.construct.sessions.journal import check_card
     from cir_core.construct.sessions.run import Construction, construct_sessions
-    from cir_core.construct.sessions.spending import Budget
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.jobs.journal import check_card
     from cir_core.registry.constructing import queries_to_construct
     from cir_core.registry.kinds import domain_of
 
     settings = get_settings()
-    check_budget(budget)
+    jobs.check_budget(budget)
     benchmark = queries_to_construct(
         dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
     found = open_gallery(gallery, home=settings.home)
@@ -106,16 +102,9 @@ def sessions(
         _estimate(construction, folder, tuple(subset or ()), limit, at_a_time, resume)
         if dry_run:
             return
-        progress = stack.enter_context(session_bar("Constructing"))
-        try:
-            report = construct_sessions(
-                construction, folder, subsets=tuple(subset or ()), limit=limit, workers=at_a_time,
-                budget=Budget(budget, max_calls), resume=resume, retry_failed=retry_failed, progress=progress)
-        except KeyboardInterrupt:
-            err.print(f"\nStopped. Finished sessions are kept in {folder}: add --resume to go on.", soft_wrap=True)
-            raise typer.Exit(1) from None
-        except (LanguageModelError, EncoderUnavailable) as error:
-            raise type(error)(f"{error} Finished sessions are kept in {folder}: --resume goes on with them.") from error
+        with jobs.job_run("Constructing", folder, "sessions", workers=at_a_time, budget=budget, max_calls=max_calls,
+                          resume=resume, retry_failed=retry_failed) as options:
+            report = construct_sessions(construction, folder, subsets=tuple(subset or ()), limit=limit, options=options)
     print_report(report, folder)
     if not report.outputs:
         raise typer.Exit(1)
@@ -129,15 +118,11 @@ def _estimate(
     construction: Construction, folder: Path, subsets: tuple[str, ...], limit: int | None, workers: int, resume: bool
 ) -> None:
     """Print what is ahead. Raises ``SettingsError`` for a language model that cannot do it at all."""
-    from cir_core.construct.sessions.estimate import Prices, check_language, estimate, queries_left
-    from cir_core.construct.sessions.journal import tally_of
+    from cir_core.construct.sessions.estimate import check_language, estimate
 
-    settings = get_settings()
-    before = tally_of(folder / "journal.jsonl") if resume else None
     chosen = construction.subsets.chosen(subsets)
-    left = queries_left(construction, chosen, limit, before)
+    left, before, prices = jobs.left_to_do(folder, construction.wanted(chosen, limit), resume)
     check_language(construction, left)
-    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
     print_estimate(
         estimate(construction, chosen, left, workers=workers, prices=prices, before=before),
         f"{counted(len(left), 'session')} to construct with {construction.language.name}, encoder "

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cir_core.construct.targets.settings import SEED, Check
-from cir_core.errors import LanguageModelError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import ModelChoice, err, open_encoder, out
-from cli.construct.progress import check_budget, session_bar
+from cli.console import ModelChoice, open_encoder, out
+from cli.construct import jobs
 from cli.construct.tables import print_estimate, print_job, table_of
 from cli.evaluate.method_options import DomainOption, language_model
 
@@ -33,29 +32,25 @@ def single_target(
              "allows).")] = None,
     keep_reference: Annotated[bool, typer.Option(
         "--keep-reference", help="Draw the reference too where it is listed as a target, as SoFT does.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the texts in the folder.")] = False,
-    retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try failed queries again.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Queries at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None,
+    resume: jobs.ResumeOption = False,
+    retry_failed: jobs.RetryOption = False,
+    dry_run: jobs.DryRunOption = False,
+    budget: jobs.BudgetOption = None,
+    max_calls: jobs.CallsOption = None,
+    workers: jobs.WorkersOption = None,
     model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
         ModelChoice.settings),
     domain: DomainOption = None,
 ) -> None:
     """Rewrite queries with three targets and more so that one target is left, as stage 2 of SoFT's pipeline does."""
-    from cir_core.construct.sessions.job import JobOptions
-    from cir_core.construct.sessions.journal import check_card
-    from cir_core.construct.sessions.spending import Budget
     from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.jobs.journal import check_card
     from cir_core.language.wrappers.routed import answering
     from cir_core.registry.kinds import domain_of_targets
 
     settings = get_settings()
-    check_budget(budget)
+    jobs.check_budget(budget)
     files = read_target_files(targets)
     found = open_gallery(gallery, home=settings.home)
     with ExitStack() as stack:
@@ -73,30 +68,18 @@ def single_target(
         _estimate(about, folder, limit, at_a_time, resume)
         if dry_run:
             return
-        progress = stack.enter_context(session_bar("Rewriting"))
-        try:
-            report = rewrite_targets(
-                about, folder, limit=limit,
-                options=JobOptions(at_a_time, Budget(budget, max_calls), resume, retry_failed, progress))
-        except KeyboardInterrupt:
-            err.print(f"\nStopped. Finished texts are kept in {folder}: add --resume to go on.", soft_wrap=True)
-            raise typer.Exit(1) from None
-        except LanguageModelError as error:
-            raise type(error)(f"{error} Finished texts are kept in {folder}: --resume goes on with them.") from error
+        with jobs.job_run("Rewriting", folder, "texts", workers=at_a_time, budget=budget, max_calls=max_calls,
+                          resume=resume, retry_failed=retry_failed) as options:
+            report = rewrite_targets(about, folder, limit=limit, options=options)
     _print(report, folder)
     if not report.outputs:
         raise typer.Exit(1)
 
 
 def _estimate(about: SingleTargets, folder: Path, limit: int | None, workers: int, resume: bool) -> None:
-    from cir_core.construct.sessions.estimate import Prices
-    from cir_core.construct.sessions.journal import tally_of
     from cir_core.construct.targets.estimate import estimate_rewriting
 
-    settings = get_settings()
-    before = tally_of(folder / "journal.jsonl") if resume else None
-    left = [at for at in about.wanted(limit) if before is None or at not in before.offsets]
-    prices = Prices(settings.llm_prompt_price, settings.llm_completion_price)
+    left, before, prices = jobs.left_to_do(folder, about.wanted(limit), resume)
     records = sum(len(file.records) for file in about.files)
     print_estimate(
         estimate_rewriting(about, left, workers=workers, prices=prices, before=before),

@@ -12,9 +12,9 @@ from cli.console import out, print_notes
 
 if TYPE_CHECKING:
     from cir_core.construct.filtering.conditions import SubsetConditions
-    from cir_core.construct.sessions.estimate import Estimate
-    from cir_core.construct.sessions.job import JobReport
     from cir_core.construct.sessions.run import ConstructionReport
+    from cir_core.jobs.estimate import Estimate
+    from cir_core.jobs.job import JobReport
     from cir_core.types.composition import Usage
 
 _LISTED = 10
@@ -32,9 +32,7 @@ def print_estimate(found: Estimate, heading: str) -> None:
     if found.roles:
         out.print(table)
     cost = "" if found.cost is None else f", cost {found.cost:,.2f}"
-    busy = "" if found.busy_seconds is None else (
-        f" (up to {duration(found.busy_seconds)} while the machine has as much other work as now)")
-    out.print(f"About {duration(found.seconds)}{busy}{cost}; basis: {found.basis}.", soft_wrap=True)
+    out.print(f"Time: {found.time}{cost}; basis: {found.basis}.", soft_wrap=True)
 
 
 def print_report(report: ConstructionReport, folder: Path) -> None:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.errors import CirqueError, DatasetError, LanguageModelUnavailable, SettingsError
 from cir_core.gallery.gallery import open_gallery
+from cir_core.jobs.job import JobOptions
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.sessions.store import open_store
@@ -35,6 +36,7 @@ import sys
 from pathlib import Path
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.gallery.gallery import open_gallery
+from cir_core.jobs.job import JobOptions
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
 from tests.integration.homes import commands_at
@@ -42,7 +44,7 @@ from tests.integration.victims import no_further_than
 home, folder, workers, most = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 person = ColourPerson(delay=0.002, fail=no_further_than(most, folder / "journal.jsonl"))
 construction = colour_construction(open_gallery("colours", home=home), person, 60)
-construct_sessions(construction, folder, workers=workers, resume=True)
+construct_sessions(construction, folder, options=JobOptions(workers, resume=True))
 """
 
 
@@ -59,7 +61,8 @@ def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path, kills):
         before, lines = lines, lines_of(journal) - 1
         assert before < lines < COUNT and not (folder / "raw").exists()
     gallery = open_gallery(NAME, home=home)
-    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), folder, resume=True)
+    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), folder,
+                                options=JobOptions(resume=True))
     assert report.resumed == lines
     construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "whole")
     for name in ("raw/cirr_val.json", "failures.json", "protocol.json"):
@@ -202,7 +205,7 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
                 "LLM_COMPLETION_PRICE": "0.6", "LLM_RETRIES": "0"}
     result = construct(*construct.sample, "--dry-run", **settings)
     assert result.exit_code == 0, result.output
-    found = re.search(r"About .*, cost ([\d.]+); basis: CIRCLED's 3.3 turns a query", result.output)
+    found = re.search(r"Time: .*, cost ([\d.]+); basis: CIRCLED's 3.3 turns a query", result.output)
     assert found and float(found[1]) > 0 and re.search(r"difference +[\d,]+ +[\d,]+ +[\d,]+", result.output)
     result = construct(*construct.sample, **settings)
     assert isinstance(result.exception, LanguageModelUnavailable)

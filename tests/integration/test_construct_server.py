@@ -17,6 +17,7 @@ from PIL import Image
 
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.errors import LanguageModelUnavailable
+from cir_core.jobs.job import JobOptions
 from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
@@ -106,7 +107,8 @@ def connected(server: ChatServer, cache: DictCache, **about: Any):
 
 def construct(gallery, folder, server, cache=None, **options):
     with connected(server, cache or DictCache()) as language:
-        return construct_sessions(colour_construction(gallery, language, COUNT), folder, workers=4, **options)
+        return construct_sessions(colour_construction(gallery, language, COUNT), folder,
+                                  options=JobOptions(workers=4, **options))
 
 
 def test_what_is_sent_for_each_role(gallery, offline, tmp_path):

@@ -10,12 +10,12 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import open_gallery
+from cir_core.jobs.job import JobOptions
 from cir_core.registry.kinds import read_benchmark
 from cir_core.sample.atelier.ground_truth import read_attributes
 from cir_core.settings import get_settings
@@ -227,7 +227,7 @@ def test_queries_without_a_target_are_refused_without_advice_for_submissions(cir
 PROGRAM = """
 import sys
 from pathlib import Path
-from cir_core.construct.sessions.job import JobOptions
+from cir_core.jobs.job import JobOptions
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.gallery.gallery import open_gallery
 from tests.fakes.colour_targets import ColourAssessor, colour_targets

@@ -17,9 +17,10 @@ from cir_core.construct.judging.run import Judging, judge_sessions
 from cir_core.construct.judging.sample import Source
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.construct.sessions.estimate import Prices
-from cir_core.construct.sessions.spending import Budget
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.errors import DatasetError, LanguageModelUnavailable, SettingsError
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.spending import Budget
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.language.wrappers.routed import RoutedLanguageModel
@@ -65,7 +66,7 @@ def person(request: dict[str, Any]) -> Reply:
 
 def judge(judging_of, folder, server, cache=None, about=None, **options):
     with connected(server, DictCache() if cache is None else cache, **about or {}) as language:
-        return judge_sessions(judging_of(language), folder, workers=4, **options)
+        return judge_sessions(judging_of(language), folder, options=JobOptions(workers=4, **options))
 
 
 @pytest.fixture
@@ -258,10 +259,10 @@ def test_a_budget_stops_it_and_a_larger_one_goes_on(gallery, sources, judging_of
 def test_what_is_ahead(gallery, sources, judging_of):
     with ChatServer(person) as server, connected(server, DictCache()) as language:
         judging = judging_of(language)
-        found = estimate_judging(judging, judging.sampled, workers=4, prices=Prices(1.0, 10.0))
+        found = estimate_judging(judging, range(len(judging.sampled)), workers=4, prices=Prices(1.0, 10.0))
         assert not server.requests
     role = found.roles["judge"]
-    assert role.calls == 21 and found.seconds == 21 * 2 / 4
+    assert role.calls == 21 and found.time.expected == 21 * 2 / 4
     # Three or four pictures of 85 tokens a session, and the prompt's two thousand letters.
     assert 21 * (3 * 85 + 300) < role.prompt_tokens < 21 * (5 * 85 + 700)
     assert found.cost == pytest.approx((role.prompt_tokens + 10 * role.completion_tokens) / 1e6)

@@ -29,7 +29,7 @@ from cir_core.errors import (
     Stopped,
     UnsupportedTask,
 )
-from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
+from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.language import connect
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
@@ -49,7 +49,7 @@ from cir_core.language.tasks import (
 from cir_core.language.tasks.base import CUT_OFF
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
-from cir_core.methods.observer import PartWatch, TurnObserver
+from cir_core.methods.observer import PartWatch, QueryWatch, TurnObserver
 from cir_core.settings import Settings, get_settings
 from cir_core.types.composition import Usage
 from cli.admin import models

@@ -6,30 +6,16 @@ import logging
 import threading
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cachetools import FIFOCache
 
-from cir_core.errors import CirqueError, StudyError
+from cir_core.errors import StudyError
 from web.http.background import SCORES, BackgroundPool
-from web.http.long_actions import LiveWatch, Runs
-from web.http.public_errors import public_message
-from web.http.request_ids import carried
+from web.http.long_actions import LiveWatch, Progress, Runs
 
 _log = logging.getLogger("cirque.analysis")
 _KEPT = 100   # runs that are over and can still be asked for
-
-
-@dataclass(frozen=True)
-class ScoreRun:
-    """State of a job: ``done`` of ``total`` queries (0 of 0: unknown). ``problem``: why it ended without scores."""
-
-    run_id: str
-    text: str
-    done: int = 0
-    total: int = 0
-    finished: bool = False
-    problem: str = ""
 
 
 Tell = Callable[[str, int, int], None]
@@ -47,21 +33,14 @@ class Computation:
     work: Compute
 
 
-@dataclass(frozen=True)
-class _AtWork:
-    run_id: str
-    of: Computation
-
-
 class ScoreRuns:
     """Queue of score jobs. ``runs`` lets the page stop a running or waiting job."""
 
     def __init__(self, runs: Runs, threads: BackgroundPool = SCORES) -> None:
         self._runs, self._threads = runs, threads
         self._lock = threading.Lock()
-        self._states: dict[str, ScoreRun] = {}   # of those at work
-        self._ended: FIFOCache[str, ScoreRun] = FIFOCache(_KEPT)
-        self._at_work: dict[str, _AtWork] = {}   # by study
+        self._at_work: dict[str, tuple[LiveWatch, Computation]] = {}   # by study
+        self._ended: FIFOCache[str, Progress] = FIFOCache(_KEPT)
 
     def begin(self, study_id: str, wanted: Computation) -> str:
         """Start or queue a job and return its run id; an equal job is reused.
@@ -69,61 +48,54 @@ class ScoreRuns:
         Raises ``StudyError`` while the study has another job, or if no job can be started.
         """
         with self._lock:
-            if (there := self._at_work.get(study_id)) is not None:
-                if there.of.key == wanted.key:
-                    return there.run_id
-                raise StudyError(f"“{there.of.name}” is being computed for this study ({self._how_far(there.run_id)}). "
+            self._forget_finished(study_id)
+            if study_id in self._at_work:
+                watch, there = self._at_work[study_id]
+                if there.key == wanted.key:
+                    return watch.state.run_id
+                raise StudyError(f"“{there.name}” is being computed for this study ({_how_far(watch.state)}). "
                                  "Wait until it is done, or stop it and start again.")
-            watch = LiveWatch(wanted.text)
-            run_id = watch.progress.run_id
-            self._at_work[study_id] = _AtWork(run_id, wanted)
-            text = "Waiting for another study's computation" if self._threads.busy else wanted.text
-            self._states[run_id] = ScoreRun(run_id, text)
+            watch = LiveWatch("Waiting for another study's computation" if self._threads.busy else wanted.text)
+            self._at_work[study_id] = watch, wanted
         stoppable = ExitStack()
         stoppable.enter_context(self._runs.of(watch))
         try:
-            self._threads.submit(carried(lambda: self._run(study_id, watch, wanted, stoppable)))
+            self._threads.submit(lambda: self._run(study_id, watch, wanted, stoppable))
         except RuntimeError as error:
             watch.stop()   # a pool that finds no thread for it may find one later
-            stoppable.close()
             problem = f"No computation can be started now ({error}). Try again later."
-            self._over(study_id, run_id, problem)
+            stoppable.close()
+            watch.change(finished=True, problem=problem)
             raise StudyError(problem) from error
-        return run_id
+        return watch.state.run_id
 
-    def state(self, run_id: str) -> ScoreRun | None:
+    def state(self, run_id: str) -> Progress | None:
+        """``done`` of ``total`` queries. ``problem``: why it ended without scores."""
         with self._lock:
-            return self._states.get(run_id) or self._ended.get(run_id)
+            at_work = (watch.state for watch, _ in self._at_work.values() if watch.state.run_id == run_id)
+            return next(at_work, None) or self._ended.get(run_id)
 
     def _run(self, study_id: str, watch: LiveWatch, wanted: Computation, stoppable: ExitStack) -> None:
-        run_id = watch.progress.run_id
-        problem = "The computation was interrupted."
-        try:
+        def compute() -> str:
             with stoppable:
                 if watch.stopped:
-                    problem = "It was stopped before it started."
-                    return
-                self._tell(run_id, wanted.text)
-                wanted.work(watch, lambda text, done, total: self._tell(run_id, text, done, total))
-            problem = ""
-        except CirqueError as error:
-            problem = public_message(error)
-        except Exception as error:
-            _log.exception("Scores could not be computed.")
-            problem = f"The scores could not be computed ({type(error).__name__}). See the server's log."
+                    return "It was stopped before it started."
+                watch.change(text=wanted.text)
+                wanted.work(watch, lambda text, done, total: watch.change(text=text, done=done, total=total))
+                return ""
+
+        try:
+            watch.run(compute, _log, "Scores could not be computed")
         finally:
-            self._over(study_id, run_id, problem)
+            with self._lock:
+                self._forget_finished(study_id)
 
-    def _over(self, study_id: str, run_id: str, problem: str) -> None:
-        with self._lock:
-            if (there := self._at_work.get(study_id)) is not None and there.run_id == run_id:
-                del self._at_work[study_id]
-                self._ended[run_id] = replace(self._states.pop(run_id), finished=True, problem=problem)
+    def _forget_finished(self, study_id: str) -> None:
+        """Of those that are finished only the last ones are kept. Called with the lock."""
+        if study_id in self._at_work and (state := self._at_work[study_id][0].state).finished:
+            del self._at_work[study_id]
+            self._ended[state.run_id] = state
 
-    def _tell(self, run_id: str, text: str, done: int = 0, total: int = 0) -> None:
-        with self._lock:
-            self._states[run_id] = replace(self._states[run_id], text=text, done=done, total=total)
 
-    def _how_far(self, run_id: str) -> str:
-        state = self._states[run_id]
-        return f"{state.done:,} of {state.total:,} queries" if state.total else state.text[:1].lower() + state.text[1:]
+def _how_far(state: Progress) -> str:
+    return f"{state.done:,} of {state.total:,} queries" if state.total else state.text[:1].lower() + state.text[1:]

@@ -9,15 +9,16 @@ from typing import Any
 from annotation.records import AuditEvent
 from cir_core.construct.browse.folders import ConstructionFolder, folder_of
 from cir_core.construct.browse.progress import JournalFollower
-from cir_core.construct.sessions.estimate import Estimate, Prices, check_language, estimate, queries_left
-from cir_core.construct.sessions.journal import is_half_made
+from cir_core.construct.sessions.estimate import check_language, estimate
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.sessions.subsets import subset_name
 from cir_core.errors import CirqueError, DatasetError, GalleryError
+from cir_core.jobs.estimate import Estimate, Prices
+from cir_core.jobs.journal import is_half_made
+from cir_core.jobs.spending import Budget
 from cir_core.registry.constructing import WITHOUT_PATH, own_path
 from cir_core.support.texts import quoted
-from web.benchmarks.jobs import ConstructionJobs, JobState
+from web.benchmarks.jobs import ConstructionJobs, ConstructionState
 from web.benchmarks.requests import (
     MODELS,
     ConstructionRequest,
@@ -56,9 +57,9 @@ class ConstructionRoutes:
     def progress(self, folder: ConstructionFolder) -> Dict | None:
         """How far ``folder`` is; None once it is finished."""
         job = self._job(folder.name)
-        if folder.state == "unreadable" or (folder.state == "finished" and (job is None or job.over)):
+        if folder.state == "unreadable" or (folder.state == "finished" and (job is None or job.finished)):
             return None
-        if job is not None and not job.over:
+        if job is not None and not job.finished:
             return _progress(job)
         done, rate = self._journals.look(folder.journal)
         run = folder.run
@@ -78,7 +79,8 @@ class ConstructionRoutes:
     def without_folder(self) -> Dict | None:
         """The job that has no folder yet, or failed before it had one."""
         job = self._jobs.state()
-        if job is None or (self._shelf.root / job.name / "journal.jsonl").exists() or (job.over and not job.problem):
+        if (job is None or (job.finished and not job.problem)
+                or (self._shelf.root / job.name / "journal.jsonl").exists()):
             return None
         return {"name": job.name, "run": _progress(job)}
 
@@ -110,7 +112,7 @@ class ConstructionRoutes:
     def _estimated(self, request: ConstructionRequest) -> Dict:
         settings, construction = self._services.settings, request.construction(self._services)
         chosen = construction.subsets.chosen(request.subsets)
-        left = queries_left(construction, chosen, request.limit, None)
+        left = construction.wanted(chosen, request.limit)
         check_language(construction, left)
         found = estimate(construction, chosen, left, workers=request.at_a_time(self._services, construction),
                          prices=Prices(settings.llm_prompt_price, settings.llm_completion_price))
@@ -157,7 +159,7 @@ class ConstructionRoutes:
                     "run": waiting["run"]}
         folder = self._shelf.folder(name)
         job = self._job(name)
-        state = "running" if job is not None and not job.over else folder.state
+        state = "running" if job is not None and not job.finished else folder.state
         return {"kind": folder.kind, "state": state, "run": self.progress(folder)}
 
     def _check_free(self, request: ConstructionRequest) -> None:
@@ -168,23 +170,22 @@ class ConstructionRoutes:
         if folder.exists() and not is_half_made(folder):
             raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
 
-    def _job(self, name: str) -> JobState | None:
+    def _job(self, name: str) -> ConstructionState | None:
         job = self._jobs.state()
         return job if job is not None and job.name == name else None
 
 
-def _progress(job: JobState) -> Dict:
+def _progress(job: ConstructionState) -> Dict:
     return {
-        "text": "Stopping" if job.stopping else job.text, "done": job.done, "total": job.total, "rate": job.rate,
-        "here": True, "stopping": job.stopping, "running": not job.over, "resumable": False, "why_not": "",
+        "text": "Stopping" if job.stopping else job.text, "done": job.done, "total": job.total, "rate": job.pace.rate,
+        "here": True, "stopping": job.stopping, "running": not job.finished, "resumable": False, "why_not": "",
         "problem": job.problem, "budget": None, "max_calls": None, "cost": job.usage.cost, "calls": job.usage.calls,
     }
 
 
 def _estimate_json(found: Estimate) -> Dict:
     return {
-        "sessions": found.sessions, "calls": found.calls, "seconds": found.seconds, "cost": found.cost,
-        "busy_seconds": found.busy_seconds,
+        "sessions": found.sessions, "calls": found.calls, "time": str(found.time), "cost": found.cost,
         "basis": found.basis,
         "roles": [{"role": name, "calls": one.calls, "most": one.most, "prompt_tokens": one.prompt_tokens,
                    "completion_tokens": one.completion_tokens} for name, one in found.roles.items()],

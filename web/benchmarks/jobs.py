@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 
-from cir_core.construct.sessions.estimate import check_language, queries_left
-from cir_core.construct.sessions.journal import is_half_made, tally_of
-from cir_core.construct.sessions.run import ConstructionReport, construct_sessions
-from cir_core.construct.sessions.spending import Spending
-from cir_core.errors import CirqueError, DatasetError
+from cir_core.construct.sessions.estimate import check_language
+from cir_core.construct.sessions.run import construct_sessions
+from cir_core.errors import DatasetError
+from cir_core.jobs.estimate import Pace
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.journal import is_half_made, read_progress
+from cir_core.jobs.spending import Spending
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Usage
 from web.benchmarks.requests import ConstructionRequest
-from web.http.background import CONSTRUCTIONS, BackgroundPool
-from web.http.public_errors import public_message
-from web.http.request_ids import carried
+from web.http.background import CONSTRUCTIONS, BackgroundJob, BackgroundPool, JobState
 from web.services import Services
 
 _log = logging.getLogger("cirque.benchmarks")
@@ -29,27 +28,14 @@ STOPPED = "stopped on the screen"
 _RESTARTED = "the server was stopped"
 
 
-@dataclass(frozen=True)
-class JobState:
-    """``done`` of ``total`` sessions, of which ``resumed`` were there before (0 of 0: not begun). ``problem``: why it
-    ended before its end; ``over``: it has ended."""
+@dataclass(frozen=True, kw_only=True)
+class ConstructionState(JobState):
+    """``done`` of ``total`` sessions."""
 
     name: str
     text: str
-    done: int = 0
-    total: int = 0
-    resumed: int = 0
-    began: float = field(default_factory=monotonic)
+    pace: Pace = field(default_factory=Pace)
     usage: Usage = Usage()
-    stopping: bool = False
-    over: bool = False
-    problem: str = ""
-
-    @property
-    def rate(self) -> float | None:
-        """Sessions a second of this run; None until one has finished."""
-        seconds, new = monotonic() - self.began, self.done - self.resumed
-        return new / seconds if new > 0 and seconds > 0 else None
 
 
 class ConstructionJobs:
@@ -58,93 +44,79 @@ class ConstructionJobs:
     def __init__(self, services: Services, root: Path, threads: BackgroundPool = CONSTRUCTIONS) -> None:
         self._services, self._root, self._threads = services, root, threads
         self._lock = threading.Lock()
-        self._state: JobState | None = None
+        self._job: BackgroundJob[ConstructionState] | None = None
         self._spending: Spending | None = None
 
-    def state(self) -> JobState | None:
+    def state(self) -> ConstructionState | None:
         """Of the job at work, or of the last one."""
-        with self._lock:
-            return self._state
+        job = self._job
+        return job.state if job else None
 
     def begin(self, request: ConstructionRequest, *, resume: bool) -> None:
         """Construct ``request`` in the background. Raises ``DatasetError`` while another construction is at work, or if
         there is a benchmark of its name (and no ``resume``)."""
         folder = self._root / request.name
         with self._lock:
-            if self._state is not None and not self._state.over:
-                raise DatasetError(f"This server is constructing {quoted(self._state.name)}, and constructs one "
+            if (at_work := self.state()) is not None and not at_work.finished:
+                raise DatasetError(f"This server is constructing {quoted(at_work.name)}, and constructs one "
                                    "benchmark at a time. Wait until it is done, or stop it: what it has finished is "
                                    "kept.")
             if not resume and folder.exists() and not is_half_made(folder):
                 raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
-            self._state, self._spending = JobState(request.name, "Reading the data set and the gallery"), None
+            job = BackgroundJob(ConstructionState(name=request.name, text="Reading the data set and the gallery"))
+            self._job, self._spending = job, None
         try:
-            self._threads.submit(carried(lambda: self._run(request, folder, resume)))
+            self._threads.submit(lambda: job.run(lambda: self._construct(job, request, folder, resume), _log,
+                                                 "Sessions could not be constructed"))
         except RuntimeError as error:
-            self._change(over=True, problem="The server is being stopped.")
+            job.change(finished=True, problem="The server is being stopped.")
             raise DatasetError("No construction can be started while the server is being stopped.") from error
 
     def stop(self, name: str) -> bool:
         """Let the job end before its next request; False if no job of this name is at work."""
         with self._lock:
-            state = self._state
-            if state is None or state.over or state.name != name:
+            job, spending = self._job, self._spending
+            if job is None or job.state.finished or job.state.name != name:
                 return False
-            self._state = replace(state, stopping=True)
-            spending = self._spending
+            job.change(stopping=True)
         if spending is not None:
             spending.stop(STOPPED)
         return True
 
-    def leave(self) -> None:
+    def shutdown(self) -> None:
         """The server ends: stop, without waiting for requests under way."""
         with self._lock:
             spending = self._spending
-            if self._state is not None:
-                self._state = replace(self._state, stopping=True)
+            if self._job is not None:
+                self._job.change(stopping=True)
         if spending is not None:
             spending.stop(_RESTARTED)
-            spending.abandon()
+            spending.shutdown()
 
-    def _run(self, request: ConstructionRequest, folder: Path, resume: bool) -> None:
-        problem = "The construction was interrupted."
-        try:
-            report = self._construct(request, folder, resume)
-            problem = "" if report.outputs or report.stopped == STOPPED else f"Stopped: {report.stopped}."
-        except CirqueError as error:
-            problem = public_message(error)
-        except Exception as error:
-            _log.exception("Sessions could not be constructed.")
-            problem = f"The sessions could not be constructed ({type(error).__name__}). See the server's log."
-        finally:
-            self._change(over=True, stopping=False, problem=problem)
-
-    def _construct(self, request: ConstructionRequest, folder: Path, resume: bool) -> ConstructionReport:
+    def _construct(
+        self, job: BackgroundJob[ConstructionState], request: ConstructionRequest, folder: Path, resume: bool
+    ) -> str:
+        """Returns why it ended before its end; "" if it did not, or if a person stopped it."""
         services = self._services
         construction = request.construction(services)
         chosen = construction.subsets.chosen(request.subsets)
-        before = tally_of(folder / "journal.jsonl") if resume else None
-        check_language(construction, queries_left(construction, chosen, request.limit, before))
-        self._change(text="Constructing")
-        return construct_sessions(
+        wanted = construction.wanted(chosen, request.limit)
+        check_language(construction, read_progress(folder / "journal.jsonl").left(wanted) if resume else wanted)
+
+        def started(spending: Spending) -> None:
+            with self._lock:
+                self._spending = spending
+            if job.state.stopping:
+                spending.stop(STOPPED)
+
+        def progressed(done: int, total: int, usage: Usage) -> None:
+            job.state.pace.update(done)
+            job.change(done=done, total=total, usage=usage)
+
+        workers = request.at_a_time(services, construction)
+        job.change(text="Constructing", pace=Pace(workers))
+        report = construct_sessions(
             construction, folder, subsets=request.subsets, limit=request.limit,
-            workers=request.at_a_time(services, construction), budget=request.budget, resume=resume,
-            retry_failed=resume,
-            progress=self._progressed, started=self._started)
-
-    def _started(self, spending: Spending) -> None:
-        with self._lock:
-            self._spending = spending
-            stopping = self._state is not None and self._state.stopping
-        if stopping:
-            spending.stop(STOPPED)
-
-    def _progressed(self, done: int, total: int, usage: Usage) -> None:
-        with self._lock:
-            first = self._state is not None and not self._state.total
-        self._change(done=done, total=total, usage=usage, **({"resumed": done, "began": monotonic()} if first else {}))
-
-    def _change(self, **fields: object) -> None:
-        with self._lock:
-            if self._state is not None:
-                self._state = replace(self._state, **fields)    # type: ignore[arg-type]
+            options=JobOptions(workers, request.budget, resume, retry_failed=resume,
+                               progress=progressed, started=started))
+        return "" if report.outputs or report.stopped == STOPPED else f"Stopped: {report.stopped}."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cir_core.construct.browse.query import SHOWN, SORTS, SessionQuery
 from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery
@@ -25,11 +26,7 @@ def read_settings(query: Mapping[str, str]) -> FilterSettings:
 
 def read_query(query: Mapping[str, str]) -> SessionQuery:
     """Raises ``CirqueError`` for what is out of range."""
-    return SessionQuery(
-        read_settings(query), query.get("subset", "")[:_LONGEST_TEXT], one_of(query, "show", SHOWN, "all"),
-        query.get("q", "")[:_LONGEST_TEXT], one_of(query, "sort", SORTS, "constructed"),
-        one_of(query, "order", ("up", "down"), "up") == "down",
-        whole(query, "offset", 0, most=10_000_000), whole(query, "limit", PAGE, least=1, most=_MOST_ON_A_PAGE))
+    return SessionQuery(read_settings(query), **_page(query, SHOWN, SORTS))
 
 
 def read_threshold(query: Mapping[str, str]) -> float:
@@ -39,8 +36,12 @@ def read_threshold(query: Mapping[str, str]) -> float:
 
 def read_target_query(query: Mapping[str, str]) -> TargetQuery:
     """Raises ``CirqueError`` for what is out of range."""
-    return TargetQuery(
-        read_threshold(query), query.get("subset", "")[:_LONGEST_TEXT], one_of(query, "show", TARGETS_SHOWN, "all"),
-        query.get("q", "")[:_LONGEST_TEXT], one_of(query, "sort", TARGET_SORTS, "constructed"),
-        one_of(query, "order", ("up", "down"), "up") == "down",
-        whole(query, "offset", 0, most=10_000_000), whole(query, "limit", PAGE, least=1, most=_MOST_ON_A_PAGE))
+    return TargetQuery(read_threshold(query), **_page(query, TARGETS_SHOWN, TARGET_SORTS))
+
+
+def _page(query: Mapping[str, str], shown: Sequence[str], sorts: Sequence[str]) -> dict[str, Any]:
+    return {"subset": query.get("subset", "")[:_LONGEST_TEXT], "show": one_of(query, "show", shown, "all"),
+            "text": query.get("q", "")[:_LONGEST_TEXT], "sort": one_of(query, "sort", sorts, "constructed"),
+            "descending": one_of(query, "order", ("up", "down"), "up") == "down",
+            "offset": whole(query, "offset", 0, most=10_000_000),
+            "limit": whole(query, "limit", PAGE, least=1, most=_MOST_ON_A_PAGE)}

@@ -9,10 +9,10 @@ from typing import Any, cast, get_args
 from cir_core.construct.browse.folders import ConstructionFolder, name_problem, text_in
 from cir_core.construct.sessions.run import Construction
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.construct.sessions.spending import Budget
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
+from cir_core.jobs.spending import Budget
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.registry.constructing import WITHOUT_PATH, own_path, queries_to_construct
 from cir_core.registry.kinds import domain_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from cir_core.construct.browse.folders import ConstructionFolder, text_in
 from cir_core.construct.browse.query import SessionPage
-from cir_core.construct.browse.sessions import BrowsedSession
+from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
 from cir_core.construct.filtering.stages import Dropped
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.construct.sessions.settings import ConstructionSettings
@@ -35,20 +35,24 @@ def listed(one: ConstructionFolder, run: Dict | None) -> Dict:
     }
 
 
-def about(opened: OpenBenchmark, gallery: BenchmarkGallery, run: Dict | None) -> Dict:
+def about(opened: OpenBenchmark[BrowsedSessions], gallery: BenchmarkGallery, run: Dict | None) -> Dict:
     """What the head of a benchmark's page says."""
-    folder, card = opened.folder, opened.folder.card
-    subsets = dict.fromkeys(one.subset for one in opened.found.sessions)
-    return listed(folder, run) | {
-        "sessions": len(opened.found.sessions), "failures": opened.found.failures,
-        "subsets": [name for name in subsets if name], "encoder": folder.encoder("spec"),
-        "notes": list(opened.found.notes), "gallery_problem": gallery.problem,
-        "can_open": gallery.gallery is not None, "k": _k(card), "judged": len(opened.scores),
+    return head(opened, [one.subset for one in opened.found.sessions], gallery, run) | {
+        "sessions": len(opened.found.sessions), "k": _k(opened.folder.card), "judged": len(opened.scores),
         "dimensions": list(DIMENSIONS), "download_problem": _download_problem(opened),
     }
 
 
-def _download_problem(opened: OpenBenchmark) -> str:
+def head(opened: OpenBenchmark[Any], subsets: Sequence[str], gallery: BenchmarkGallery, run: Dict | None) -> Dict:
+    """What the heads of both kinds of page say. ``subsets``: of each session or query."""
+    return listed(opened.folder, run) | {
+        "failures": opened.found.failures, "subsets": [name for name in dict.fromkeys(subsets) if name],
+        "encoder": opened.folder.encoder("spec"), "notes": list(opened.found.notes),
+        "gallery_problem": gallery.problem, "can_open": gallery.gallery is not None,
+    }
+
+
+def _download_problem(opened: OpenBenchmark[BrowsedSessions]) -> str:
     """Why the filtered files cannot be made here; "" if they can."""
     if not opened.folder.raws:
         return "The files are written when the construction is finished."
@@ -59,7 +63,7 @@ def _download_problem(opened: OpenBenchmark) -> str:
 
 
 def page(
-    found: SessionPage, opened: OpenBenchmark, gallery: BenchmarkGallery, visitor: Visitor
+    found: SessionPage, opened: OpenBenchmark[BrowsedSessions], gallery: BenchmarkGallery, visitor: Visitor
 ) -> Dict:
     return {
         "total": found.total, "all": found.sessions,
@@ -70,7 +74,8 @@ def page(
 
 
 def _session(
-    one: BrowsedSession, verdict: Dropped | None, opened: OpenBenchmark, gallery: BenchmarkGallery, visitor: Visitor
+    one: BrowsedSession, verdict: Dropped | None, opened: OpenBenchmark[BrowsedSessions], gallery: BenchmarkGallery,
+    visitor: Visitor,
 ) -> Dict:
     result = one.result
 

@@ -4,9 +4,10 @@ ended at the last look."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from cachetools import LRUCache
 
@@ -23,19 +24,19 @@ FOLDER = "benchmarks"
 _IN_MEMORY, _NUMBERED = 3, 1000
 
 
+Found = TypeVar("Found", bound=BrowsedSessions | BrowsedTargets)
+_READERS: Mapping[Kind, Callable[[], SessionReader | TargetReader]] = {
+    "sessions": SessionReader, "targets": TargetReader}
+_THINGS: Mapping[Kind, str] = {"sessions": "multi-turn sessions", "targets": "queries with their targets"}
+
+
 @dataclass(frozen=True)
-class OpenBenchmark:
+class OpenBenchmark(Generic[Found]):
     """``scores`` by the session's number."""
 
     folder: ConstructionFolder
-    found: BrowsedSessions
-    scores: Mapping[int, JudgedSession]
-
-
-@dataclass(frozen=True)
-class OpenTargets:
-    folder: ConstructionFolder
-    found: BrowsedTargets
+    found: Found
+    scores: Mapping[int, JudgedSession] = field(default_factory=dict)
 
 
 class BenchmarkShelf:
@@ -43,11 +44,9 @@ class BenchmarkShelf:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._sessions: LatestVersionCache[str, BrowsedSessions] = LatestVersionCache(_IN_MEMORY)
+        self._found: LatestVersionCache[str, Any] = LatestVersionCache(_IN_MEMORY)
         self._scores: LatestVersionCache[str, Mapping[int, JudgedSession]] = LatestVersionCache(_IN_MEMORY)
-        self._targets: LatestVersionCache[str, BrowsedTargets] = LatestVersionCache(_IN_MEMORY)
-        self._readers: LRUCache[str, SessionReader] = LRUCache(_IN_MEMORY)
-        self._target_readers: LRUCache[str, TargetReader] = LRUCache(_IN_MEMORY)
+        self._readers: LRUCache[tuple[str, Kind], SessionReader | TargetReader] = LRUCache(_IN_MEMORY)
         self._numbers: LRUCache[Hashable, tuple[Hashable, int]] = LRUCache(_NUMBERED)
         self._lock = threading.Lock()
         self._counted = 0
@@ -61,42 +60,32 @@ class BenchmarkShelf:
 
     def is_near(self, folder: ConstructionFolder) -> bool:
         """Whether its sessions or queries are in memory."""
-        number = self._number(folder.name, folder.stamp)
-        if folder.kind == "targets":
-            return self._targets.has(folder.name, number)
-        return self._sessions.has(folder.name, number)
+        return self._found.has(folder.name, self._number(folder.name, folder.stamp))
 
     def image_ids(self, folder: ConstructionFolder) -> frozenset[str]:
         """Of all images that its page shows. Raises ``DatasetError``."""
-        if folder.kind == "targets":
-            return self.targets(folder).found.image_ids
-        return self.opened(folder).found.gallery_ids
+        found: frozenset[str] = self._read(folder, folder.kind).image_ids
+        return found
 
-    def targets(self, folder: ConstructionFolder) -> OpenTargets:
+    def targets(self, folder: ConstructionFolder) -> OpenBenchmark[BrowsedTargets]:
         """With its queries. Raises ``DatasetError``."""
-        name = folder.name
-        _check_kind(folder, "targets")
-        number = self._number(name, folder.stamp)
-        found = self._targets.get(name, number, lambda: self._target_reader(name).read(folder))
-        return OpenTargets(folder, found)
+        return OpenBenchmark(folder, self._read(folder, "targets"))
 
-    def opened(self, folder: ConstructionFolder) -> OpenBenchmark:
+    def opened(self, folder: ConstructionFolder) -> OpenBenchmark[BrowsedSessions]:
         """With its sessions. Raises ``DatasetError``."""
-        _check_kind(folder, "sessions")
-        name, stamp = folder.name, folder.stamp
-        found = self._sessions.get(name, self._number(name, stamp), lambda: self._reader(name).read(folder))
+        found: BrowsedSessions = self._read(folder, "sessions")
         files = judged_files(folder.path)
-        number = self._number((name, "scores"), (stamp, tuple(_stamp(path) for path in files)))
-        scores = self._scores.get(name, number, lambda: read_scores(files, found)) if files else {}
+        number = self._number((folder.name, "scores"), (folder.stamp, tuple(_stamp(path) for path in files)))
+        scores = self._scores.get(folder.name, number, lambda: read_scores(files, found)) if files else {}
         return OpenBenchmark(folder, found, scores)
 
-    def _reader(self, name: str) -> SessionReader:
+    def _read(self, folder: ConstructionFolder, kind: Kind) -> Any:
+        if folder.kind != kind:
+            raise DatasetError(f"{quoted(folder.name)} holds {_THINGS[folder.kind]}, not {_THINGS[kind]}. Reload the "
+                               "page.")
         with self._lock:
-            return self._readers.setdefault(name, SessionReader())
-
-    def _target_reader(self, name: str) -> TargetReader:
-        with self._lock:
-            return self._target_readers.setdefault(name, TargetReader())
+            reader = self._readers.setdefault((folder.name, kind), _READERS[kind]())
+        return self._found.get(folder.name, self._number(folder.name, folder.stamp), lambda: reader.read(folder))
 
     def _number(self, of: Hashable, stamp: Hashable) -> int:
         """A larger one each time that ``stamp`` is another."""
@@ -106,12 +95,6 @@ class BenchmarkShelf:
                 self._counted = number = self._counted + 1
                 self._numbers[of] = stamp, number
             return number
-
-
-def _check_kind(folder: ConstructionFolder, kind: Kind) -> None:
-    if folder.kind != kind:
-        things = {"sessions": "multi-turn sessions", "targets": "queries with their targets"}
-        raise DatasetError(f"{quoted(folder.name)} holds {things[folder.kind]}, not {things[kind]}. Reload the page.")
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cir_core.construct.browse.target_query import TargetPage, TargetSummary
-from cir_core.construct.browse.targets import BrowsedQuery, scored
+from cir_core.construct.browse.targets import BrowsedQuery, BrowsedTargets, scored
 from web.benchmarks.gallery import BenchmarkGallery
-from web.benchmarks.session_json import listed
-from web.benchmarks.shelf import OpenTargets
+from web.benchmarks.session_json import head
+from web.benchmarks.shelf import OpenBenchmark
 from web.http.visitor import Visitor
 
 Dict = dict[str, Any]
@@ -16,24 +16,22 @@ _MOST_PICTURES = 100        # candidates of a query, the highest confidences fir
 _BARS = 31                  # of the histogram; the last one counts all further ones
 
 
-def about_targets(opened: OpenTargets, gallery: BenchmarkGallery, run: Dict | None) -> Dict:
+def about_targets(opened: OpenBenchmark[BrowsedTargets], gallery: BenchmarkGallery, run: Dict | None) -> Dict:
     """What the head of the page says."""
-    folder, found = opened.folder, opened.found
-    subsets = dict.fromkeys(one.subset for one in found.queries)
-    return listed(folder, run) | {
-        "queries": len(found.queries), "failures": found.failures, "subsets": [name for name in subsets if name],
-        "encoder": folder.encoder("spec"), "notes": list(found.notes),
-        "gallery_problem": gallery.problem, "can_open": gallery.gallery is not None,
-        "download_problem": "" if folder.provenance else "The files are written when all queries are done.",
+    return head(opened, [one.subset for one in opened.found.queries], gallery, run) | {
+        "queries": len(opened.found.queries),
+        "download_problem": "" if opened.folder.provenance else "The files are written when all queries are done.",
     }
 
 
-def target_page(found: TargetPage, opened: OpenTargets, gallery: BenchmarkGallery, visitor: Visitor) -> Dict:
+def target_page(
+    found: TargetPage, opened: OpenBenchmark[BrowsedTargets], gallery: BenchmarkGallery, visitor: Visitor
+) -> Dict:
     """Raises ``DatasetError`` if the files have changed in the meantime."""
     return {
         "total": found.total, "all": found.summary.queries, "summary": _summary(found.summary),
         "histogram": _histogram(found.summary, found.most),
-        "queries": [_query(one, opened, gallery, visitor) for one in found.shown],
+        "queries": [_query(one, opened.folder.name, gallery, visitor) for one in found.shown],
     }
 
 
@@ -51,12 +49,12 @@ def _histogram(one: TargetSummary, most: int) -> list[Dict]:
     return bars
 
 
-def _query(one: BrowsedQuery, opened: OpenTargets, gallery: BenchmarkGallery, visitor: Visitor) -> Dict:
+def _query(one: BrowsedQuery, benchmark: str, gallery: BenchmarkGallery, visitor: Visitor) -> Dict:
     record = one.read()
     found = scored(record)
 
     def picture(image_id: str) -> Dict:
-        return gallery.picture(opened.folder.name, image_id, visitor)
+        return gallery.picture(benchmark, image_id, visitor)
 
     candidates = [{
         "image": picture(candidate.image), "confidence": confidence,

@@ -1,4 +1,4 @@
-"""Background thread pools, abandoned at shutdown.
+"""Work in the background: its state, and thread pools that are abandoned at shutdown.
 
 Jobs are made for that: they only read (and note it in the action log), store their result in one transaction at the
 end, or keep a journal that they can be resumed from.
@@ -6,12 +6,73 @@ end, or keep a journal that they can be resumed from.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+from cir_core.errors import CirqueError
+from web.http.public_errors import public_message
+from web.http.request_ids import carried
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobState:
+    """``done`` of ``total`` parts (0 of 0: unknown). ``problem``: why it is finished without its result."""
+
+    done: int = 0
+    total: int = 0
+    stopping: bool = False
+    finished: bool = False
+    problem: str = ""
+    began: float = field(default_factory=monotonic)
+
+
+S = TypeVar("S", bound=JobState)
+
+
+class BackgroundJob(Generic[S]):
+    """A job whose state is read, changed and waited for from any thread."""
+
+    def __init__(self, state: S) -> None:
+        self._state, self._changes = state, 0
+        self._changed = threading.Condition()
+
+    @property
+    def state(self) -> S:
+        return self._state
+
+    def change(self, **fields: Any) -> None:
+        """Change fields of the state, and wake all waiters."""
+        with self._changed:
+            self._state = replace(self._state, **fields)
+            self._changes += 1
+            self._changed.notify_all()
+
+    def wait(self, seen: int, seconds: float) -> int:
+        """Wait for a change after number ``seen``; returns the number of the latest one."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._changes != seen, seconds)
+            return self._changes
+
+    def run(self, work: Callable[[], str], log: logging.Logger, failure: str) -> None:
+        """Do ``work``, which returns its problem, "" if it has none. However it ends, the job is finished then.
+        ``failure``: "Scores could not be computed"."""
+        problem = "It was interrupted."
+        try:
+            problem = work()
+        except CirqueError as error:
+            problem = public_message(error)
+        except Exception as error:
+            log.exception("%s.", failure)
+            problem = f"The {failure[0].lower()}{failure[1:]} ({type(error).__name__}). See the server's log."
+        finally:
+            self.change(finished=True, stopping=False, problem=problem)
 
 
 class BackgroundPool:
@@ -30,14 +91,15 @@ class BackgroundPool:
             return sum(not future.done() for future in self._futures) >= self._workers
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Queue ``work``. Raises ``RuntimeError`` if no thread can be started, or after :meth:`leave`."""
-        future = self._pool.submit(work)
+        """Queue ``work`` of this request. Raises ``RuntimeError`` if no thread can be started, or after
+        :meth:`shutdown`."""
+        future = self._pool.submit(carried(work))
         with self._lock:
             self._futures.add(future)
         future.add_done_callback(self._over)
         return future
 
-    def leave(self) -> bool:
+    def shutdown(self) -> bool:
         """Stop accepting jobs. Returns whether a job is running, which would keep the process alive."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
@@ -54,7 +116,7 @@ SCORES = BackgroundPool(1, "cirque-scores")
 CONSTRUCTIONS = BackgroundPool(1, "cirque-construct")   # whose journal survives a killed process
 
 
-def leave() -> bool:
+def shutdown() -> bool:
     """All of them, even where the first has something under way."""
-    left = [threads.leave() for threads in (REPORTS, BENCHMARKS, SCORES, CONSTRUCTIONS)]
-    return any(left)
+    running = [threads.shutdown() for threads in (REPORTS, BENCHMARKS, SCORES, CONSTRUCTIONS)]
+    return any(running)

@@ -242,7 +242,7 @@ async def _answer(
 async def _waited_for(request: Request, work: Callable[[], object], page: str) -> Response:
     """Raises ``TimeoutError``."""
     pool = BENCHMARKS if page == "benchmarks" else REPORTS
-    answer = asyncio.wrap_future(pool.submit(carried(lambda: _answered(work))))
+    answer = asyncio.wrap_future(pool.submit(lambda: _answered(work)))
     until = asyncio.get_running_loop().time() + _DEFERRED_SECONDS
     while not answer.done():
         await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)

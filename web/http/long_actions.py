@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from cir_core.methods.observer import TurnObserver
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.ids import new_id
 from cir_core.types.records import Hit
+from web.http.background import BackgroundJob, JobState
 from web.http.request_ids import carried
 
 T = TypeVar("T")
@@ -22,10 +23,10 @@ SILENT = 1.0         # seconds after which a run that reports nothing is drawn a
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Progress of a running action."""
+class Progress(JobState):
+    """Progress of a running action; its parts are e.g. methods compared."""
 
-    run_id: str
+    run_id: str = ""
     text: str = ""
     stage: str = ""
     partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
@@ -33,11 +34,7 @@ class Progress:
     planned: int = 0                               # rounds of reflection, if all of them run
     looks_at: int = 0                              # images that each round is shown
     hits: tuple[Hit, ...] = ()
-    done: int = 0                                  # of ``total`` parts, e.g. methods compared
-    total: int = 0
-    stopping: bool = False
     session_id: str = ""                           # the session it is stored in, once there is one
-    began: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
@@ -45,25 +42,23 @@ class Progress:
         return monotonic() - self.began
 
 
-class LiveWatch(TurnObserver):
+class LiveWatch(BackgroundJob[Progress], TurnObserver):
     """Progress observer that keeps the latest :class:`Progress` for display."""
 
     def __init__(
         self, text: str = "", total: int = 0, *, planned: int = 0, looks_at: int = 0, secret: bool = False
     ) -> None:
-        super().__init__()
+        BackgroundJob.__init__(self, Progress(new_id(), text, total=total, planned=planned, looks_at=looks_at))
+        TurnObserver.__init__(self)
         self._secret = secret  # blind: what a method does while it works would name it
-        self._progress = Progress(new_id(), text, total=total, planned=planned, looks_at=looks_at)
-        self._state = threading.Condition()
-        self._changes = 0
 
     @property
     def progress(self) -> Progress:
-        return self._progress
+        return self.state
 
     def stored_in(self, session_id: str) -> None:
         """Record the session before its turn exists, so that a reloaded page finds it."""
-        self._change(session_id=session_id)
+        self.change(session_id=session_id)
 
     def stage(self, name: str) -> None:
         self._reveal(stage=name, partial=None)
@@ -75,35 +70,19 @@ class LiveWatch(TurnObserver):
         self._reveal(hits=tuple(hits))
 
     def reflected(self, finished: ReflectionRound) -> None:
-        self._reveal(rounds=(*self._progress.rounds, finished), partial=None)
+        self._reveal(rounds=(*self.state.rounds, finished), partial=None)
 
     def part_done(self) -> None:
         """One of ``total`` parts is done; the next one starts afresh."""
-        self._change(done=self._progress.done + 1, rounds=(), hits=(), partial=None, stage="")
+        self.change(done=self.state.done + 1, rounds=(), hits=(), partial=None, stage="")
 
     def stop(self) -> None:
         super().stop()
-        self._change(stopping=True)
-
-    def wait(self, seen: int, seconds: float) -> int:
-        """Wait for a change after number ``seen``; returns the number of the latest one."""
-        with self._state:
-            self._state.wait_for(lambda: self._changes != seen, seconds)
-            return self._changes
-
-    def over(self) -> None:
-        """Mark the action as finished and wake all waiters."""
-        self._change()
+        self.change(stopping=True)
 
     def _reveal(self, **fields: Any) -> None:
         if not self._secret:
-            self._change(**fields)
-
-    def _change(self, **fields: Any) -> None:
-        with self._state:
-            self._progress = replace(self._progress, **fields)
-            self._changes += 1
-            self._state.notify_all()
+            self.change(**fields)
 
 
 class Runs:
@@ -148,7 +127,7 @@ def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Prog
         except BaseException as error:  # handed over to the thread that asked
             failure.append(error)
         finally:
-            watch.over()
+            watch.change(finished=True)
 
     thread = threading.Thread(target=carried(work), name="cirque-run", daemon=True)
     thread.start()

@@ -17,12 +17,12 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError, Stopped, StudyError
 from cir_core.evaluation.method_runs import Progress, searcher_over, telling_how_far
 from cir_core.evaluation.query_steps import Problem, composed_together, each
-from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
+from cir_core.methods.observer import QueryWatch
 from cir_core.methods.steps import step_score
 from cir_core.registry.kinds import domain_named
 from cir_core.search.prepare import Composed, PreparedTurn

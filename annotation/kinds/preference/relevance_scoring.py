@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from annotation.kinds.preference.metric_scoring import checked_name, missing_notes, scorable_sets
 from annotation.records import Item, MetricScores
-from cir_core.errors import CirqueError, DecodingBusy, Stopped, StudyError
-from cir_core.evaluation.method_runs import ENDS_A_RUN, Progress
+from cir_core.errors import ENDS_A_RUN, CirqueError, DecodingBusy, Stopped, StudyError
+from cir_core.evaluation.method_runs import Progress
 from cir_core.language.observer import Observer
 from cir_core.support.texts import quoted
 

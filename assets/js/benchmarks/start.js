@@ -1,6 +1,6 @@
 // The form that starts a construction: what it will take comes first.
 import { api, closer, dialog, field, h, messageOf, once, say, tellIn } from "../shared/common.js";
-import { count, lasting, plural } from "../studies/words.js";
+import { count, plural } from "../studies/words.js";
 
 const ESTIMATE_MS = 300000;
 const SAID = { caption: "captions", merge: "merged texts", difference: "differences" };
@@ -57,9 +57,9 @@ export async function startForm(/** @type {() => void} */ started) {
       button.disabled = false;
     }
   }
-  async function shown(/** @type {ConstructionEstimate} */ { sessions, calls: requests, seconds, busy_seconds: busy, cost, basis, roles, notes, model: answers }) {
+  async function shown(/** @type {ConstructionEstimate} */ { sessions, calls: requests, time, cost, basis, roles, notes, model: answers }) {
     told.replaceChildren(
-      h("p", {}, h("b", { text: `${plural(sessions, "session")}, about ${lasting(seconds)}${busy === null ? "" : ` (up to ${lasting(busy)} while the server has as much other work as now)`}${cost === null ? "" : `, cost about ${cost.toFixed(2)}`}` })),
+      h("p", {}, h("b", { text: `${plural(sessions, "session")}, ${time}${cost === null ? "" : `, cost about ${cost.toFixed(2)}`}` })),
       h("p", { class: "cq-quiet", text: `${plural(Math.round(requests), "answer")} of ${answers}: ${roles.map((one) => `${count(Math.round(one.calls))} ${SAID[/** @type {keyof typeof SAID} */ (one.role)] ?? one.role}`).join(", ")}. Basis: ${basis}.` }),
       ...notes.map((note) => h("p", { class: "cq-quiet", text: note })));
     start.disabled = false;

@@ -297,7 +297,7 @@ interface TargetPage {
   histogram: TargetBar[]; queries: TargetedQuery[];
 }
 interface ConstructionEstimate {
-  sessions: number; calls: number; seconds: number; busy_seconds: number | null; cost: number | null; basis: string; notes: string[]; model: string;
+  sessions: number; calls: number; time: string; cost: number | null; basis: string; notes: string[]; model: string;
   roles: { role: string; calls: number; most: number; prompt_tokens: number; completion_tokens: number }[];
 }
 interface ConstructionChoices {

@@ -15,10 +15,10 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.errors import GalleryError, MethodError, SearchError
 from cir_core.evaluation.method_runs import searcher_over
 from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
-from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
+from cir_core.methods.observer import QueryWatch
 from cir_core.methods.steps import reads_captions
 from cir_core.search.prepare import PreparedTurn
 from cir_core.search.searcher import Searcher

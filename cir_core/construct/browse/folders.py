@@ -16,12 +16,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.construct.sessions.journal import is_half_made, read_card
-from cir_core.construct.sessions.run_record import RUN_FILE, RunRecord, read_run
 from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import try_lock
+from cir_core.jobs.journal import is_half_made, read_card
+from cir_core.jobs.run_record import RUN_FILE, RunRecord, read_run
 from cir_core.support.files import open_regular
 from cir_core.support.texts import quoted
 

@@ -1,37 +1,97 @@
-"""A journal that another process may be writing, of which each line is read once."""
+"""What is kept of a journal that another process may be writing; each of its lines is read once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from pydantic import ValidationError
+
+from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.datasets.readers.circled_raw import MOST_RECORD
+from cir_core.errors import DatasetError
 from cir_core.support.json_lines import read_heading, whole_lines
+from cir_core.support.texts import counted, quoted
+
+T = TypeVar("T")
+_BYTES = 180 * 2**20    # CIRCLED's 22,608 sessions of three or four turns take about 160 MB
 
 
-class JournalReader:
-    """What is known of a journal, up to ``offset``. ``inode``: of its file."""
+class MemoryAllowance:
+    """Counts what is kept of one construction, whatever its files hold. What no longer fits is passed over, which
+    :meth:`notes` says."""
+
+    def __init__(self, most: int = _BYTES) -> None:
+        self._left, self._passed_over = most, 0
+
+    def takes(self, size: int) -> bool:
+        """Whether ``size`` bytes more are kept."""
+        if size > self._left:
+            self._passed_over += 1
+            return False
+        self._left -= size
+        return True
+
+    def notes(self, thing: str, things: str) -> tuple[str, ...]:
+        if not self._passed_over:
+            return ()
+        return (f"{counted(self._passed_over, thing, things)} more would not fit into memory and "
+                f"{'is' if self._passed_over == 1 else 'are'} not shown. The command line reads all: cirque construct "
+                "describe.",)
+
+
+class JournalReader(Generic[T]):
+    """What is known of a journal, up to ``offset``: ``failed`` items, and what is kept of the others, dataclasses with
+    a ``number``. ``inode``: of its file."""
 
     def __init__(self, inode: int = 0) -> None:
         self.inode, self.offset = inode, 0
         self.heading: dict[str, Any] | None = None
         self.last: tuple[int, dict[str, Any] | None] = 0, None      # the last line, and where it begins
+        self.failed: set[int] = set()
+        self.allowance = MemoryAllowance()
+        self._found: dict[int, T] = {}
 
-    def continues(self, path: Path) -> bool:
-        """Whether ``path`` still begins with what was read."""
+    def continued(self, path: Path) -> JournalReader[T]:
+        """This one if ``path`` still begins with what was read, else a new one."""
         now = path.stat()
-        if now.st_ino != self.inode or now.st_size < self.offset or read_heading(path, MOST_RECORD) != self.heading:
-            return False
-        start, last = self.last
-        return next((line for _, _, line in whole_lines(path, start=start, most=MOST_RECORD)), None) == last
+        if now.st_ino == self.inode and now.st_size >= self.offset and read_heading(path, MOST_RECORD) == self.heading:
+            start, last = self.last
+            if next((line for _, _, line in whole_lines(path, start=start, most=MOST_RECORD)), None) == last:
+                return self
+        return JournalReader(now.st_ino)
 
-    def new_lines(self, path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """Position of the query, offset and content of each line since the last time; of several with one position the
-        last counts. Raises ``DatasetError`` at a line that is too long to be held."""
+    def read(self, path: Path, parse: Callable[[int, int, Any], tuple[int, Callable[[], T]]]) -> list[T]:
+        """All that is kept, in the order of the items. ``parse`` takes the number of an item, the offset of its line
+        and its result, and returns the bytes of memory that it needs, and what makes it. Of several lines of one item
+        the last counts. Raises ``DatasetError`` at a line that is too long to be held."""
         for start, end, line in whole_lines(path, start=self.offset, most=MOST_RECORD):
             self.offset, self.last = end, (start, line)
             if self.heading is None:
                 self.heading = line
             elif isinstance(at := line.get("at"), int):
-                yield at, start, line
+                self.failed.discard(at)
+                try:
+                    size, make = parse(at, start, line["result"])
+                except (KeyError, ValidationError):
+                    self.failed.add(at)
+                else:
+                    if self.allowance.takes(size):
+                        self._found[at] = make()
+        for number, at in enumerate(sorted(self._found)):
+            if (one := self._found[at]).number != number:       # type: ignore[attr-defined]
+                self._found[at] = replace(one, number=number)   # type: ignore[type-var]
+        return [self._found[at] for at in sorted(self._found)]
+
+
+@contextmanager
+def reading(folder: ConstructionFolder) -> Iterator[None]:
+    """Raises ``DatasetError`` for files that cannot be read at all."""
+    try:
+        yield
+    except OSError as error:
+        raise DatasetError(f"The files of {quoted(folder.name)} cannot be read: {error.strerror}. Reload the "
+                           "page.") from error

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
+from cir_core.construct.browse.targets import BrowsedQuery
 from cir_core.construct.filtering.stages import STAGES, Dropped, FilterSettings
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 
@@ -19,20 +20,13 @@ Judged = Mapping[int, JudgedSession]
 """Scores by the session's number."""
 
 
-class _Numbered(Protocol):
-    @property
-    def number(self) -> int: ...
+_Thing = TypeVar("_Thing", BrowsedSession, BrowsedQuery)
 
 
-_Thing = TypeVar("_Thing", bound=_Numbered)
+@dataclass(frozen=True, kw_only=True)
+class PageQuery:
+    """``subset``: "" for all. ``text``: words that all occur in a thing's texts or ids."""
 
-
-@dataclass(frozen=True)
-class SessionQuery:
-    """``subset``: "" for all. ``show``: one of :data:`SHOWN`; ``sort`` of :data:`SORTS`. ``text``: words that all occur
-    in a session's texts or ids."""
-
-    settings: FilterSettings = FilterSettings()
     subset: str = ""
     show: str = "all"
     text: str = ""
@@ -40,6 +34,30 @@ class SessionQuery:
     descending: bool = False
     offset: int = 0
     limit: int = 20
+
+    def select(
+        self, things: Sequence[_Thing], is_shown: Callable[[_Thing], bool], key: Callable[[_Thing], float | None]
+    ) -> tuple[list[_Thing], list[_Thing]]:
+        """Those of the subset; and of them those that match, by ``key``: those without a value last, and of equal ones
+        the first first."""
+        terms = self.text.casefold().split()
+        members = [one for one in things if not self.subset or one.subset == self.subset]
+        matching = [one for one in members if is_shown(one) and all(term in one.words for term in terms)]
+        if self.sort == "constructed" and not self.descending:
+            return members, matching
+        valued = [(value, one) for one in matching if (value := key(one)) is not None]
+        ordered = sorted(valued, key=lambda pair: (-pair[0] if self.descending else pair[0], pair[1].number))
+        return members, [one for _, one in ordered] + [one for one in matching if key(one) is None]
+
+    def page(self, matching: Sequence[_Thing]) -> Sequence[_Thing]:
+        return matching[self.offset:self.offset + self.limit]
+
+
+@dataclass(frozen=True)
+class SessionQuery(PageQuery):
+    """``show``: one of :data:`SHOWN`; ``sort`` of :data:`SORTS`."""
+
+    settings: FilterSettings = FilterSettings()
 
 
 @dataclass(frozen=True)
@@ -67,17 +85,12 @@ class SessionPage:
 def find_sessions(found: BrowsedSessions, query: SessionQuery, judged: Judged) -> SessionPage:
     """The page of ``query``."""
     verdicts = found.verdicts(query.settings)
-    members = [one for one in found.sessions if not query.subset or one.subset == query.subset]
+    members, matching = query.select(found.sessions, lambda one: _is_shown(verdicts[one.number], query.show),
+                                     _key(query.sort, judged))
     removed: Counter[str] = Counter(verdict.stage for one in members if (verdict := verdicts[one.number]) is not None)
-    matching = [one for one in members if _is_shown(verdicts[one.number], query.show)]
-    if terms := query.text.casefold().split():
-        matching = [one for one in matching if all(term in one.words for term in terms)]
     scored = [judged[one.number] for one in matching if one.number in judged]
-    if query.sort != "constructed" or query.descending:
-        matching = in_order(matching, _key(query.sort, judged), descending=query.descending)
-    page = matching[query.offset:query.offset + query.limit]
     means = {name: float(np.mean([one.scores[name] for one in scored])) for name in DIMENSIONS} if scored else {}
-    return SessionPage(len(matching), len(members), [(one, verdicts[one.number]) for one in page],
+    return SessionPage(len(matching), len(members), [(one, verdicts[one.number]) for one in query.page(matching)],
                        _waterfall(len(members), removed), len(scored), means)
 
 
@@ -106,10 +119,3 @@ def _key(sort: str, judged: Judged) -> Key:
     if sort in keys:
         return keys[sort]
     return lambda one: judged[one.number].scores[sort] if one.number in judged else None
-
-
-def in_order(things: Sequence[_Thing], key: Callable[[_Thing], float | None], *, descending: bool) -> list[_Thing]:
-    """By ``key``; those without a value last, and of equal ones the first first."""
-    valued = [(value, one) for one in things if (value := key(one)) is not None]
-    ordered = sorted(valued, key=lambda pair: (-pair[0] if descending else pair[0], pair[1].number))
-    return [one for _, one in ordered] + [one for one in things if key(one) is None]

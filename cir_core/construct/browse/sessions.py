@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from cachetools import LRUCache
-from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder, text_in
-from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.browse.memory import MemoryAllowance
+from cir_core.construct.browse.journal import JournalReader, MemoryAllowance, reading
 from cir_core.construct.filtering.files import stored_similarities
 from cir_core.construct.filtering.stages import Dropped, FilterSettings, later_turns, ranks_of, texts_of, why_dropped
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.circled import gallery_id
 from cir_core.datasets.readers.circled_raw import RawResult
-from cir_core.errors import DatasetError
 
 _FIXED = frozenset(("success", "multi-turn", "text"))
 """Stages that neither ε nor τ changes."""
@@ -107,7 +104,7 @@ class BrowsedSessions:
         return sum(one.compared for one in self.sessions)
 
     @cached_property
-    def gallery_ids(self) -> frozenset[str]:
+    def image_ids(self) -> frozenset[str]:
         """Of all images that its sessions show."""
         return frozenset(image_id for one in self.sessions for image_id in one.gallery_ids())
 
@@ -140,24 +137,25 @@ class SessionReader:
     """Reads the sessions of one construction; of a journal, only what is new since the last time."""
 
     def __init__(self) -> None:
-        self._journal = _Journal()
+        self._journal: JournalReader[BrowsedSession] = JournalReader()
 
     def read(self, folder: ConstructionFolder) -> BrowsedSessions:
         """All sessions of ``folder``. Records that are not of the raw form are left out, with a note. Raises
         ``DatasetError`` for a file that cannot be read at all."""
-        faults, allowance = ValidationIssues(collect=True), MemoryAllowance()
-        try:
+        faults, allowance, dataset = ValidationIssues(collect=True), MemoryAllowance(), text_in(folder.card, "dataset")
+
+        def parse(at: int, offset: int, content: Any) -> tuple[int, Callable[[], BrowsedSession]]:
+            result = _slim(RawResult.model_validate(content))
+            return _size(result), lambda: BrowsedSession(0, at, "", result, None, dataset=dataset)
+
+        with reading(folder):
             if folder.raws:
-                self._journal = _Journal()      # done with
+                self._journal = JournalReader()      # done with
                 found, failures = list(_from_raws(folder, faults, allowance)), _failed(folder)
             else:
-                if not self._journal.continues(folder.journal):
-                    self._journal = _Journal(folder.journal.stat().st_ino)
-                found, failures = self._journal.read(folder)
-                allowance = self._journal.allowance
-        except OSError as error:
-            raise DatasetError(f"The files of {folder.name} cannot be read: {error.strerror}. Reload the "
-                               "page.") from error
+                self._journal = self._journal.continued(folder.journal)
+                found = self._journal.read(folder.journal, parse)
+                failures, allowance = len(self._journal.failed), self._journal.allowance
         notes = list(allowance.notes("session", "sessions"))
         if faults.count:
             notes.append(f"{faults.count:,} records are not of CIRCLED's raw form and are left out; construct the "
@@ -185,36 +183,6 @@ def _failed(folder: ConstructionFolder) -> int:
     found = [raw.head.get("data_completeness") for raw in folder.raws]
     counts = [one.get("failed") for one in found if isinstance(one, dict)]
     return sum(count for count in counts if isinstance(count, int))
-
-
-class _Journal(JournalReader):
-    """The sessions of a journal, as far as it was read."""
-
-    def __init__(self, inode: int = 0) -> None:
-        super().__init__(inode)
-        self.found: dict[int, BrowsedSession] = {}
-        self.failed: set[int] = set()
-        self.allowance = MemoryAllowance()
-
-    def read(self, folder: ConstructionFolder) -> tuple[list[BrowsedSession], int]:
-        """All sessions so far, and the number of queries that failed."""
-        dataset = text_in(folder.card, "dataset")
-        for at, _, line in self.new_lines(folder.journal):
-            self._add(at, line, dataset)
-        for number, at in enumerate(sorted(self.found)):
-            if self.found[at].number != number:
-                self.found[at] = replace(self.found[at], number=number)
-        return [self.found[at] for at in sorted(self.found)], len(self.failed)
-
-    def _add(self, at: int, line: Mapping[str, Any], dataset: str) -> None:
-        self.failed.discard(at)
-        try:
-            result = _slim(RawResult.model_validate(line["result"]))
-        except (KeyError, ValidationError):
-            self.failed.add(at)
-        else:
-            if self.allowance.takes(_size(result)):
-                self.found[at] = BrowsedSession(0, at, "", result, None, dataset=dataset)
 
 
 def _size(result: RawResult) -> int:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cir_core.construct.browse.query import in_order
+from cir_core.construct.browse.query import PageQuery
 from cir_core.construct.browse.targets import BrowsedQuery
 from cir_core.construct.targets.settings import LEAST_TARGETS, THRESHOLD
 
@@ -17,18 +17,10 @@ TARGET_SORTS = ("constructed", "targets", "lowest", "original")
 
 
 @dataclass(frozen=True)
-class TargetQuery:
-    """``subset``: "" for all. ``show``: one of :data:`TARGETS_SHOWN`; ``sort`` of :data:`TARGET_SORTS`. ``text``: words
-    that all occur in a query's texts or ids."""
+class TargetQuery(PageQuery):
+    """``show``: one of :data:`TARGETS_SHOWN`; ``sort`` of :data:`TARGET_SORTS`."""
 
     threshold: float = THRESHOLD
-    subset: str = ""
-    show: str = "all"
-    text: str = ""
-    sort: str = "constructed"
-    descending: bool = False
-    offset: int = 0
-    limit: int = 20
 
 
 @dataclass(frozen=True)
@@ -71,14 +63,9 @@ class TargetPage:
 
 def find_queries(queries: Sequence[BrowsedQuery], query: TargetQuery) -> TargetPage:
     """The page of ``query``."""
-    members = [one for one in queries if not query.subset or one.subset == query.subset]
-    matching = [one for one in members if _is_shown(one, query)]
-    if terms := query.text.casefold().split():
-        matching = [one for one in matching if all(term in one.words for term in terms)]
-    if query.sort != "constructed" or query.descending:
-        matching = in_order(matching, _key(query), descending=query.descending)
+    members, matching = query.select(queries, lambda one: _is_shown(one, query), _key(query))
     return TargetPage(len(matching), summary_of(members, query.threshold),
-                      matching[query.offset:query.offset + query.limit],
+                      query.page(matching),
                       max((len(one.confidences) for one in members), default=0))
 
 

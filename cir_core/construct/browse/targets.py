@@ -10,20 +10,19 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pydantic import ValidationError
 
 from cir_core.construct.browse.folders import ConstructionFolder
-from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.browse.memory import MemoryAllowance
+from cir_core.construct.browse.journal import JournalReader, MemoryAllowance, reading
 from cir_core.construct.targets.provenance import MOST_LINE, Candidate, QueryCandidates, from_json, from_line
 from cir_core.errors import DatasetError
 from cir_core.support.files import bounded_lines, open_regular
-from cir_core.support.texts import counted, quoted
+from cir_core.support.texts import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,21 +103,29 @@ class TargetReader:
     """Reads the queries of one construction; of a journal, only what is new since the last time."""
 
     def __init__(self) -> None:
-        self._journal = _Journal()
+        self._journal: JournalReader[BrowsedQuery] = JournalReader()
+        self._images = set[str]()
 
     def read(self, folder: ConstructionFolder) -> BrowsedTargets:
         """All queries of ``folder``. Lines that are no queries are left out, with a note. Raises ``DatasetError`` for a
         file that cannot be read at all."""
-        try:
+        with reading(folder):
             if folder.provenance:
-                self._journal = _Journal()      # done with
+                self._journal = JournalReader()      # done with
                 return _from_files(folder.provenance)
-            if not self._journal.continues(folder.journal):
-                self._journal = _Journal(folder.journal.stat().st_ino)
-            return self._journal.read(folder.journal)
-        except OSError as error:
-            raise DatasetError(f"The files of {quoted(folder.name)} cannot be read: {error.strerror}. Reload the "
-                               "page.") from error
+            path = folder.journal
+            if (journal := self._journal.continued(path)) is not self._journal:
+                self._journal, self._images = journal, set()
+            with open_regular(path) as file:
+
+                def parse(at: int, offset: int, content: Any) -> tuple[int, Callable[[], BrowsedQuery]]:
+                    record = from_json(content)
+                    return _size(record), lambda: _browsed(record, 0, at, "", path, offset, _line_at(file, offset),
+                                                           self._images)
+
+                queries = journal.read(path, parse)
+        return BrowsedTargets(queries, frozenset(self._images), len(journal.failed),
+                              journal.allowance.notes("query", "queries"))
 
 
 def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
@@ -136,31 +143,6 @@ def _from_files(paths: Sequence[Path]) -> BrowsedTargets:
                     queries.append(_browsed(record, len(queries), place, path.stem, path, offset, line or b"", images))
     notes = (broken_lines(faults),) if faults else ()
     return BrowsedTargets(queries, frozenset(images), 0, (*notes, *room.notes("query", "queries")))
-
-
-class _Journal(JournalReader):
-    """The queries of a journal, as far as it was read."""
-
-    def __init__(self, inode: int = 0) -> None:
-        super().__init__(inode)
-        self._found: dict[int, BrowsedQuery] = {}
-        self._failed: set[int] = set()
-        self._images: set[str] = set()
-        self._room = MemoryAllowance()
-
-    def read(self, path: Path) -> BrowsedTargets:
-        with open_regular(path) as file:
-            for at, offset, line in self.new_lines(path):
-                try:
-                    record = from_json(line["result"])
-                except (KeyError, ValidationError):
-                    self._failed.add(at)
-                    continue
-                self._failed.discard(at)
-                if self._room.takes(_size(record)):
-                    self._found[at] = _browsed(record, 0, at, "", path, offset, _line_at(file, offset), self._images)
-        queries = [replace(self._found[at], number=number) for number, at in enumerate(sorted(self._found))]
-        return BrowsedTargets(queries, frozenset(self._images), len(self._failed), self._room.notes("query", "queries"))
 
 
 def _browsed(

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,10 +23,10 @@ from cir_core.construct.judging.sample import (
 )
 from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
 from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json
-from cir_core.construct.sessions.job import JobOptions, Progress, long_job
-from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
-from cir_core.construct.sessions.spending import Budget, SessionWatch
 from cir_core.errors import DatasetError, SettingsError
+from cir_core.jobs.job import JobOptions, open_job
+from cir_core.jobs.journal import JobCard, JobJournal, as_bytes
+from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, JudgeTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -38,7 +38,7 @@ from cir_core.version import __version__
 
 
 @dataclass(frozen=True)
-class JudgingCard:
+class JudgingCard(JobCard):
     """What scores depend on: the protocol card of judging."""
 
     kept: ClassVar[str] = "scores"
@@ -52,9 +52,6 @@ class JudgingCard:
     shown: str                              # "images" or "captions"
     prompts: dict[str, str]
     version: str
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -123,14 +120,11 @@ class JudgingReport:
                 "failures": [dict(one) for one in self.failures], "notes": list(self.notes)}
 
 
-def judge_sessions(
-    judging: Judging, folder: Path, *, workers: int = 1, budget: Budget = Budget(), resume: bool = False,
-    retry_failed: bool = False, progress: Progress | None = None,
-) -> JudgingReport:
+def judge_sessions(judging: Judging, folder: Path, options: JobOptions = JobOptions()) -> JudgingReport:
     """Judge the sample, each session by itself, and write the scores to ``folder``.
 
-    What a run has judged is kept, and ``resume`` goes on. A session that fails is listed with its reason. The files do
-    not depend on ``workers``, nor on where earlier runs ended.
+    What a run has judged is kept, and ``options.resume`` goes on. A session that fails is listed with its reason. The
+    files do not depend on the workers, nor on where earlier runs ended.
 
     Raises:
         DatasetError: ``folder`` has scores (and no ``resume``) or other ones, also of other sessions, or another
@@ -139,8 +133,7 @@ def judge_sessions(
         GalleryError: the disk is full.
     """
     sampled = judging.sampled
-    options = JobOptions(workers, budget, resume, retry_failed, progress)
-    with long_job(folder, judging.card, options, "judges sessions") as job:
+    with open_job(folder, judging.card, options, "judges sessions") as job:
         _read(job.journal, sampled)     # before anything is asked
         language = job.language(judging.language)
         tasks = JudgeTasks(judging.galleries, language, judging.domain)
@@ -153,7 +146,7 @@ def judge_sessions(
 
 
 def _judge(
-    language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: SessionWatch
+    language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: ItemWatch
 ) -> dict[str, Any]:
     answer, session = language.complete(tasks.task(sampled, watch), watch), sampled.session
     return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer,
@@ -161,22 +154,19 @@ def _judge(
 
 
 def _read(
-    journal: ConstructionJournal, sampled: Sequence[SampledSession]
+    journal: JobJournal, sampled: Sequence[SampledSession]
 ) -> tuple[list[JudgedSession], list[dict[str, str]]]:
     """Raises ``DatasetError`` for the scores of another session than that at their place."""
     judged, failures = list[JudgedSession](), []
-    for position, one in enumerate(sampled):
-        if position in journal.tally.offsets:
-            found = journal.read(position)
-            if found.result is not None:
-                judged.append(JudgedSession.from_json(found.result))
-                if (judged[-1].source, judged[-1].subset, judged[-1].session_id) != (
-                        one.source, one.session.subset, one.session.session_id):
-                    raise DatasetError(f"Finished scores belong to another session than {one.session.session_id} of "
-                                       f"{one.source}: an earlier version of cirque began this folder with the "
-                                       "sources in another order. Name another folder with --out: answers are "
-                                       "cached, and not paid for again.")
-            else:
-                failures.append({"source": one.source, "subset": one.session.subset,
-                                 "session_id": one.session.session_id, "reason": found.failure})
+    for found in journal.results(range(len(sampled))):
+        source, session = sampled[found.item].source, sampled[found.item].session
+        if found.result is None:
+            failures.append({"source": source, "subset": session.subset, "session_id": session.session_id,
+                             "reason": found.failure})
+            continue
+        judged.append(one := JudgedSession.from_json(found.result))
+        if (one.source, one.subset, one.session_id) != (source, session.subset, session.session_id):
+            raise DatasetError(f"Finished scores belong to another session than {session.session_id} of {source}: an "
+                               "earlier version of cirque began this folder with the sources in another order. Name "
+                               "another folder with --out: answers are cached, and not paid for again.")
     return judged, failures

@@ -14,11 +14,11 @@ from typing import Any
 
 from cir_core.construct.filtering.files import closest_texts
 from cir_core.construct.own.records import LeftOut, attempt_until_hit, own_result, subset_of, why_left_out
-from cir_core.construct.sessions.journal import as_bytes
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.gallery import Gallery
+from cir_core.jobs.journal import as_bytes
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted

@@ -1,7 +1,6 @@
 """Construct the sessions of a whole data set: a long job that can be killed, resumed and limited.
 
-    DIR/journal.jsonl       finished sessions, in the order in which they finished (see ``journal``)
-    DIR/protocol.json       the construction's card
+    DIR/journal.jsonl, DIR/protocol.json        finished sessions, and the construction's card (see ``jobs.job``)
     DIR/raw/SUBSET.json     the sessions in CIRCLED's raw form, in the order of the queries; written at the end
     DIR/failures.json       queries without a session, with the reasons
     DIR/run.json            what the last run was to do (see ``run_record``)
@@ -9,30 +8,25 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.sessions.builder import SessionBuilder
-from cir_core.construct.sessions.job import Progress as Progress
-from cir_core.construct.sessions.journal import ConstructionJournal, Finished, as_bytes, check_card, in_folder
-from cir_core.construct.sessions.raw_records import raw_name, raw_result
-from cir_core.construct.sessions.run_record import RunRecord, write_run
+from cir_core.construct.sessions.builder import DIGITS, ConstructedSession, ConstructedTurn, SessionBuilder
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
-from cir_core.construct.sessions.spending import Budget, CountedAnswers, Spending
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
-from cir_core.construct.sessions.workers import Work, Workers
+from cir_core.datasets.readers.circled import released_id
 from cir_core.datasets.readers.circled_raw import write_raw
-from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
-from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
+from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
-from cir_core.gallery.paths import disk_errors_explained
+from cir_core.jobs.job import JobOptions, JobReport, open_job
+from cir_core.jobs.journal import JobJournal, as_bytes
+from cir_core.jobs.run_record import RunRecord, write_run
+from cir_core.jobs.spending import CountedAnswers, ItemWatch, Spending
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -40,7 +34,6 @@ from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
 from cir_core.search.protocol import TIE_RULE
 from cir_core.search.searcher import Searcher
 from cir_core.support.files import write_atomically
-from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
 
@@ -54,23 +47,13 @@ class SubsetCounts:
 
 
 @dataclass(frozen=True)
-class ConstructionReport:
-    """``outputs``: subset to its raw file; empty if the run was stopped before its end, for the reason ``stopped``.
-    ``usage`` is of all runs, ``answers`` and ``by_role`` of this one."""
+class ConstructionReport(JobReport):
+    """``outputs``: subset to its raw file; empty if the run was stopped before its end."""
 
-    card: Mapping[str, Any]
     counts: Mapping[str, SubsetCounts]
     outputs: Mapping[str, Path]
     failures: Sequence[Mapping[str, str]]
     notes: Sequence[str]
-    stopped: str
-    done: int
-    total: int
-    resumed: int
-    usage: Usage
-    answers: Mapping[str, int]
-    by_role: Mapping[str, Usage]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -106,6 +89,10 @@ class Construction:
             self.settings, TIE_RULE, __version__,
         )
 
+    def wanted(self, subsets: Sequence[Subset], limit: int | None) -> list[int]:
+        """Positions of the first ``limit`` queries of each of ``subsets``."""
+        return [position for one in subsets for position in one.positions[:limit]]
+
     def builders(self, subsets: Sequence[Subset], spending: Spending) -> dict[str, SessionBuilder]:
         """One for each subset; they share the language model, whose answers ``spending`` counts."""
         language = SingleFlightLanguageModel(CountedAnswers(self.language, spending))
@@ -123,16 +110,13 @@ class Construction:
 
 def construct_sessions(
     construction: Construction, folder: Path, *, subsets: Sequence[str] = (), limit: int | None = None,
-    workers: int = 1, budget: Budget = Budget(), resume: bool = False, retry_failed: bool = False,
-    progress: Progress | None = None, started: Callable[[Spending], None] | None = None,
+    options: JobOptions = JobOptions(),
 ) -> ConstructionReport:
     """Construct a session from each query of ``subsets`` (default: all), the first ``limit`` of each.
 
-    ``started`` gets what stops the run, from any thread (:meth:`Spending.stop`).
-
-    Finished sessions are kept in ``folder``, whatever happens; ``resume`` goes on with them, under the same settings.
-    The raw files do not depend on ``workers``, nor on where earlier runs ended. A failing session is listed with its
-    reason; ``retry_failed`` tries those of earlier runs again.
+    Finished sessions are kept in ``folder``, whatever happens; ``options.resume`` goes on with them, under the same
+    settings. The raw files do not depend on the workers, nor on where earlier runs ended. A failing session is listed
+    with its reason.
 
     Raises:
         DatasetError: an unknown subset; ``folder`` holds sessions (and no ``resume``), those of other settings, or is
@@ -140,96 +124,90 @@ def construct_sessions(
         LanguageModelUnavailable, EncoderUnavailable: nothing is lost; run it again with ``resume``.
         GalleryError: the disk is full.
     """
-    began = time.perf_counter()
     chosen = construction.subsets.chosen(subsets)
     wanted = {one.name: list(one.positions[:limit]) for one in chosen}
-    check_card(folder / "journal.jsonl", construction.card, resume=resume)
-    with (disk_errors_explained(folder, "sessions", "finished sessions"), in_folder(folder) as path,
-          closing(ConstructionJournal(path, construction.card)) as journal):
-        write_atomically(folder / "protocol.json", as_bytes(journal.card))
-        tally = journal.tally
-        over = frozenset(tally.offsets) - (tally.failed if retry_failed else frozenset())
-        spending = Spending(budget, tally.usage)
-        total = sum(map(len, wanted.values()))
-        others = len(tally.offsets.keys() - {position for positions in wanted.values() for position in positions})
-        record = RunRecord(tuple(subsets), limit, total, workers, budget, others=others)
+    subset_of = {position: name for name, positions in wanted.items() for position in positions}
+    with open_job(folder, construction.card, options, "constructs sessions") as job:
+        record = RunRecord(tuple(subsets), limit, len(subset_of), options.workers, options.budget,
+                           others=len(job.journal.progress.offsets.keys() - subset_of.keys()))
         write_run(folder, record)
-        done = resumed = sum(position in over for positions in wanted.values() for position in positions)
+        builders = construction.builders(chosen, job.spending)
 
-        def put(finished: Finished) -> None:
-            nonlocal done
-            journal.put(finished)
-            done += 1
-            if progress:
-                progress(done, total, spending.total)
+        def construct(position: int, watch: ItemWatch) -> Mapping[str, Any]:
+            subset = subset_of[position]
+            return _raw_result(builders[subset].build(construction.benchmark.queries[position], watch), subset)
 
-        if started:
-            started(spending)
-        if progress:
-            progress(done, total, spending.total)
-        builders = construction.builders(chosen, spending)
-        Workers(spending, put, journal.spend).run(_left(construction, wanted, over, builders), workers)
-        complete = done == total
-        outputs = _write(folder, construction, chosen, wanted, journal) if complete else {}
-        failures = _failures(construction, wanted, journal)
+        run = job.run(list(subset_of), construct)
+        outputs = _write(folder, chosen, wanted, job.journal) if run.complete else {}
+        failures = [{"subset": subset_of[one.item], "query_id": construction.benchmark.queries[one.item].query_id,
+                     "reason": one.failure}
+                    for one in job.journal.results(at for at in subset_of if at in job.journal.progress.failed)]
         write_atomically(folder / "failures.json", as_bytes(failures))
-        write_run(folder, replace(record, complete=complete))
-        return ConstructionReport(
-            journal.card, _counts(wanted, journal), outputs, failures, construction.subsets.notes,
-            "" if complete else spending.reason, done, total, resumed, tally.usage, spending.answers,
-            spending.by_role, time.perf_counter() - began,
-        )
-
-
-def _left(
-    construction: Construction, wanted: Mapping[str, Sequence[int]], over: frozenset[int],
-    builders: Mapping[str, SessionBuilder],
-) -> Iterator[Work]:
-    for name, positions in wanted.items():
-        for position in positions:
-            if position not in over:
-                query = construction.benchmark.queries[position]
-                yield position, partial(_construct, builders[name], query, name)
-
-
-def _construct(builder: SessionBuilder, query: BenchmarkQuery, subset: str, watch: QueryWatch) -> dict[str, Any]:
-    return raw_result(builder.build(query, watch), subset)
+        write_run(folder, replace(record, complete=run.complete))
+        return ConstructionReport(**vars(run), counts=_counts(wanted, job.journal), outputs=outputs, failures=failures,
+                                  notes=construction.subsets.notes)
 
 
 def _write(
-    folder: Path, construction: Construction, chosen: Sequence[Subset], wanted: Mapping[str, Sequence[int]],
-    journal: ConstructionJournal,
+    folder: Path, chosen: Sequence[Subset], wanted: Mapping[str, Sequence[int]],
+    journal: JobJournal,
 ) -> dict[str, Path]:
     outputs = {}
     for subset in chosen:
         positions = list(wanted[subset.name])
-        failed = sum(position in journal.tally.failed for position in positions)
+        failed = sum(position in journal.progress.failed for position in positions)
         head = {
-            "dataset_name": raw_name(subset.name), "config": journal.card,
+            "dataset_name": "circo" if subset.name == "circo_val" else subset.name, "config": journal.card,
             "data_completeness": {"queries": len(positions), "sessions": len(positions) - failed, "failed": failed,
                                   "images": len(subset.image_ids)},
         }
         outputs[subset.name] = folder / "raw" / f"{subset.name}.json"
-        results = (found.result for found in map(journal.read, positions) if found.result is not None)
+        results = (found.result for found in journal.results(positions) if found.result is not None)
         write_raw(outputs[subset.name], head, results)
     return outputs
 
 
-def _failures(
-    construction: Construction, wanted: Mapping[str, Sequence[int]], journal: ConstructionJournal
-) -> list[dict[str, str]]:
-    return [
-        {"subset": name, "query_id": construction.benchmark.queries[position].query_id,
-         "reason": journal.read(position).failure}
-        for name, positions in wanted.items() for position in positions if position in journal.tally.failed
-    ]
-
-
-def _counts(wanted: Mapping[str, Sequence[int]], journal: ConstructionJournal) -> dict[str, SubsetCounts]:
+def _counts(wanted: Mapping[str, Sequence[int]], journal: JobJournal) -> dict[str, SubsetCounts]:
     counts = {}
     for name, positions in wanted.items():
-        done = [position for position in positions if position in journal.tally.offsets]
-        failed = sum(position in journal.tally.failed for position in done)
-        successes = sum(bool(found.result and found.result["success"]) for found in map(journal.read, done))
+        done = [position for position in positions if position in journal.progress.offsets]
+        failed = sum(position in journal.progress.failed for position in done)
+        successes = sum(bool(found.result and found.result["success"]) for found in journal.results(done))
         counts[name] = SubsetCounts(len(positions), len(done) - failed, failed, successes)
     return counts
+
+
+def _raw_result(session: ConstructedSession, subset: str) -> dict[str, Any]:
+    """The session as a member of ``results``. ``text_similarity``, ``similar_turn`` (from 0, as ``turn``),
+    ``image_sha256`` and ``notes`` of a turn are not in the release."""
+    query = session.query
+    targets = query.target_ids
+    return {
+        "query_id": query.query_id,
+        "reference_image_id": released_id(subset, query.reference_id),
+        "target_image_id": released_id(subset, targets[0]),
+        "ground_truth_ids": [released_id(subset, target) for target in targets],
+        "original_query": session.turns[0].text,
+        "success": session.success,
+        "success_turn": len(session.turns) - 1 if session.success else -1,
+        "turns": [_raw_turn(number, turn, session, subset) for number, turn in enumerate(session.turns)],
+    }
+
+
+def _raw_turn(number: int, turn: ConstructedTurn, session: ConstructedSession, subset: str) -> dict[str, Any]:
+    later = number > 0
+    return {
+        "turn": number,
+        "query_text": turn.merged,
+        "search_results": [[released_id(subset, hit.image_id), round(hit.score, DIGITS)] for hit in turn.hits],
+        "selected_image": released_id(subset, turn.reference_id) if later else None,
+        "selected_image_caption": turn.caption if later else None,
+        "relative_caption": turn.text if later else None,
+        "gt_rankings": {released_id(subset, target): turn.ranks.get(target, -1)
+                        for target in session.query.target_ids},
+        "best_gt_rank": min(turn.ranks.values()),
+        "text_similarity": turn.closest.similarity if turn.closest else None,
+        "similar_turn": turn.closest.turn - 1 if turn.closest else None,
+        "image_sha256": turn.digest,
+        **({"notes": list(turn.notes)} if turn.notes else {}),
+    }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from cir_core.errors import SettingsError
 from cir_core.evaluation.metrics.consistency import TAU
+from cir_core.jobs.journal import JobCard
 from cir_core.types.methods import MethodSettings, method_to_dict
 
 TurnCount = Literal["all", "after-first"]
@@ -55,7 +56,7 @@ class ConstructionSettings:
 
 
 @dataclass(frozen=True)
-class ConstructionCard:
+class ConstructionCard(JobCard):
     """What constructed sessions depend on: the protocol card of a construction, written beside its sessions."""
 
     kept: ClassVar[str] = "sessions"
@@ -76,18 +77,4 @@ class ConstructionCard:
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, with the settings of the method in full."""
-        return {**asdict(self), "method": method_to_dict(self.settings.method)}
-
-
-def changed_settings(before: dict[str, Any], now: dict[str, Any], under: str = "") -> list[str]:
-    """"key was a, is b" for each leaf of two cards that differs, except the version of cirque."""
-    found = []
-    for key in dict.fromkeys((*before, *now)):
-        if key in ("version", "method"):    # the method follows from the settings
-            continue
-        old, new, name = before.get(key), now.get(key), f"{under}{key}".replace("_", " ")
-        if isinstance(old, dict) and isinstance(new, dict):
-            found += changed_settings(old, new, f"{under}{key}.")
-        elif old != new:
-            found.append(f"{name} was {old}, is {new}")
-    return found
+        return super().as_json() | {"method": method_to_dict(self.settings.method)}

@@ -1,6 +1,6 @@
 """Stage 1 over a whole data set: a long job that can be killed, resumed and limited.
 
-The folder has the journal (see ``sessions.job``), ``run.json`` and, at the end, the files of
+The folder has the journal (see ``jobs.job``), ``run.json`` and, at the end, the files of
 :mod:`cir_core.construct.targets.files` and ``failures.json``.
 """
 
@@ -13,10 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from cir_core.construct.pictures import Pictures
-from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
-from cir_core.construct.sessions.journal import ConstructionJournal, as_bytes
-from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
-from cir_core.construct.sessions.spending import SessionWatch
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
@@ -29,6 +25,10 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
+from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
+from cir_core.jobs.journal import JobJournal, as_bytes
+from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConfidenceTask, TwoSentencesTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -157,15 +157,15 @@ def find_targets(
         raise SettingsError(f"The threshold is {threshold:g}; give a number from 0 to 1.")
     wanted = about.wanted(limit)
     subset_of = {position: name for name, positions in wanted.items() for position in positions}
-    with long_job(folder, about.card, options, "finds targets") as job:
+    with open_job(folder, about.card, options, "finds targets") as job:
         earlier = read_run(folder)
         thresholds = dict(earlier.thresholds) if earlier else {}
         record = RunRecord(about.only, limit, len(subset_of), options.workers, options.budget,
-                           others=len(job.journal.tally.offsets.keys() - subset_of.keys()), thresholds=thresholds)
+                           others=len(job.journal.progress.offsets.keys() - subset_of.keys()), thresholds=thresholds)
         write_run(folder, record)
         finders = about.finders(job)
 
-        def find(position: int, watch: SessionWatch) -> Mapping[str, Any]:
+        def find(position: int, watch: ItemWatch) -> Mapping[str, Any]:
             return finders[subset_of[position]].find(about.benchmark.queries[position], watch).as_json()
 
         run = job.run(list(subset_of), find)
@@ -185,17 +185,15 @@ def find_targets(
 
 
 def _results(
-    journal: ConstructionJournal, benchmark: Benchmark, positions: Sequence[int]
+    journal: JobJournal, benchmark: Benchmark, positions: Sequence[int]
 ) -> tuple[list[QueryCandidates], list[tuple[int, str]]]:
     found, failed = [], []
-    for position in positions:
-        if position in journal.tally.offsets:
-            line = journal.read(position)
-            if line.result is None:
-                failed.append((position, line.failure))
-            else:
-                # Journals of earlier versions have captions that the model did not read.
-                found.append(replace(from_json(line.result), captions=captions_of(benchmark.queries[position])))
+    for one in journal.results(positions):
+        if one.result is None:
+            failed.append((one.item, one.failure))
+        else:
+            # Journals of earlier versions have captions that the model did not read.
+            found.append(replace(from_json(one.result), captions=captions_of(benchmark.queries[one.item])))
     return found, failed
 
 

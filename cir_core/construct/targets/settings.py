@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
 
 from cir_core.errors import SettingsError
+from cir_core.jobs.journal import JobCard
 
 Group = Literal["caption_query", "joined_query", "tg_img"]
 """Where candidates come from: the first sentence, both joined, the image of the original target. SoFT's names."""
@@ -34,7 +35,7 @@ class TargetSettings:
 
 
 @dataclass(frozen=True)
-class MultiTargetCard:
+class MultiTargetCard(JobCard):
     """What candidates and their confidences depend on. The threshold decides only what is written at the end."""
 
     kept: ClassVar[str] = "candidates"
@@ -54,12 +55,9 @@ class MultiTargetCard:
     tie_rule: str
     version: str = field(compare=False)     # of cirque when the job began
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class SingleTargetCard:
+class SingleTargetCard(JobCard):
     """What rewritten texts depend on."""
 
     kept: ClassVar[str] = "rewritten texts"
@@ -75,6 +73,3 @@ class SingleTargetCard:
     attempts: int
     keep_reference: bool
     version: str = field(compare=False)
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)

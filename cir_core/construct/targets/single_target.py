@@ -17,9 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from cir_core.construct.pictures import Pictures
-from cir_core.construct.sessions.job import Job, JobOptions, JobReport, long_job
-from cir_core.construct.sessions.journal import as_bytes
-from cir_core.construct.sessions.spending import SessionWatch
 from cir_core.construct.targets.draw import Drawn, draw
 from cir_core.construct.targets.files import ENDING, SELECTION
 from cir_core.construct.targets.rewriter import Rewriter
@@ -27,6 +24,9 @@ from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTar
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, read_multi_target, write_single_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
+from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
+from cir_core.jobs.journal import as_bytes
+from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConfidenceTask, RewriteTask
 from cir_core.language.wrappers.conditions import conditions_of
@@ -69,7 +69,7 @@ class SingleTargetReport:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Item:
     """``number``: of the record in its file."""
 
     file: str
@@ -102,10 +102,10 @@ class SingleTargets:
                                 "alone with --check text.")
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def items(self) -> tuple[Item, ...]:
         """Queries to rewrite, in the order of the files."""
         return tuple(
-            Piece(file.name, number, record, drawn) for file in self.files for number, record in enumerate(file.records)
+            Item(file.name, number, record, drawn) for file in self.files for number, record in enumerate(file.records)
             if (drawn := draw(record, self.seed, keep_reference=self.keep_reference)) is not None)
 
     @property
@@ -118,10 +118,10 @@ class SingleTargets:
             self.seed, self.check, self.attempts, self.keep_reference, __version__)
 
     def wanted(self, limit: int | None) -> list[int]:
-        """Numbers of the first ``limit`` pieces of each file."""
+        """Numbers of the first ``limit`` items of each file."""
         found: dict[str, list[int]] = {file.name: [] for file in self.files}
-        for at, piece in enumerate(self.pieces):
-            found[piece.file].append(at)
+        for at, item in enumerate(self.items):
+            found[item.file].append(at)
         return [at for positions in found.values() for at in positions[:limit]]
 
 
@@ -164,21 +164,21 @@ def rewrite_targets(
         GalleryError: the disk is full.
     """
     wanted = about.wanted(limit)
-    with long_job(folder, about.card, options, "rewrites texts") as job:
-        _check_drawn(job, about.pieces, wanted)
+    with open_job(folder, about.card, options, "rewrites texts") as job:
+        _check_drawn(job, about.items, wanted)
         language = job.language(about.language)
         rewriter = Rewriter(language, Pictures(about.gallery, language, about.domain), about.domain, about.check,
                             about.seed, about.attempts)
 
-        def rewrite(at: int, watch: SessionWatch) -> Mapping[str, Any]:
-            piece = about.pieces[at]
-            return rewriter.rewrite(piece.record, piece.drawn, watch).as_json()
+        def rewrite(at: int, watch: ItemWatch) -> Mapping[str, Any]:
+            item = about.items[at]
+            return rewriter.rewrite(item.record, item.drawn, watch).as_json()
 
         run = job.run(wanted, rewrite)
         counts, outputs, failures = {}, {}, []
         for file in about.files:
-            mine = [at for at in wanted if about.pieces[at].file == file.name]
-            found, failed = _results(job, about.pieces, mine)
+            mine = [at for at in wanted if about.items[at].file == file.name]
+            found, failed = _results(job, about.items, mine)
             again = sum(len(result["rejected"]) for _, result in found)
             counts[file.name] = RewrittenCounts(len(file.records), len(mine), len(found), len(failed), again)
             failures += failed
@@ -188,46 +188,45 @@ def rewrite_targets(
         return SingleTargetReport(run, counts, outputs, failures)
 
 
-def _check_drawn(job: Job, pieces: Sequence[Piece], wanted: Sequence[int]) -> None:
+def _check_drawn(job: Job, items: Sequence[Item], wanted: Sequence[int]) -> None:
     """Raises ``DatasetError`` for a finished text of another target than the query at its place has."""
-    for at in wanted:
-        drawn = pieces[at].drawn
-        result = job.journal.read(at).result if at in job.journal.tally.offsets else None
+    for one in job.journal.results(wanted):
+        item, result = items[one.item], one.result
+        drawn = item.drawn
         if result and (result["target"], tuple(result["distractors"])) != (drawn.target, drawn.distractors):
-            raise DatasetError(f"A finished text belongs to another query than record {pieces[at].number} of "
-                               f"{quoted(pieces[at].file)}: an earlier version of cirque began this folder with the "
+            raise DatasetError(f"A finished text belongs to another query than record {item.number} of "
+                               f"{quoted(item.file)}: an earlier version of cirque began this folder with the "
                                "files in another order. Name another folder with --out: answers are cached, and "
                                "not paid for again.")
 
 
 def _results(
-    job: Job, pieces: Sequence[Piece], mine: Sequence[int]
-) -> tuple[list[tuple[Piece, Mapping[str, Any]]], list[dict[str, str]]]:
+    job: Job, items: Sequence[Item], mine: Sequence[int]
+) -> tuple[list[tuple[Item, Mapping[str, Any]]], list[dict[str, str]]]:
     found, failed = [], []
-    for at in mine:
-        if at in job.journal.tally.offsets:
-            line = job.journal.read(at)
-            if line.result is None:
-                failed.append({"file": pieces[at].file, "record": str(pieces[at].number), "reason": line.failure})
-            else:
-                found.append((pieces[at], line.result))
+    for one in job.journal.results(mine):
+        item = items[one.item]
+        if one.result is None:
+            failed.append({"file": item.file, "record": str(item.number), "reason": one.failure})
+        else:
+            found.append((item, one.result))
     return found, failed
 
 
 def _write(
-    folder: Path, name: str, found: Sequence[tuple[Piece, Mapping[str, Any]]], seed: int
+    folder: Path, name: str, found: Sequence[tuple[Item, Mapping[str, Any]]], seed: int
 ) -> tuple[Path, ...]:
     file = f"{name}_selection_single_target_seed{seed}.json"
     rewritten = [SingleTarget(
-        piece.record.reference_id, piece.drawn.target, piece.record.original_target_id, piece.record.captions,
-        result["refined"], piece.drawn.distractors, piece.record.scores[piece.drawn.target], piece.record.scores,
-    ) for piece, result in found]
+        item.record.reference_id, item.drawn.target, item.record.original_target_id, item.record.captions,
+        result["refined"], item.drawn.distractors, item.record.scores[item.drawn.target], item.record.scores,
+    ) for item, result in found]
     before = [replace(one, refined_caption=result["text"]) for one, (_, result) in zip(rewritten, found, strict=True)]
     paths = (folder / "single_target_selection" / file, folder / "original_texts" / file,
              folder / "checks" / f"{name}.jsonl")
     write_single_target(paths[0], rewritten)
     write_single_target(paths[1], before)
     write_atomically(paths[2], (
-        json.dumps({"record": piece.number, "reference": piece.record.reference_id, **result},
-                   ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for piece, result in found))
+        json.dumps({"record": item.number, "reference": item.record.reference_id, **result},
+                   ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for item, result in found))
     return paths

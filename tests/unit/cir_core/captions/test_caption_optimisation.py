@@ -562,7 +562,7 @@ def test_a_full_or_closed_disk_has_a_sentence(gallery):
 
 def test_ranks_of_a_stopped_run_are_kept(gallery, monkeypatch):
     """Encoding millions of texts takes hours, too."""
-    monkeypatch.setattr("cir_core.captions.caption_ranks._TEXTS", 6)  # two images a block
+    monkeypatch.setattr("cir_core.captions.caption_build._TEXTS", 6)  # two images a block
 
     class Dying(FakeEncoder):
         calls = 0

@@ -17,22 +17,24 @@ from cir_core.construct.browse.folders import (
     name_problem,
     open_construction,
 )
+from cir_core.construct.browse.journal import JournalReader
 from cir_core.construct.browse.progress import JournalFollower
 from cir_core.construct.browse.query import SORTS, SessionQuery, find_sessions
 from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import SessionReader, _Journal
+from cir_core.construct.browse.sessions import SessionReader
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.construct.sessions.run import construct_sessions
-from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
-from cir_core.construct.sessions.spending import Spending
 from cir_core.datasets.readers.circled import session_of_raw
 from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.errors import DatasetError, UnknownBenchmark
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.spending import Spending
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction
 
@@ -154,12 +156,13 @@ def test_a_run_hands_over_what_stops_it(tmp_path: Path, gallery: Gallery) -> Non
         if done == 3:
             spendings[0].stop("enough")
 
-    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one", progress=stop,
-                                started=spendings.append)
+    report = construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one",
+                                options=JobOptions(progress=stop, started=spendings.append))
     assert report.stopped == "enough" and 3 <= report.done < 10 and not report.outputs
     one = open_construction(tmp_path, "one")
     assert one.state == "stopped" and one.run is not None and (one.run.total, one.run.complete) == (COUNT, False)
-    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one", resume=True)
+    construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), tmp_path / "one",
+                       options=JobOptions(resume=True))
     assert open_construction(tmp_path, "one").state == "finished"
 
 
@@ -248,20 +251,19 @@ def test_a_journal_is_read_on_from_where_it_ended(
     path = tmp_path / "growing" / "journal.jsonl"
     path.parent.mkdir()
     parsed = list[int]()
-    add = _Journal._add
+    read = JournalReader.read
 
-    def counted(self: _Journal, at: int, line: Any, dataset: str) -> None:
-        parsed.append(at)
-        add(self, at, line, dataset)
+    def counted(self: Any, path: Path, parse: Any) -> Any:
+        return read(self, path, lambda at, *line: parsed.append(at) or parse(at, *line))
 
-    monkeypatch.setattr(_Journal, "_add", counted)
+    monkeypatch.setattr(JournalReader, "read", counted)
     reader = SessionReader()
     for count in (0, 5, 6, 6, len(lines)):
         path.write_bytes(heading + b"".join(lines[:count]) + b'{"at": 3, "resu')
         found, again = reader.read(open_construction(tmp_path, "growing")), len(parsed)
         assert SessionReader().read(open_construction(tmp_path, "growing")).sessions == found.sessions
         del parsed[again:]
-    places = [json.loads(line)["at"] for line in lines if b'"at"' in line]
+    places = [json.loads(line)["at"] for line in lines if b'"result"' in line]
     assert parsed == places     # each line once
     path.write_bytes(heading + lines[0])    # another, shorter one
     assert len(reader.read(open_construction(tmp_path, "growing")).sessions) <= 1

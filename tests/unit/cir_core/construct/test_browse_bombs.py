@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from cir_core.construct.browse import memory
 from cir_core.construct.browse.folders import list_constructions, open_construction
+from cir_core.construct.browse.journal import MemoryAllowance
 from cir_core.construct.browse.progress import JournalFollower
 from cir_core.construct.browse.scores import judged_files, read_scores
 from cir_core.construct.browse.sessions import SessionReader
 from cir_core.construct.browse.targets import TargetReader
-from cir_core.construct.sessions.journal import FORMAT
 from cir_core.construct.targets.provenance import MOST_LINE
 from cir_core.datasets.readers import circled_raw
 from cir_core.datasets.readers.circled_raw import MOST_RECORD
 from cir_core.errors import DatasetError
+from cir_core.jobs.journal import FORMAT
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 SESSION: dict[str, Any] = {"query_id": 1, "reference_image_id": 2, "success": True, "turns": [
@@ -136,7 +136,7 @@ def test_a_head_larger_than_any_is_not_held(tmp_path: Path, smaller: int) -> Non
 
 @pytest.mark.parametrize("kind", ["sessions", "queries"])
 def test_more_than_fits_is_passed_over_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(memory.MemoryAllowance.__init__, "__defaults__", (20_000,))
+    monkeypatch.setattr(MemoryAllowance.__init__, "__defaults__", (20_000,))
     reader: Any
     if kind == "sessions":
         raw(tmp_path / "b", [SESSION | {"query_id": number} for number in range(50)])

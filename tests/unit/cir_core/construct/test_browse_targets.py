@@ -11,17 +11,18 @@ from typing import Any
 import pytest
 
 from cir_core.construct.browse.folders import list_constructions, open_construction
+from cir_core.construct.browse.journal import JournalReader
 from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
-from cir_core.construct.browse.targets import TargetReader, _Journal, scored
-from cir_core.construct.sessions.job import JobOptions
-from cir_core.construct.sessions.run_record import RunRecord, read_run, write_run
-from cir_core.construct.sessions.spending import Budget
+from cir_core.construct.browse.targets import TargetReader, scored
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import TargetSettings
 from cir_core.errors import DatasetError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.spending import Budget
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 
 COUNT = 24
@@ -146,14 +147,12 @@ def test_a_growing_journal_is_read_once(root: Path, tmp_path: Path, monkeypatch:
     path.parent.mkdir()
     reader, again = TargetReader(), 0
     seen = list[int]()
-    new_lines = _Journal.new_lines
+    read_journal = JournalReader.read
 
-    def watched(self: _Journal, path: Path) -> Any:
-        for at, start, line in new_lines(self, path):
-            seen.append(at)
-            yield at, start, line
+    def watched(self: Any, path: Path, parse: Any) -> Any:
+        return read_journal(self, path, lambda at, *line: seen.append(at) or parse(at, *line))
 
-    monkeypatch.setattr(_Journal, "new_lines", watched)
+    monkeypatch.setattr(JournalReader, "read", watched)
     for count in (0, 5, 6, 6, len(lines)):
         path.write_bytes(heading + b"".join(lines[:count]) + b'{"at": 3, "resu')
         folder, again = open_construction(tmp_path, "growing"), len(seen)

@@ -11,11 +11,8 @@ import pytest
 
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
-from cir_core.construct.sessions.journal import tally_of
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.construct.sessions.spending import Budget
-from cir_core.construct.sessions.workers import PATIENCE
 from cir_core.datasets.readers.circled import read_sessions
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import (
@@ -26,6 +23,10 @@ from cir_core.errors import (
     SettingsError,
 )
 from cir_core.evaluation.evaluate_circled import run_sessions
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.journal import read_progress
+from cir_core.jobs.spending import Budget
+from cir_core.jobs.workers import PATIENCE
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.methods.declared import Method
@@ -46,9 +47,9 @@ def whole(gallery, tmp_path_factory):
     return construct_sessions(colour_construction(gallery, ColourPerson(), 60), folder), folder
 
 
-def construct(gallery, folder, language=None, count=60, *, settings=SHOWN, **options):
+def construct(gallery, folder, language=None, count=60, *, settings=SHOWN, limit=None, **options):
     construction = colour_construction(gallery, language or ColourPerson(), count, settings=settings)
-    return construct_sessions(construction, folder, **options)
+    return construct_sessions(construction, folder, limit=limit, options=JobOptions(**options))
 
 
 def results(folder):
@@ -242,10 +243,10 @@ def test_a_model_that_fails_at_every_session_ends_the_run(gallery, tmp_path):
     def garbage(task):
         raise LanguageModelError("The answer has the wrong form.")
 
-    with pytest.raises(LanguageModelError, match=f"{PATIENCE} sessions in a row failed.*wrong form"):
+    with pytest.raises(LanguageModelError, match=f"failed {PATIENCE} times in a row.*wrong form"):
         construct(gallery, tmp_path, ColourPerson(fail=garbage))
-    tally = tally_of(tmp_path / "journal.jsonl")
-    assert PATIENCE <= len(tally.failed) <= PATIENCE + 2
+    progress = read_progress(tmp_path / "journal.jsonl")
+    assert PATIENCE <= len(progress.failed) <= PATIENCE + 2
 
 
 def test_an_error_that_nobody_foresaw_keeps_what_is_finished(gallery, whole, tmp_path):
@@ -258,7 +259,7 @@ def test_an_error_that_nobody_foresaw_keeps_what_is_finished(gallery, whole, tmp
     language._fail = broken
     with pytest.raises(RuntimeError, match="out of memory"):
         construct(gallery, tmp_path, language, workers=2)
-    assert len(tally_of(tmp_path / "journal.jsonl").offsets) > 3
+    assert len(read_progress(tmp_path / "journal.jsonl").offsets) > 3
     construct(gallery, tmp_path, resume=True)
     assert (tmp_path / RAW).read_bytes() == (whole[1] / RAW).read_bytes()
 
@@ -307,10 +308,10 @@ def test_subsets_have_the_release_s_names_and_their_own_galleries(gallery, tmp_p
     report = construct_sessions(construction, tmp_path, subsets=["shirt"])
     assert list(report.counts) == ["fashioniq_shirt_val"]
     assert json.loads(report.outputs["fashioniq_shirt_val"].read_text())["data_completeness"]["images"] == 40
-    both = construct_sessions(construction, tmp_path, resume=True)
+    both = construct_sessions(construction, tmp_path, options=JobOptions(resume=True))
     assert list(both.counts) == ["fashioniq_dress_val", "fashioniq_shirt_val"] and both.resumed == 3
     with pytest.raises(DatasetError, match=r"There is no subset 'toptee'.*fashioniq_dress_val, fashioniq_shirt_val"):
-        construct_sessions(construction, tmp_path, subsets=["toptee"], resume=True)
+        construct_sessions(construction, tmp_path, subsets=["toptee"], options=JobOptions(resume=True))
     strange = Benchmark("cirr", "val", queries[:1], {"dress": ("x", "y")}, lambda image_id: ())
     with pytest.raises(GalleryError, match="holds no image of cirr_dress_val"):
         colour_construction(gallery, ColourPerson(), benchmark=strange)

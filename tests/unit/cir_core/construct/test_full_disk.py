@@ -15,8 +15,6 @@ from cir_core.construct.describe.sets import SubsetSessions
 from cir_core.construct.judging.run import Judging, judge_sessions
 from cir_core.construct.judging.sample import Source
 from cir_core.construct.judging.scores import DIMENSIONS
-from cir_core.construct.sessions.job import JobOptions
-from cir_core.construct.sessions.journal import is_half_made
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.settings import TargetSettings
@@ -25,6 +23,8 @@ from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.datasets.readers.soft import MultiTarget, write_multi_target
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import locked
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.journal import is_half_made
 from cir_core.language.tasks import JudgeAnswer
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colour_targets import ColourAssessor, colour_targets

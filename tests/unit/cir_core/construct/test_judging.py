@@ -14,6 +14,7 @@ from cir_core.construct.judging.sample import Source, draw_sample
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession, score_rows, score_table, turn_table
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.errors import DatasetError, SettingsError
+from cir_core.jobs.job import JobOptions
 from cir_core.language.tasks import JudgeAnswer
 from cli.construct.sources import named_paths, named_values
 from tests.fakes.colours import colour_gallery
@@ -77,7 +78,7 @@ def test_sources_may_be_named_in_any_order(tmp_path):
         for one in part.sessions)) for part in source.subsets)) for source in sources]
     judge_sessions(Judging(there, {"": gallery}, Judge(), 4), tmp_path / "out")
     before = (tmp_path / "out/judged.json").read_bytes()
-    report = judge_sessions(Judging(there[::-1], {"": gallery}, Judge(), 4), tmp_path / "out", resume=True)
+    report = judge_sessions(Judging(there[::-1], {"": gallery}, Judge(), 4), tmp_path / "out", JobOptions(resume=True))
     assert report.resumed == report.total == 9 and not report.failures
     assert [(one["source"], one["session_id"]) for one in report.as_json()["sessions"]] == [
         (one["source"], one["session_id"]) for one in json.loads(before)["sessions"]]
@@ -86,7 +87,7 @@ def test_sources_may_be_named_in_any_order(tmp_path):
     moved = [{**line, "at": (line["at"] + 1) % 9} for line in lines]
     journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *moved)))
     with pytest.raises(DatasetError, match=r"scores belong to another session than x_000\d of a"):
-        judge_sessions(Judging(there, {"": gallery}, Judge(), 4), tmp_path / "out", resume=True)
+        judge_sessions(Judging(there, {"": gallery}, Judge(), 4), tmp_path / "out", JobOptions(resume=True))
 
 
 def judged(source: str, part: str, turns: int, *scores: int) -> JudgedSession:

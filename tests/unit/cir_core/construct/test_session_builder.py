@@ -10,13 +10,13 @@ from PIL import Image
 
 from cir_core.construct.sessions.difference import tidy_instruction
 from cir_core.construct.sessions.settings import ConstructionSettings
-from cir_core.construct.sessions.spending import Budget, SessionWatch, Spending
 from cir_core.construct.sessions.subsets import subset_name, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import LanguageModelError, SearchError, Stopped
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.jobs.spending import Budget, ItemWatch, Spending
 from cir_core.language.tasks import CaptionTask, DifferenceAnswer, DifferenceTask, MergeTask
 from tests.fakes.colour_person import ColourPerson, caption_of
 from tests.fakes.construction import SHOWN, colour_construction
@@ -28,7 +28,7 @@ def build(gallery, query, language=None, **more):
     construction = colour_construction(gallery, language or ColourPerson(), benchmark=benchmark, **more)
     spending = Spending(Budget())
     [builder] = construction.builders(construction.subsets.subsets, spending).values()
-    return builder.build(query, SessionWatch(spending))
+    return builder.build(query, ItemWatch(spending))
 
 
 FAR = BenchmarkQuery("far", "r3g0b0", "shinier", ("r1g2b3",), pool="cirr")
@@ -186,12 +186,12 @@ def test_a_stopped_construction_asks_nothing(gallery):
     spending = Spending(Budget(calls=3))
     [builder] = construction.builders(construction.subsets.subsets, spending).values()
     with pytest.raises(Stopped, match="3 requests were sent"):
-        builder.build(FAR, SessionWatch(spending))
+        builder.build(FAR, ItemWatch(spending))
     assert len(language.asked) == 3
     # What was sent is paid for, and waited for; unless the run is abandoned.
-    assert spending.stopped and not SessionWatch(spending).stopped
-    spending.abandon()
-    assert SessionWatch(spending).stopped
+    assert spending.stopped and not ItemWatch(spending).stopped
+    spending.shutdown()
+    assert ItemWatch(spending).stopped
 
 
 def test_copies_of_an_image_are_one_image(tmp_path):

@@ -9,9 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.construct.sessions.job import JobOptions
-from cir_core.construct.sessions.run_record import read_run
-from cir_core.construct.sessions.spending import Budget
 from cir_core.construct.targets.estimate import estimate_targets
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
@@ -20,6 +17,9 @@ from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import read_candidates, read_multi_target
 from cir_core.datasets.readers.soft_scores import read_scores
 from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SettingsError
+from cir_core.jobs.job import JobOptions
+from cir_core.jobs.run_record import read_run
+from cir_core.jobs.spending import Budget
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.registry.checking import check
 from tests.fakes.answer_cache import DictCache

@@ -7,13 +7,12 @@ import json
 import shutil
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.records import Role
@@ -24,13 +23,11 @@ from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.patience import wait_for
-from tests.fakes.signed_in import SignedIn
+from tests.unit.web.benchmarks.asking import get, problem
 from web.benchmarks import requests
 from web.benchmarks.jobs import STOPPED, ConstructionJobs
 from web.benchmarks.requests import ConstructionRequest
-from web.benchmarks.routes import benchmark_routes
-from web.benchmarks.shelf import FOLDER, BenchmarkShelf
-from web.http.background import BackgroundPool
+from web.benchmarks.shelf import FOLDER
 from web.services import Services
 
 COUNT = 30
@@ -47,43 +44,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gallery, home = colour_gallery(folder), folder / "home"
     construct_sessions(colour_construction(gallery, ColourPerson(), COUNT), home / FOLDER / "built")
     return home
-
-
-@pytest.fixture
-def jobs(services: Services, home: Path) -> Iterator[ConstructionJobs]:
-    pool = BackgroundPool(1, "test-construct")
-    jobs = ConstructionJobs(services, home / FOLDER, pool)
-    yield jobs
-    jobs.leave()
-    pool.leave()
-
-
-@pytest.fixture
-def open_as(services: Services, jobs: ConstructionJobs, home: Path) -> Callable[[Role], TestClient]:
-    def client(role: Role) -> TestClient:
-        app = FastAPI()
-        app.include_router(benchmark_routes(services, BenchmarkShelf(home / FOLDER), jobs))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": "Rosa"}, raise_server_exceptions=True)
-
-    return client
-
-
-@pytest.fixture
-def rosa(open_as: Callable[[Role], TestClient]) -> TestClient:
-    return open_as("researcher")
-
-
-def get(client: TestClient, path: str) -> Any:
-    answer = client.get(f"/benchmarks/{path}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def problem(client: TestClient, path: str, **sent: Any) -> str:
-    answer = client.post(f"/benchmarks/{path}", json=sent) if sent else client.get(f"/benchmarks/{path}")
-    assert 400 <= answer.status_code < 500, answer.text
-    return str(answer.json()["problem"])
 
 
 def test_each_role_may_what_its_capabilities_say(open_as: Callable[[Role], TestClient]) -> None:
@@ -399,7 +359,7 @@ def test_what_cannot_begin_says_why_and_leaves_no_folder(
 def test_a_server_that_ends_leaves_what_is_finished(rosa: TestClient, slow: Slow, jobs: ConstructionJobs) -> None:
     rosa.post("/benchmarks/start", json=FORM)
     assert slow.reached.wait(60), get(rosa, "run?name=new")
-    jobs.leave()
+    jobs.shutdown()
     slow.go.set()
     found = state(rosa, "new", lambda it: it["state"] == "stopped")
     assert found["run"]["problem"] == "Stopped: the server was stopped." and found["run"]["done"] > 0

@@ -6,26 +6,21 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.records import Role
-from cir_core.construct.sessions.job import JobOptions
 from cir_core.construct.targets.files import selection_of
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.settings import TargetSettings
+from cir_core.jobs.job import JobOptions
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 from tests.fakes.colours import colour_gallery
-from tests.fakes.signed_in import SignedIn
-from web.benchmarks.jobs import ConstructionJobs
-from web.benchmarks.routes import benchmark_routes
-from web.benchmarks.shelf import FOLDER, BenchmarkShelf
-from web.http.background import BackgroundPool
+from tests.unit.web.benchmarks.asking import get, problem
+from web.benchmarks.shelf import FOLDER
 from web.services import Services
 
 COUNT = 12
@@ -39,39 +34,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     find_targets(about, folder / "home" / FOLDER / "built")
     find_targets(about, folder / "strict", threshold=0.67)
     return folder / "home"
-
-
-@pytest.fixture
-def open_as(services: Services, home: Path) -> Iterator[Callable[[Role], TestClient]]:
-    pool = BackgroundPool(1, "test-construct")
-    jobs = ConstructionJobs(services, home / FOLDER, pool)
-
-    def client(role: Role) -> TestClient:
-        app = FastAPI()
-        app.include_router(benchmark_routes(services, BenchmarkShelf(home / FOLDER), jobs))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": "Rosa"}, raise_server_exceptions=True)
-
-    yield client
-    jobs.leave()
-    pool.leave()
-
-
-@pytest.fixture
-def rosa(open_as: Callable[[Role], TestClient]) -> TestClient:
-    return open_as("researcher")
-
-
-def get(client: TestClient, path: str) -> Any:
-    answer = client.get(f"/benchmarks/{path}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def problem(client: TestClient, path: str, **sent: Any) -> str:
-    answer = client.post(f"/benchmarks/{path}", json=sent) if sent else client.get(f"/benchmarks/{path}")
-    assert 400 <= answer.status_code < 500, answer.text
-    return str(answer.json()["problem"])
 
 
 def test_a_page_of_queries(rosa: TestClient, home: Path) -> None:

@@ -18,14 +18,14 @@ def test_what_is_under_way_is_told_and_nothing_more_begins():
     assert not threads.busy
     first, second = threads.submit(work), threads.submit(work)
     assert began.wait(60) and threads.busy
-    assert threads.leave()
+    assert threads.shutdown()
     with pytest.raises(RuntimeError):
         threads.submit(work)
     go.set()
     assert first.result(60) is True
     with pytest.raises(CancelledError):
         second.result(60)
-    assert not threads.busy and not threads.leave()
+    assert not threads.busy and not threads.shutdown()
 
 
 def test_failures_and_ends_are_no_work():
@@ -33,4 +33,4 @@ def test_failures_and_ends_are_no_work():
     assert threads.submit(lambda: 7).result(60) == 7
     with pytest.raises(ZeroDivisionError):
         threads.submit(lambda: 1 / 0).result(60)
-    assert not threads.leave()
+    assert not threads.shutdown()

@@ -18,10 +18,10 @@ from annotation.records import StudyPlan
 from annotation.sources.targets import read_target_queries, sample_targets
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.service import StudyService
-from cir_core.construct.sessions.run_record import RunRecord, write_run
 from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
 from cir_core.errors import DatasetError, StudyError
+from cir_core.jobs.run_record import RunRecord, write_run
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.target_studies import COLOURS, answers_query, candidates_of, make_target_study, stage_one
 from web.studies import annotate_json

@@ -1,4 +1,4 @@
-"""Count what a construction asks of language models, and stop it at a budget."""
+"""Count what a job asks of language models, and stop it at a budget."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from dataclasses import dataclass
 
 from cir_core.errors import Stopped
-from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.language.tasks import A, Task
 from cir_core.language.wrappers.base import Wrapper
+from cir_core.methods.observer import QueryWatch
 from cir_core.types.composition import Usage
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits over all runs of one construction; None: no limit. ``cost`` in the currency of the prices."""
+    """Limits over all runs of one job; None: no limit. ``cost`` in the currency of the prices."""
 
     cost: float | None = None
     calls: int | None = None
@@ -32,13 +32,13 @@ class Budget:
 
 
 class Spending:
-    """Usage so far, by role and in all. Thread-safe. Once the budget is reached or :meth:`stop` is called, sessions end
-    before their next request; what was sent is waited for, as it is paid for, until :meth:`abandon` is called."""
+    """Usage so far, by role and in all. Thread-safe. Once the budget is reached or :meth:`stop` is called, items end
+    before their next request; what was sent is waited for, as it is paid for, until :meth:`shutdown` is called."""
 
     def __init__(self, budget: Budget, before: Usage = Usage()) -> None:
         self._budget, self._before = budget, before
         self._lock = threading.Lock()
-        self._stop, self._abandoned = threading.Event(), threading.Event()
+        self._stop, self._shut_down = threading.Event(), threading.Event()
         self.usage = Usage()
         self.answers: dict[str, int] = {}       # by role, cached ones included
         self.by_role: dict[str, Usage] = {}
@@ -56,13 +56,13 @@ class Spending:
         return self._stop.is_set()
 
     @property
-    def abandoned(self) -> bool:
-        return self._abandoned.is_set()
+    def shut_down(self) -> bool:
+        return self._shut_down.is_set()
 
-    def abandon(self) -> None:
+    def shutdown(self) -> None:
         """Stop, and do not wait for requests under way."""
         self.stop()
-        self._abandoned.set()
+        self._shut_down.set()
 
     def stop(self, reason: str = "") -> None:
         self.reason = self.reason or reason
@@ -82,8 +82,8 @@ class Spending:
             self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
 
-class SessionWatch(QueryWatch):
-    """Watches one session: its usage counts towards the construction's, whose end is its own."""
+class ItemWatch(QueryWatch):
+    """Watches one item: its usage counts towards the job's, whose end is its own."""
 
     def __init__(self, spending: Spending) -> None:
         super().__init__()
@@ -95,11 +95,11 @@ class SessionWatch(QueryWatch):
 
     @property
     def stopped(self) -> bool:
-        return self._spending.abandoned
+        return self._spending.shut_down
 
 
 class CountedAnswers(Wrapper):
-    """Counts answers by role, and asks nothing once the construction is stopped."""
+    """Counts answers by role, and asks nothing once the job is stopped."""
 
     def __init__(self, inner: LanguageModel, spending: Spending) -> None:
         super().__init__(inner)
@@ -107,7 +107,7 @@ class CountedAnswers(Wrapper):
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         if self._spending.stopped:
-            raise Stopped(f"Stopped: {self._spending.reason or 'the construction ends'}.")
+            raise Stopped(f"Stopped: {self._spending.reason or 'the job ends'}.")
         meter, began = MeteredWatch(watch or Observer()), time.thread_time()
         answer = self.inner.complete(task, meter)
         self._spending.answered(task.role, meter.usage, time.thread_time() - began)

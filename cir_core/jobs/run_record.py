@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from cir_core.construct.sessions.spending import Budget
 from cir_core.datasets.readers.soft import Confidence
+from cir_core.jobs.spending import Budget
 from cir_core.support.files import open_regular, write_atomically
 
 RUN_FILE = "run.json"

@@ -1,20 +1,20 @@
-"""Journal of a construction or of judging: one line for each finished session, on disk before it counts as finished.
+"""Journal of a long job: one line for each finished work item, on disk before it counts as finished.
 
-    DIR/journal.jsonl   the card, then a line for each session, failure, or spending of an unfinished one
+    DIR/journal.jsonl   the card, then a line for each item, failure, or spending of an unfinished one
 
-A kill at any moment loses the sessions in flight, whose answers are in the language model's cache.
+A kill at any moment loses the items in flight, whose answers are in the language model's cache.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from cir_core.construct.sessions.settings import changed_settings
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.paths import locked
 from cir_core.support.json_lines import Lines, read_heading, whole_lines
@@ -24,76 +24,98 @@ FORMAT = 1
 _BEGINNING = frozenset({"lock", "journal.jsonl", "protocol.json", "run.json"})
 
 
-class Card(Protocol):
+@dataclass(frozen=True)
+class JobCard:
     """Everything that the results of a folder depend on. ``kept``: what they are, in words."""
 
     kept: ClassVar[str]
 
-    def as_json(self) -> dict[str, Any]: ...
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A session as a raw record or its scores, or why there are none."""
+class ItemResult:
+    """What was made of the work item with this number (of a query in a benchmark, or of a session in a sample), or why
+    nothing was. ``cold``: it began before the first item of its run had succeeded, so it may have loaded models."""
 
-    position: int                       # of its query in the benchmark, or of the session in the sample
+    item: int
     result: Mapping[str, Any] | None
     failure: str = ""
     usage: Usage = Usage()
     seconds: float = 0.0
+    cold: bool = False
 
 
-class Tally:
-    """What the lines of a journal add up to. ``offsets``: position of each query that is over to its line."""
+class JobProgress:
+    """What the lines of a journal add up to. ``offsets``: number of each item that is over to its line. ``cold``,
+    ``warm``: seconds of the items that may have loaded models, and of all others."""
 
     def __init__(self) -> None:
-        self.offsets: dict[int, int] = {}       # the sessions stay on disk
+        self.offsets: dict[int, int] = {}       # the results stay on disk
         self.failed: set[int] = set()
-        self.usage, self.seconds, self.sessions = Usage(), 0.0, 0
+        self.usage = Usage()
+        self.cold, self.warm = array("d"), array("d")
+
+    @property
+    def items(self) -> int:
+        """Lines of items: one that was tried again counts twice."""
+        return len(self.cold) + len(self.warm)
+
+    def left(self, wanted: Iterable[int]) -> list[int]:
+        """Those of ``wanted`` that are not over."""
+        return [item for item in wanted if item not in self.offsets]
 
     def add(self, offset: int, line: Mapping[str, Any]) -> None:
         self.usage += _usage(line)
         if "at" not in line:
             return
         self.offsets[line["at"]] = offset       # of several, the last counts: a failure may be tried again
-        self.seconds, self.sessions = self.seconds + line["seconds"], self.sessions + 1
+        # Journals of earlier versions do not say which items were cold; the first of all was.
+        (self.cold if line.get("cold", not self.items) else self.warm).append(line["seconds"])
         (self.failed.add if "failure" in line else self.failed.discard)(line["at"])
 
 
-class ConstructionJournal:
+class JobJournal:
     """One process at a time; :meth:`put` and :meth:`spend` from one thread."""
 
-    def __init__(self, path: Path, card: Card) -> None:
+    def __init__(self, path: Path, card: JobCard) -> None:
         """Continue the journal of ``card`` at ``path``, or start one. Raises ``DatasetError`` for another card's."""
         check_card(path, card)
         self.card = read_card(path) or json.loads(json.dumps(card.as_json()))
         self._lines = Lines(path, {"format": FORMAT, "card": self.card})
-        self.tally = Tally()
+        self.progress = JobProgress()
         for offset, line in self._lines:
-            self.tally.add(offset, line)
+            self.progress.add(offset, line)
 
-    def put(self, finished: Finished) -> None:
-        """Once this returns, the session survives a killed process."""
-        line: dict[str, Any] = {"at": finished.position, **_spent(finished.usage, finished.seconds)}
+    def put(self, finished: ItemResult) -> None:
+        """Once this returns, the item survives a killed process."""
+        line: dict[str, Any] = {"at": finished.item, **_spent(finished.usage, finished.seconds)}
+        line |= {"cold": True} if finished.cold else {}
         line |= {"failure": finished.failure} if finished.result is None else {"result": finished.result}
-        self.tally.add(self._lines.append(line), line)
+        self.progress.add(self._lines.append(line), line)
 
     def spend(self, usage: Usage) -> None:
-        """Count what a session cost that was not finished."""
+        """Count what an item cost that was not finished."""
         if usage != Usage():
             line = _spent(usage, 0.0)
-            self.tally.add(self._lines.append(line), line)
+            self.progress.add(self._lines.append(line), line)
 
-    def read(self, position: int) -> Finished:
-        line = self._lines.read(self.tally.offsets[position])
-        return Finished(position, line.get("result"), line.get("failure", ""), _usage(line), line["seconds"])
+    def read(self, item: int) -> ItemResult:
+        line = self._lines.read(self.progress.offsets[item])
+        return ItemResult(item, line.get("result"), line.get("failure", ""), _usage(line), line["seconds"],
+                          line.get("cold", False))
+
+    def results(self, items: Iterable[int]) -> Iterator[ItemResult]:
+        """Of those of ``items`` that are over, in their order."""
+        return (self.read(item) for item in items if item in self.progress.offsets)
 
     def close(self) -> None:
         self._lines.close()
 
 
 @contextmanager
-def in_folder(folder: Path, doing: str = "constructs sessions") -> Iterator[Path]:
+def lock_folder(folder: Path, doing: str) -> Iterator[Path]:
     """The journal's path, while no other process has it. What is left of a beginning that failed is removed before;
     if this one fails before there is anything to go on with, a folder that it made is removed. Raises ``DatasetError``
     if another process has it."""
@@ -155,24 +177,24 @@ def as_bytes(content: Any) -> bytes:
     return json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
-def tally_of(path: Path) -> Tally:
+def read_progress(path: Path) -> JobProgress:
     """Of the journal at ``path``, which another process may be writing; empty if there is none."""
-    tally, lines = Tally(), whole_lines(path)
+    progress, lines = JobProgress(), whole_lines(path)
     next(lines, None)
     for offset, _, line in lines:
-        tally.add(offset, line)
-    return tally
+        progress.add(offset, line)
+    return progress
 
 
-def check_card(path: Path, card: Card, *, resume: bool = True) -> None:
-    """Raises ``DatasetError`` if the journal at ``path`` has sessions of other settings, or any without ``resume``."""
+def check_card(path: Path, card: JobCard, *, resume: bool = True) -> None:
+    """Raises ``DatasetError`` if the journal at ``path`` has results of other settings, or any without ``resume``."""
     known = read_card(path)
     if known is None or is_half_made(path.parent):
         return
     if not resume:
         raise DatasetError(f"{path.parent} holds {card.kept} already. Add --resume to go on with them, or name another "
                            "folder with --out.")
-    if changed := changed_settings(known, json.loads(json.dumps(card.as_json()))):
+    if changed := _changed_settings(known, json.loads(json.dumps(card.as_json()))):
         raise DatasetError(f"The {card.kept} in {path.parent} were begun with other settings: {'; '.join(changed)}. "
                            "Give the same ones to go on, or name another folder with --out.")
 
@@ -188,6 +210,20 @@ def read_card(path: Path, most: int | None = None) -> dict[str, Any] | None:
                            "another folder with --out.")
     card: dict[str, Any] = heading["card"]
     return card
+
+
+def _changed_settings(before: dict[str, Any], now: dict[str, Any], under: str = "") -> list[str]:
+    """"key was a, is b" for each leaf of two cards that differs, except the version of cirque."""
+    found = []
+    for key in dict.fromkeys((*before, *now)):
+        if key in ("version", "method"):    # the method follows from the settings
+            continue
+        old, new, name = before.get(key), now.get(key), f"{under}{key}".replace("_", " ")
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += _changed_settings(old, new, f"{under}{key}.")
+        elif old != new:
+            found.append(f"{name} was {old}, is {new}")
+    return found
 
 
 def _spent(usage: Usage, seconds: float) -> dict[str, Any]:

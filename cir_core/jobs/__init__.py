@@ -1,0 +1,1 @@
+"""Long jobs over numbered work items: a journal that survives a kill, workers, budget, estimate."""
