@@ -62,20 +62,17 @@ def questions(tree: ast.AST, folder: str = "") -> Iterator[tuple[int, str]]:
             found = is_kind(node.subject) and any(
                 names(one.value) for one in ast.walk(node) if isinstance(one, ast.MatchValue))
         elif isinstance(node, ast.Subscript):
-            found = (is_kind(node.slice) and names(node.value)) or (_is_table(node.value) and names(node.slice))
+            found = (is_kind(node.slice) and names(node.value)) or (
+                ast.unparse(node.value) == "KINDS" and names(node.slice))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of, given = node.func.value, node.args[:1]
             found = node.func.attr in ("get", "__getitem__") and any(
-                (is_kind(one) and names(of)) or (_is_table(of) and names(one)) for one in given)
+                (is_kind(one) and names(of)) or (ast.unparse(of) == "KINDS" and names(one)) for one in given)
             found |= node.func.attr in ("startswith", "endswith") and is_kind(of)
         else:
             found = False
         if found:
             yield node.lineno if hasattr(node, "lineno") else 0, ast.unparse(node).partition("\n")[0]
-
-
-def _is_table(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "KINDS"
 
 
 @pytest.mark.parametrize("package", ["annotation", "storage", "web", "cli"])
