@@ -35,9 +35,9 @@ class Told(NamedTuple):
     answer: Callable[[Any, int], Any]
     half: Callable[[Any], Any]
     says: str
-    page: tuple[str, Any]
+    page: tuple[str, Any]                # a field of the rubric's answer
     source: list[list[str]]
-    path: str
+    path: str                            # of results, by their earlier address
     rows: list[tuple[Any, ...]]
     forms: str
     table: str
@@ -119,8 +119,7 @@ def test_an_annotator_answers_and_others_see_what_came_of_it(
     for path, accepting in (("close", False), ("open", True)):
         assert olga.post(f"/studies/{path}", json={"study": study.name}).json()["study"]["accepting"] is accepting
     if kind == "targets":
-        got = olga.get(f"/studies/export{here}&form=soft")
-        names = zipfile.ZipFile(io.BytesIO(got.content)).namelist()
+        names = zipfile.ZipFile(io.BytesIO(olga.get(f"/studies/export{here}&form=soft").content)).namelist()
         assert "NOTES.txt" in names and any(name.endswith("_multi_target_selection.json") for name in names)
 
 
