@@ -110,8 +110,3 @@ def test_all_ways_to_ask_are_found(code):
 ])
 def test_other_kinds_and_rows_are_no_question(code):
     assert not list(questions(ast.parse(code)))
-
-
-def test_kinds_of_folders_are_told_apart_by_their_place():
-    code = ast.parse('folder.kind == "targets"')
-    assert not list(questions(code, "web/benchmarks")) and list(questions(code, "web/studies"))
