@@ -26,16 +26,19 @@ def questions(tree: ast.AST, folder: str = "") -> Iterator[tuple[int, str]]:
                 bound.setdefault(name, []).append(node.value)
 
     def is_kind(node: ast.AST, depth: int = 0) -> bool:
-        """``study.kind``, ``kind``, ``row["kind"]``, or a name for one of them."""
+        """``study.kind``, ``kind``, ``row["kind"]``, ``getattr(study, "kind")``, or a name for one of them."""
         if isinstance(node, ast.Attribute):
             return node.attr == "kind" and (folder, ast.unparse(node)) not in OF_FOLDERS
         if isinstance(node, ast.Subscript):
             return isinstance(node.slice, ast.Constant) and node.slice.value == "kind"
         if isinstance(node, ast.NamedExpr):
             return is_kind(node.value)
+        if isinstance(node, ast.Call):
+            return ast.unparse(node.func) == "getattr" and ast.unparse(node.args[1]) == "'kind'"
         if not isinstance(node, ast.Name) or (folder, node.id) in OF_FOLDERS:
             return False
-        return node.id == "kind" or (depth < 3 and any(is_kind(value, depth + 1) for value in bound.get(node.id, ())))
+        return node.id.split("_")[-1] == "kind" or (
+            depth < 3 and any(is_kind(value, depth + 1) for value in bound.get(node.id, ())))
 
     def names(node: ast.AST, depth: int = 0) -> bool:
         """Whether it is, or has as a member or key, the name of a kind."""
@@ -63,20 +66,16 @@ def questions(tree: ast.AST, folder: str = "") -> Iterator[tuple[int, str]]:
             found = is_kind(node.subject) and any(
                 names(one.value) for one in ast.walk(node) if isinstance(one, ast.MatchValue))
         elif isinstance(node, ast.Subscript):
-            found = (is_kind(node.slice) and names(node.value)) or (_is_table(node.value) and names(node.slice))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            of, given = node.func.value, node.args[:1]
-            found = node.func.attr in ("get", "__getitem__") and any(
-                (is_kind(one) and names(of)) or (_is_table(of) and names(one)) for one in given)
-            found |= node.func.attr in ("startswith", "endswith") and is_kind(of)
+            found = (is_kind(node.slice) and names(node.value)) or (
+                ast.unparse(node.value) == "KINDS" and names(node.slice))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):   # of a table, or of the kind
+            of = node.func.value
+            found = any((is_kind(one) and names(of)) or ((is_kind(of) or ast.unparse(of) == "KINDS") and names(one))
+                        for one in node.args) or (node.func.attr in ("startswith", "endswith") and is_kind(of))
         else:
-            found = False
+            found = isinstance(node, ast.Call) and ast.unparse(node).startswith("isinstance(KINDS[")
         if found:
             yield node.lineno if hasattr(node, "lineno") else 0, ast.unparse(node).partition("\n")[0]
-
-
-def _is_table(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "KINDS"
 
 
 @pytest.mark.parametrize("package", ["annotation", "storage", "web", "cli"])
@@ -99,7 +98,8 @@ def test_no_code_outside_the_table_asks_for_the_kind_of_a_study(package):
     'ROWS = {"sessions": 1, "targets": 2}\nROWS.get(found.study.kind, 0)',
     'match study.kind:\n    case "validity" | "targets": pass', 'study.kind in "validity targets".split()',
     'KINDS[study.kind] is KINDS["validity"]', 'KINDS.get("validity") is row', 'study.kind.startswith("valid")',
-    'VALIDITY = "validity"\none.kind == VALIDITY',
+    'VALIDITY = "validity"\none.kind == VALIDITY', 'getattr(study, "kind") == "validity"', 'study_kind == "targets"',
+    '["validity"].count(study.kind)', 'study.kind.__eq__("targets")', 'isinstance(KINDS[study.kind].answers, Validity)',
 ])
 def test_all_ways_to_ask_are_found(code):
     assert list(questions(ast.parse(code)))
@@ -125,3 +125,5 @@ def test_scripts_look_a_kind_up_in_two_tables_only():
     found = {path.relative_to(ROOT / "assets/js").as_posix() for path in (ROOT / "assets/js").rglob("*.js")
              if asks.search(path.read_text("utf-8")) and "benchmarks" not in path.parts}
     assert found == {"annotate/kinds.js", "studies/one.js"}
+
+

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import typer
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -30,7 +29,7 @@ from cir_core.errors import (
 )
 from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
-from cli.studies import report
+from cli.main import app
 from tests.fakes.preferences import an_answer
 from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
@@ -46,8 +45,6 @@ VERDICTS = {
     "Çağla": [valid(), flagged(BROAD)],
 }
 
-root = typer.Typer()
-root.add_typer(report.app, name="report")
 
 
 def answer(stores, study, person, given):
@@ -84,7 +81,7 @@ def preference(stores, home):
 
 def run(*arguments):
     """What the command prints; raises what it raises."""
-    result = CliRunner().invoke(root, ["report", *map(str, arguments)], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["report", *map(str, arguments)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 

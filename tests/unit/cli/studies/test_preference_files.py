@@ -6,28 +6,18 @@ import json
 import zipfile
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from annotation.records import PlannedAssignment
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
 from cli import console
-from cli.studies import preference_files, studies, study_files
+from cli.studies.studies import app
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
 from tests.unit.annotation.kinds.preference.test_hp_studies import RELEASED
-
-app, import_app = typer.Typer(), typer.Typer()
-import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
-app.command()(preference_files.quality)
-app.add_typer(import_app, name="import")
-app.command("export")(study_files.export)
-app.command("results")(study_files.results)
-app.command("show")(studies.show)
-app.command("list")(studies.list_)
 
 
 @pytest.fixture

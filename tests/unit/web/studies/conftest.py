@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
@@ -16,11 +17,13 @@ from annotation.records import Role
 from annotation.studies.service import StudyService
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
+from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
+from web.studies.api import wire_study_calls
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 
@@ -43,3 +46,17 @@ def visit(services: Any) -> Callable[..., TestClient]:
         return TestClient(app, headers={"x-test-name": name.encode()} if role else {})
 
     return open_as
+
+
+@pytest.fixture
+def calls(services: Any) -> Iterator[TestClient]:
+    """A client of the named calls, over the protocol that Gradio's clients speak."""
+    async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
+        with gr.Blocks() as demo:
+            wire_study_calls(services)
+        app = FastAPI()
+        app.add_middleware(SignedIn)
+        return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
+
+    with TestClient(run(build())) as client:
+        yield client

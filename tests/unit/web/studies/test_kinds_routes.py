@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
+from annotation.kinds.table import KINDS
+from annotation.studies.service import StudyService
 from cir_core.gallery.gallery import Gallery
+from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
 from tests.fakes.session_studies import make_session_study, session_rated
 from tests.fakes.studies import make_study
@@ -30,9 +35,9 @@ class Told(NamedTuple):
     answer: Callable[[Any, int], Any]
     half: Callable[[Any], Any]
     says: str
-    page: tuple[str, Any]
+    page: tuple[str, Any]                # a field of the rubric's answer
     source: list[list[str]]
-    path: str
+    path: str                            # of results, by their earlier address
     rows: list[tuple[Any, ...]]
     forms: str
     table: str
@@ -42,7 +47,7 @@ def tokens(item: Any) -> list[str]:
     return [one["token"] for one in item["candidates"]]
 
 
-KINDS = {
+TOLD = {
     "sessions": Told(
         lambda *given: make_session_study(*given, sample=3, seats=1), {"id", "position", "turns", "target"},
         lambda item: [item["target"], *(turn["image"] for turn in item["turns"])], "ll",
@@ -61,11 +66,11 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TOLD)
 def test_an_annotator_answers_and_others_see_what_came_of_it(
     kind: str, store: SqlStudyStore, visit: Open, tmp_path: Path, gallery: Gallery,
 ) -> None:
-    told = KINDS[kind]
+    told = TOLD[kind]
     study = told.make(store, tmp_path, gallery)
     ada, here = visit("annotator", "Ada"), f"?study={study.name}"
     assert ada.get("/study/mine").json()["studies"][0]["kind"] == kind
@@ -114,6 +119,21 @@ def test_an_annotator_answers_and_others_see_what_came_of_it(
     for path, accepting in (("close", False), ("open", True)):
         assert olga.post(f"/studies/{path}", json={"study": study.name}).json()["study"]["accepting"] is accepting
     if kind == "targets":
-        got = olga.get(f"/studies/export{here}&form=soft")
-        names = zipfile.ZipFile(io.BytesIO(got.content)).namelist()
+        names = zipfile.ZipFile(io.BytesIO(olga.get(f"/studies/export{here}&form=soft").content)).namelist()
         assert "NOTES.txt" in names and any(name.endswith("_multi_target_selection.json") for name in names)
+
+
+def test_a_kind_of_which_no_code_knows_the_name(
+    store: SqlStudyStore, visit: Open, services: Any, tmp_path: Path, gallery: Gallery, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(KINDS, "poems", replace(KINDS["targets"], one="poem", many="poems"))
+    services.studies = StudyService(store, {name: kind.answers for name, kind in KINDS.items()})
+    here = f"?study={make_target_study(store, tmp_path, gallery).name}"
+    with store.engine.begin() as connection:
+        connection.execute(update(tables.studies).values(kind="poems"))
+    olga = visit("researcher")
+    for path in ("studies/all", f"studies/one{here}", f"studies/results{here}", f"studies/export{here}&form=csv",
+                 f"study/rubric{here}", "adjudicate/studies"):
+        assert olga.get(path).status_code == 200, path
+    assert olga.get("studies/all").json()["studies"][0]["kind"] == "poems"
+    assert olga.post("study/join", json={"study": here.partition("=")[2]}).json()["item"]["candidates"]

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from annotation.records import Study
 from storage.studies.store import SqlStudyStore
-from tests.fakes.loops import run
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
-from web.studies.api import wire_study_calls
 
 # Methods, images (the targets are among them), keys, queries, the seed; and what would tell the stored sets.
 METHODS = ("narwhal-7b", "okapi+text", "quagga_soft")
@@ -32,18 +27,9 @@ def page(visit: Callable[..., TestClient]) -> TestClient:
 
 
 @pytest.fixture
-def call(services: Any) -> Iterator[Callable[..., Any]]:
-    """The named calls, over the protocol that Gradio's clients speak."""
-    async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
-        with gr.Blocks() as demo:
-            wire_study_calls(services)
-        app = FastAPI()
-        app.add_middleware(SignedIn)
-        return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
-
-    with TestClient(run(build())) as client:
-        yield lambda name, *inputs, who="Ada": client.post(
-            f"/gradio_api/run/{name}", json={"data": list(inputs)}, headers={"x-test-name": who})
+def call(calls: TestClient) -> Callable[..., Any]:
+    return lambda name, *inputs, who="Ada": calls.post(
+        f"/gradio_api/run/{name}", json={"data": list(inputs)}, headers={"x-test-name": who})
 
 
 class Screen:

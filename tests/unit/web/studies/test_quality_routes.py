@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from annotation.records import Role, Study
+from annotation.records import PlannedAssignment, Role, Study
 from storage.studies.store import SqlStudyStore
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
@@ -28,8 +28,6 @@ JUDGEMENTS = [
 
 @pytest.fixture
 def study(store: SqlStudyStore) -> Study:
-    from annotation.records import PlannedAssignment
-
     made = a_study(set_names=["Mall 1", "Mall 2"], consent="Agreed.")
     items = [an_item(number) for number in range(3)]
     places = [PlannedAssignment(f"i{number}", 1, number, {"first": 1, "form": 1,

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
-import gradio as gr
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from storage.studies.store import SqlStudyStore
-from tests.fakes.loops import run
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.studies.api import wire_study_calls
 
 
 @pytest.fixture
-def page(store: SqlStudyStore, tmp_path: Path, services: Any) -> Iterator[TestClient]:
+def page(store: SqlStudyStore, tmp_path: Path, calls: TestClient) -> TestClient:
     make_study(store, tmp_path, items=4)
-
-    async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
-        with gr.Blocks() as demo:
-            wire_study_calls(services)
-        app = FastAPI()
-        app.add_middleware(SignedIn)
-        return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
-
-    with TestClient(run(build()), headers={"x-test-name": "Ada"}) as client:
-        yield client
+    return calls
 
 
 def call(page: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
