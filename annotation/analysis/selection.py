@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from annotation.analysis.people import raters, seat_numbers
-from annotation.analysis.records import Rater, Selection, StudyAnswers
+from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
 from annotation.records import Item, Study, name_key
 from cir_core.errors import StudyError
-from cir_core.support.texts import shortened
+from cir_core.support.texts import quoted, shortened
 
 _LISTED = 12   # maximum of names in a message
 UNKNOWN = "unknown"
@@ -26,6 +26,23 @@ class Choices:
     categories: tuple[tuple[str, int], ...]
     people: tuple[Rater, ...]
     block: int
+
+
+def check_kind(study: Study, kind: str, lacks: str) -> None:
+    """Raises ``StudyError`` for a study of another kind. ``lacks``: what such a study does not do."""
+    if study.kind != kind:
+        raise StudyError(f"{study.name} is a {study.kind} study, which {lacks}. For its report: cirque report "
+                         f"{quoted(study.name)}")
+
+
+def check_options(options: Options, unit: str = "") -> None:
+    """Raises ``StudyError`` for a negative number of draws. ``unit``: what intervals resample in the plural, if people
+    cannot be resampled: a person drawn twice would agree with themselves."""
+    if unit and options.resample != "items":
+        raise StudyError(f"Intervals of this report resample {unit}: a person drawn twice would agree with themselves. "
+                         "Choose items.")
+    if options.draws < 0:
+        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
 
 
 def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:

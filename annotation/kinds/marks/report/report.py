@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from annotation.analysis.about import about
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
-from annotation.analysis.selection import select
+from annotation.analysis.selection import check_kind, check_options, select
 from annotation.kinds.marks.marks import MARKS
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
 from annotation.kinds.marks.report.records import PersonMarks, TargetReport
 from annotation.kinds.marks.results import MarkedImage, marked_images, threshold_of
 from annotation.records import by_item, name_key
-from cir_core.errors import StudyError
 from cir_core.support.texts import counted
 
 
@@ -36,7 +35,8 @@ def target_report(
 
     Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
     """
-    _check(answers, options)
+    check_kind(answers.study, "targets", "has no marks of candidates")
+    check_options(options, "queries")
     chosen = select(answers, selection)
     given = by_item(chosen.judgements)
     found = _selected(chosen, options)
@@ -55,17 +55,6 @@ def target_report(
         threshold, mark_agreement(found.marks, options), pair_marks(found.marks, found.raters, options),
         thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
         tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)))
-
-
-def _check(answers: StudyAnswers, options: Options) -> None:
-    study = answers.study
-    if study.kind != "targets":
-        raise StudyError(f"{study.name} is a {study.kind} study, in which nobody marks candidates. For its report: "
-                         f"cirque report {study.kind}")
-    if options.resample != "items":
-        raise StudyError("Intervals of a target study resample queries. Choose items.")
-    if options.draws < 0:
-        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
 
 
 def _selected(chosen: StudyAnswers, options: Options) -> _Selected:

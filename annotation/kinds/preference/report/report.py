@@ -14,7 +14,7 @@ import numpy as np
 from annotation.analysis.about import about
 from annotation.analysis.people import raters
 from annotation.analysis.records import Estimate, MetricScores, Options, Selection, StudyAnswers
-from annotation.analysis.selection import select
+from annotation.analysis.selection import check_kind, check_options, select
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, over_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
@@ -30,7 +30,6 @@ from annotation.kinds.preference.report.recall import recall_scores
 from annotation.kinds.preference.report.records import PreferenceReport
 from annotation.kinds.preference.report.shared_answers import preference_alpha, ratings_alpha, shared_questions
 from annotation.records import Item, Judgement, name_key
-from cir_core.errors import StudyError
 
 K = 5
 """Default cutoff of recall; all images of a set in HS-FashionIQ."""
@@ -50,8 +49,7 @@ def preference_report(
     Raises ``StudyError`` for a validity study, an invalid selection, a ``k`` below 1, and unknown rules in the
     study's settings.
     """
-    if options.draws < 0:
-        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
+    check_options(options)
     selected, valid, rules, removed = answers_that_count(answers, selection, rules)
     rows = answer_rows(valid)
     recalls = [recall_scores(selected.items, k) for k in dict.fromkeys(ks or (K,))]
@@ -92,9 +90,7 @@ def answers_that_count(
     """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study. Raises
     ``StudyError``, as :func:`preference_report` does."""
     study = answers.study
-    if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "
-                         f"report: cirque report {study.kind}")
+    check_kind(study, "preference", "compares no sets")
     rules = rules_of(study.settings) if rules is None else rules
     people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
     removed = apply_rules(rules, answers.judgements, people)

@@ -12,7 +12,7 @@ from annotation.analysis.about import about
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
-from annotation.analysis.selection import select
+from annotation.analysis.selection import check_kind, check_options, select
 from annotation.kinds.ratings.questions import KEYS
 from annotation.kinds.ratings.report.agreement import (
     RatedSession,
@@ -24,7 +24,6 @@ from annotation.kinds.ratings.report.agreement import (
 )
 from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
 from annotation.records import name_key
-from cir_core.errors import StudyError
 from cir_core.support.texts import counted
 
 PLANNED = "Mean of “Overall”"
@@ -41,7 +40,8 @@ def session_report(
 
     Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
     """
-    _check(answers, options)
+    check_kind(answers.study, "sessions", "rates no sessions")
+    check_options(options, "sessions")
     selected = select(answers, selection)
     sessions = _sessions(selected, scores)
     rated = [one for one in sessions.values() if one.people]
@@ -62,7 +62,8 @@ def session_precision(
     """Plan for the mean of "overall": more sessions. Raises ``StudyError`` for a width that is not between 0 and 2, and
     as the report does."""
     check_width(wanted)
-    _check(answers, options)
+    check_kind(answers.study, "sessions", "rates no sessions")
+    check_options(options, "sessions")
     rated = [one for one in _sessions(select(answers, selection), ()).values() if one.people]
     plan = Precision(
         PLANNED, "sessions", len(rated), None, wanted, None, (),
@@ -75,17 +76,6 @@ def session_precision(
     values, counts = np.unique(means, return_counts=True)
     drawn = DrawnStudies(counts, lambda often: often @ values / often.sum(axis=1), options.seed)
     return (planned(plan, drawn.width, None if now.low is None or now.high is None else now.high - now.low),)
-
-
-def _check(answers: StudyAnswers, options: Options) -> None:
-    study = answers.study
-    if study.kind != "sessions":
-        raise StudyError(f"{study.name} is a {study.kind} study, which rates no sessions. For its report: cirque "
-                         f"report {study.kind}")
-    if options.resample != "items":
-        raise StudyError("Intervals of ratings of sessions resample sessions. Choose items.")
-    if options.draws < 0:
-        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
 
 
 def _sessions(selected: StudyAnswers, scores: Sequence[MetricScores]) -> Mapping[str, RatedSession]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from annotation.analysis.about import about
 from annotation.analysis.records import Estimate, Options, Selection, StudyAnswers
-from annotation.analysis.selection import select
+from annotation.analysis.selection import check_options, select
 from annotation.analysis.statistics import cohen, shares
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, agreement_estimates
 from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
@@ -35,7 +35,6 @@ from annotation.kinds.validity.report.records import (
     ValidityReport,
 )
 from annotation.kinds.validity.report.verdicts import BINARY, SIGNATURE, Verdicts, verdicts
-from cir_core.errors import StudyError
 
 _ALL_PAIRS = 50   # maximum of people for which pairs without a shared item are listed too
 _NONE_INVALID = "no item is invalid by all its judges"
@@ -53,7 +52,7 @@ def validity_report(
     Items with one verdict count in shares of answers, not in agreement. Raises ``StudyError`` for a preference
     study, an invalid selection, and resampling of people: a person sampled twice would agree with themselves.
     """
-    _check(options)
+    check_options(options, "items")
     selected = select(answers, selection)
     found = verdicts(selected, hide_names=options.hide_names)
     answered = (found.codes >= 0).astype(np.float64)
@@ -74,14 +73,6 @@ def validity_report(
         about(answers, selected, selection, options, notes), found.raters, int((people > 1).sum()), len(found.items),
         sum(found.counts), found.unlabelled, dict(sorted(per_item.items())), unanimous, two_ways.pop(BINARY),
         tuple(two_ways.values()), _signatures(found, pairs, shared, options))
-
-
-def _check(options: Options) -> None:
-    if options.resample != "items":
-        raise StudyError("Intervals of agreement resample items. With resampled people, a person drawn twice would "
-                         "agree with themselves. Choose items.")
-    if options.draws < 0:
-        raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
 
 
 def _pairs(shared: NDArray[np.int64]) -> list[Pair]:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, StudyAnswers
+from annotation.analysis.selection import check_kind
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.answers import signature
 from annotation.kinds.validity.rubric import Rubric, load_rubric
 from annotation.records import Item, Judgement, name_key
-from cir_core.errors import StudyError
 
 BINARY, SIGNATURE = "binary", "signature"
 _NO, _YES = "no", "yes"
@@ -51,9 +51,7 @@ class Verdicts:
 def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     """Verdicts of a selection. Raises ``StudyError`` for a study of another kind."""
     study = selected.study
-    if study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no validity judgements. For its "
-                         f"report: cirque report {study.kind}")
+    check_kind(study, "validity", "has no validity judgements")
     rubric = load_rubric(study.protocol)
     known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # cache: few distinct labels, many judgements
 

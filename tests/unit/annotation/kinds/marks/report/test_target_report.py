@@ -203,7 +203,7 @@ def test_the_whole_report_and_its_files():
 
 
 def test_what_cannot_be_reported_is_refused():
-    with pytest.raises(StudyError, match="cirque report validity"):
+    with pytest.raises(StudyError, match="is a validity study, which has no marks"):
         target_report(answers([], kind="validity"))
     with pytest.raises(StudyError, match="resample queries"):
         target_report(answers(QUERIES), options=Options(10, resample="people"))

@@ -270,7 +270,7 @@ def test_hidden_names_are_nowhere():
 
 
 def test_what_is_refused():
-    with pytest.raises(StudyError, match="cirque report validity"):
+    with pytest.raises(StudyError, match="which compares no sets"):
         preference_report(answers_of([], [], study=study_of()))
     with pytest.raises(StudyError, match="agreement set"):
         report(selection=Selection(block_only=True))
