@@ -296,7 +296,7 @@ def test_it_refuses_what_makes_no_sense():
         report(TEN, resample="people")
     with pytest.raises(StudyError, match="draws cannot be made"):
         report(TEN, draws=-1)
-    with pytest.raises(StudyError, match="cirque report “Shops”"):
+    with pytest.raises(StudyError, match="cirque report 'Shops'"):
         report(replace(EMPTY, study=study_of(kind="preference", name="Shops")))
 
 
