@@ -12,10 +12,9 @@ from storage.engine.database import tell_waits
 from storage.engine.readiness import Readiness
 from storage.opening import open_home_database
 from storage.sessions.audits import SqlAuditStore
-from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
-from storage.sessions.votes import SqlVoteStore
 from storage.studies.store import SqlStudyStore
 
 

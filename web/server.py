@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import SettingsError
-from cir_core.images.memory import return_large_blocks
+from cir_core.images.decode_budget import return_large_blocks
 from cir_core.settings import Settings
 from cir_core.support.collector import collector_paused
 from cir_core.version import __version__
@@ -72,9 +72,8 @@ from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
-from web.ui.gradio_page import use_own_page
+from web.ui.gradio_page import head, make_theme, use_own_page
 from web.ui.static_files import own_routes
-from web.ui.theme import head, make_theme
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds

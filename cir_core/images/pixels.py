@@ -1,8 +1,8 @@
-"""Convert any colour layout to 8-bit sRGB."""
+"""Convert any colour layout to 8-bit sRGB, and put images side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from PIL import Image
 
 from cir_core.images.profiles import to_srgb
 
+_GAP = 8   # white pixels between images
 _Convert = Callable[[Image.Image], Image.Image]
 _STRIP = 2**18   # pixels
 _DEEP = 65535.0
@@ -140,3 +141,16 @@ def white_of(parts: Iterable[npt.NDArray[Any]]) -> float:
     if whole:
         return _DEEP if most <= _DEEP < whole else float(whole)
     return 1.0 if below >= above else next((top for top in (1.0, 255.0, _DEEP) if most <= top), most)
+
+
+def side_by_side(images: Sequence[Image.Image]) -> Image.Image:
+    """``images`` from left to right in their order, scaled to the height of the lowest, on white. RGB."""
+    height = min(image.height for image in images)
+    scaled = [image.resize((max(1, round(image.width * height / image.height)), height), Image.Resampling.LANCZOS)
+              for image in images]
+    whole = Image.new("RGB", (sum(one.width for one in scaled) + _GAP * (len(scaled) - 1), height), "white")
+    left = 0
+    for one in scaled:
+        whole.paste(one, (left, 0))
+        left += one.width + _GAP
+    return whole

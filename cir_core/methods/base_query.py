@@ -19,9 +19,9 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, Section, declare
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.methods import MethodSettings

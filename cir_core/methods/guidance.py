@@ -28,9 +28,9 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import MAX_TEXT, clean_text
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import Weight

@@ -30,9 +30,9 @@ from cir_core.language.tasks import (
 )
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Notes, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment, Composition, ReflectionRound

@@ -23,9 +23,9 @@ from PIL import Image
 from pydantic import Field
 
 from cir_core.errors import RelevanceMismatch, RelevanceUnavailable
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Notes, Rerank, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Composition

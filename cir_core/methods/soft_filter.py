@@ -23,9 +23,9 @@ import numpy.typing as npt
 from cir_core.encoders.base import Encoder
 from cir_core.language.tasks import ConstraintsTask, Domain, Task
 from cir_core.methods.constraints import ask_constraints, checked_constraints, checked_soft_filter
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import Matrix, Vector

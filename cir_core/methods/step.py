@@ -18,9 +18,9 @@ from cir_core.errors import RelevanceUnavailable
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, Task
 from cir_core.methods.feedback import ComposedQuery
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Hit, Matrix, Vector

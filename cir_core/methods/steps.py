@@ -11,12 +11,12 @@ from cir_core.methods.base_query import BASE_SECTION
 from cir_core.methods.feedback import FEEDBACK_SECTION
 from cir_core.methods.guidance import GuidanceStep
 from cir_core.methods.history import HISTORY_SECTION
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Section
 from cir_core.methods.reflection import ReflectionStep
 from cir_core.methods.relevance import RelevanceStep
 from cir_core.methods.soft_filter import SoftFilterStep
 from cir_core.methods.step import Rerank, Step, StepScore
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Composition
 from cir_core.types.methods import MethodSettings
 from cir_core.types.parts import tuples

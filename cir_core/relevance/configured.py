@@ -34,7 +34,7 @@ def configured_model(settings: Settings | None = None) -> RelevanceModel:
     settings = settings or get_settings()
     if problem := problem_of(settings):
         raise RelevanceUnavailable(problem)
-    from cir_core.relevance.loading import load_relevance
+    from cir_core.relevance.model import load_relevance
 
     try:
         return load_relevance(settings.relevance, device=settings.device, precision=settings.precision,

@@ -7,11 +7,10 @@ from typing import Any
 from cir_core.errors import SearchError
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.base_query import words_of
-from cir_core.methods.observer import PartWatch, TurnObserver
+from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.methods.references import Reference
 from cir_core.methods.step import Looking, StepTurn
 from cir_core.methods.steps import ranked_with, steps_of
-from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text

@@ -28,14 +28,13 @@ from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.observer import TurnObserver
+from cir_core.methods.observer import StageTimer, TurnObserver
 from cir_core.methods.references import Previous as Previous
 from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
 from cir_core.methods.relevance import RelevanceScores, needs_relevance
 from cir_core.methods.step import Looking, StepTurn
 from cir_core.methods.steps import reads_captions, step_rerank, step_score, step_tasks, steps_of
-from cir_core.methods.timings import StageTimer
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner

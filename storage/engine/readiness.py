@@ -15,7 +15,7 @@ from cir_core.errors import StorageError
 from storage.engine.damage_watch import DamageWatch, is_damage
 from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, reading, sqlite_path, turn_to_write
 from storage.engine.errors import explained
-from storage.engine.schema_watch import SchemaWatch
+from storage.engine.revisions import SchemaWatch
 
 _PATIENCE = 1.0   # seconds; a database locked for longer is busy, not broken
 _log = logging.getLogger("cirque.storage")

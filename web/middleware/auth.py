@@ -1,12 +1,15 @@
 """Authentication and authorisation middleware.
 
 Plain ASGI, as every image request passes through it. The ``Visitor`` is stored in the request's state.
+
+Requests from pages of other sites are refused. Browsers send the origin in headers that pages cannot set; programs need
+not. ``Sec-Fetch-Site`` is preferred, but browsers omit it over plain http.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -21,9 +24,10 @@ from web.http.permissions import CHECKS, PAGES, first_page, is_open, is_served, 
 from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 from web.middleware.cookies import cookie_of
-from web.middleware.cross_site import from_elsewhere
 from web.ui.plain_pages import FRESH, OWN_PAGE, notice
 
+_READING = ("GET", "HEAD", "OPTIONS")
+_OURS = ("same-origin", "none")   # "none": typed into the address bar, a bookmark
 MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
 _TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send long values in the body of a "
              "call, or choose less.")
@@ -110,7 +114,7 @@ class AuthMiddleware:
         """The refusal of a request for another name, or from another site."""
         if not self._place.answers(asked.headers.get("host", "")) and path not in CHECKS:
             return refuse(asked, 400, _UNKNOWN_NAME, "forbidden")
-        if from_elsewhere(asked, framed=self._place.framed):
+        if is_cross_site(asked, framed=self._place.framed):
             return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
                           "forbidden")
         return None
@@ -182,3 +186,38 @@ def refuse(
         wait["Refresh"] = f"{retry_after}; url={again}" if again else str(retry_after)
     shown = notice(problem, visitor, root, title="Not now", again=again, by_itself=bool(retry_after))
     return HTMLResponse(shown, status, headers={**OWN_PAGE, **wait})
+
+
+def is_cross_site(asked: HTTPConnection, *, framed: bool = False) -> bool:
+    """Whether another site's page requests a change, or content to read or embed. ``framed``: some may show pages in a
+    frame; which, every answer's policy says, and the visitor's browser sees to it.
+
+    Another port or a sibling domain is also another site, as cookies do not distinguish them. Links from elsewhere may
+    open pages.
+    """
+    site = asked.headers.get("sec-fetch-site", "")
+    method = asked.scope.get("method", "")   # a websocket has none, and is no reading
+    if method in ("GET", "HEAD"):
+        return site not in ("", *_OURS) and not _opens_a_page(asked, framed)
+    if method in _READING and "access-control-request-method" not in asked.headers:
+        return False
+    # A preflight asks for a page of another origin, whatever it says of itself.
+    if site and method not in _READING:
+        return site not in _OURS
+    came_from = asked.headers.get("origin") or asked.headers.get("referer")
+    return came_from is not None and not _is_ours(asked, came_from)
+
+
+def _opens_a_page(asked: HTTPConnection, framed: bool) -> bool:
+    places = ("document", "iframe") if framed else ("document",)
+    return (asked.headers.get("sec-fetch-mode", "navigate") == "navigate"
+            and asked.headers.get("sec-fetch-dest", "document") in places)
+
+
+def _is_ours(asked: HTTPConnection, address: str) -> bool:
+    # A proxy in between may put its own host into "Host"; a page of another site can set neither of the two.
+    ours = {asked.headers.get("host"), asked.headers.get("x-forwarded-host")} - {None}
+    try:
+        return urlsplit(address).netloc in ours
+    except ValueError:
+        return False

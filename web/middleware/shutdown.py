@@ -9,7 +9,7 @@ from time import monotonic
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from storage.engine.schema_watch import OTHER
+from storage.engine.revisions import OTHER
 from web.middleware.auth import refuse
 
 RETRY_AFTER = 5   # seconds; a restart takes about as long

@@ -5,13 +5,17 @@ Load balancers are not signed in, so responses only name the failed check; detai
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import monotonic
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -22,10 +26,14 @@ from storage.engine.readiness import Readiness
 from web.http.meter import Meter
 from web.limits.networks import Networks
 from web.middleware.shutdown import RETRY_AFTER, ShutdownState
-from web.ops.checks import Check, Checks
 from web.ops.warming import Warming
 from web.ui.plain_pages import FRESH
 
+Check = Callable[[], str]
+"""What is wrong; empty where nothing is."""
+
+_FRESH_SECONDS = 1.0
+_PATIENCE = 3.0
 _log = logging.getLogger("cirque.health")
 _MB = 2**20
 # Of what may soon go wrong somebody has to hear; people go on working meanwhile. All processes share the disk, so
@@ -147,3 +155,33 @@ def _write_into(home: Path) -> str:
 def _room_in(folders: set[Path], least_mb: float) -> str:
     return "the disk is nearly full" if any(
         shutil.disk_usage(folder).free < least_mb * _MB for folder in folders) else ""
+
+
+class Checks:
+    """For one event loop."""
+
+    def __init__(self, checks: Mapping[str, Check], patience: float = _PATIENCE) -> None:
+        self._checks, self._patience = checks, patience
+        self._found: dict[str, str] = {}
+        self._at: dict[str, float] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        # Threads of their own: those of the app may all wait for what is looked at here.
+        self._threads = CapacityLimiter(max(1, len(checks)))
+
+    async def look(self) -> Mapping[str, str]:
+        """Problems by name of check. A check that times out counts as failed, and is not started again until it ends;
+        the others continue."""
+        for name in self._checks:
+            if name not in self._running and monotonic() - self._at.get(name, float("-inf")) > _FRESH_SECONDS:
+                self._found.pop(name, None)
+                self._running[name] = asyncio.create_task(self._make(name))
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=self._patience)
+        return {name: self._found.get(name, "this takes too long to find out") for name in self._checks}
+
+    async def _make(self, name: str) -> None:
+        try:
+            self._found[name] = await run_sync(self._checks[name], limiter=self._threads)
+            self._at[name] = monotonic()
+        finally:
+            del self._running[name]

@@ -21,8 +21,7 @@ from cir_core.evaluation.rank_composed import rank_composed
 from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import DifferenceTask, Picture
-from cir_core.methods.observer import PartWatch, TurnObserver
-from cir_core.methods.timings import StageTimer
+from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.support.texts import clean_text, quoted

@@ -220,7 +220,7 @@ _PEAK = """
     from tests.fakes import picture_files as files
     from cir_core.images.decoded_size import decoding_bytes
     from cir_core.images.load import _header, for_encoder, process_image
-    from cir_core.images.memory import return_large_blocks
+    from cir_core.images.decode_budget import return_large_blocks
 
     return_large_blocks()
     noise = Image.effect_noise((400, 300), 90).resize((4000, 3000))

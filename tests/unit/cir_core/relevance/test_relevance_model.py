@@ -10,8 +10,8 @@ from cir_core.relevance import model as model_module
 from cir_core.relevance.backbones.loading import load_relevance_backbone
 from cir_core.relevance.backbones.open_clip import SmallQFormer
 from cir_core.relevance.checkpoint import RelevanceCard, load_checkpoint, save_checkpoint
-from cir_core.relevance.loading import folder_of, is_there, load_relevance
-from cir_core.relevance.model import RelevanceModel
+from cir_core.relevance.model import RelevanceModel, load_relevance
+from cir_core.relevance.where import folder_of, is_there
 from tests.fakes.relevance import SIZE, network_of, noise, random_model, save_random, small_backbone
 
 TEXTS = ["is red", "a much longer text about a blue dress with long sleeves and a belt", "", "plain", "with dots"]

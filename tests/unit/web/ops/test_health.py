@@ -21,8 +21,7 @@ from tests.fakes.loops import run
 from web.http.meter import Meter
 from web.http.prometheus import PrometheusMeter
 from web.middleware.shutdown import ShutdownState
-from web.ops.checks import Checks
-from web.ops.health import health_routes
+from web.ops.health import Checks, health_routes
 from web.services import open_services
 
 
