@@ -98,11 +98,11 @@ class Throttle:
         everywhere = self._anywhere.left(counted.get(anywhere), now)
         if everywhere > left and not self._has_been(name, address, now):
             seconds = math.ceil(everywhere)
-            raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_said(seconds)} and "
-                               "try again, or sign in from where you have done so before.", seconds, "name")
+            raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_duration(seconds)} "
+                               "and try again, or sign in from where you have done so before.", seconds, "name")
         if left > 0:
             seconds = math.ceil(left)
-            raise TooManyTries(f"Too many wrong passwords. Wait {_said(seconds)} and try again.", seconds,
+            raise TooManyTries(f"Too many wrong passwords. Wait {_duration(seconds)} and try again.", seconds,
                                "address" if for_address > for_name else "name and address")
 
     def failed(self, name: str, address: str, now: datetime) -> None:
@@ -147,7 +147,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _said(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     if seconds < 90:
         return "a second" if seconds == 1 else f"{seconds} seconds"
     return f"{math.ceil(seconds / 60)} minutes"

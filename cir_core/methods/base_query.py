@@ -63,11 +63,11 @@ def words_of(
         return Words("")
     if method.base != "cirevl":
         return Words(text, text)
-    said = caption.caption if caption else ""
+    description = caption.caption if caption else ""
     if not text:
-        return Words(said, said)
+        return Words(description, description)
     with stages("merge"):
-        answer = language.complete(MergeTask(said, text, domain), stages.watch)
+        answer = language.complete(MergeTask(description, text, domain), stages.watch)
     return Words(answer.query, answer.query, answer.notes)
 
 

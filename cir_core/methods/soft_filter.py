@@ -52,8 +52,8 @@ class SoftFilterStep(Step[SoftFilter]):
         return "Filter", f"{self.label}, {self.figure(settings)}, {MODES[settings.mode].lower()}"
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
-        said = composition.constraints or Constraints()
-        sides = (("Must show", said.prescriptive), ("Must not show", said.proscriptive))
+        constraints = composition.constraints or Constraints()
+        sides = (("Must show", constraints.prescriptive), ("Must not show", constraints.proscriptive))
         return [(title, " · ".join(texts)) for title, texts in sides if texts]
 
     def tasks(self, settings: SoftFilter, domain: Domain) -> tuple[Task[Any], ...]:

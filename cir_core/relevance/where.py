@@ -36,7 +36,7 @@ def folder_of(spec: str) -> Path:
                                    "path.") from error
 
 
-def is_there(spec: str) -> bool:
+def has_files(spec: str) -> bool:
     """Whether ``spec`` names a model whose files exist."""
     try:
         folder = folder_of(spec)

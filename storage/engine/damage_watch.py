@@ -33,7 +33,7 @@ class DamageWatch:
         self._seen, self._is_new = False, True      # by an error; not looked through since the start
         self._found, self._at = "", 0.0             # by the last look, and when
 
-    def attend(self, engine: Engine) -> None:
+    def attach(self, engine: Engine) -> None:
         event.listen(engine, "handle_error", self._on_error)
 
     def note(self, error: BaseException) -> None:
@@ -41,7 +41,7 @@ class DamageWatch:
             with self._lock:
                 self._seen = True
 
-    def look(self, connection: Connection) -> str:
+    def check(self, connection: Connection) -> str:
         """What is damaged, for the log; "" if nothing is known of it."""
         with self._lock:
             seen, is_new = self._seen, self._is_new

@@ -67,7 +67,7 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "connect", partial(set_up, timeout_ms=BUSY_TIMEOUT_MS))
         event.listen(engine, "begin", _begin_sqlite)
         if path is not None:
-            FileWatch(path).attend(engine)
+            FileWatch(path).attach(engine)
     try:
         with reading(engine):
             pass
@@ -84,7 +84,7 @@ def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
             connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             if all_of_it:
-                without_hurry(connection, MIGRATION_TIMEOUT_MS)
+                raise_timeouts(connection, MIGRATION_TIMEOUT_MS)
         yield connection
 
 
@@ -100,7 +100,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     schema: SchemaWatch | None = engine.get_execution_options().get("cirque_schema")
     file = file_watch(engine)
     started = time.perf_counter()
-    with explained(engine.url), turn_to_write(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
+    with explained(engine.url), hold_write_lock(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         if file is not None:
             file.check(connection)
@@ -116,7 +116,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
             file.check()
 
 
-def tell_waits(engine: Engine, on_wait: Callable[[float], None]) -> None:
+def observe_waits(engine: Engine, on_wait: Callable[[float], None]) -> None:
     """Call ``on_wait`` with the seconds that each write transaction waited for its lock."""
     engine.update_execution_options(cirque_waited=on_wait)
 
@@ -162,14 +162,14 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 connection.detach()  # its pragmas differ from the pool's
         else:
             with connection.begin():
-                without_hurry(connection, MIGRATION_TIMEOUT_MS)
+                raise_timeouts(connection, MIGRATION_TIMEOUT_MS)
                 if engine.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
                 yield connection
 
 
 @contextmanager
-def turn_to_write(engine: Engine, seconds: float) -> Iterator[None]:
+def hold_write_lock(engine: Engine, seconds: float) -> Iterator[None]:
     """Hold the process's write lock of a SQLite database; no-op elsewhere. Raises SQLAlchemy's TimeoutError."""
     lock: FairWriteLock | None = engine.get_execution_options().get("cirque_turns")
     if lock is None:
@@ -222,7 +222,7 @@ def postgres_options(url: URL, lock_ms: int) -> dict[str, Any]:
     return options
 
 
-def without_hurry(connection: Connection, lock_ms: int) -> None:
+def raise_timeouts(connection: Connection, lock_ms: int) -> None:
     """Raise the limits for this transaction: migrations, backups and checks may take hours, and wait longer for
     locks."""
     if connection.dialect.name == "postgresql":

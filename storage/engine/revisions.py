@@ -64,18 +64,18 @@ def revision_of(connection: Connection, scripts: Path = SCRIPTS) -> str | None:
 
 
 class SchemaWatch:
-    """Result of the last check in ``is_other``. A write repeats the check after ten seconds, ``look`` always does."""
+    """Result of the last check in ``is_other``. A write repeats the check after ten seconds, ``check`` always does."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._head = clock, latest_revision()
         self._checked_at = clock()
         self.is_other = False
 
-    def attend(self, engine: Engine) -> None:
+    def attach(self, engine: Engine) -> None:
         """Make ``storage.engine.database.writing`` refuse writes to another version's tables."""
         engine.update_execution_options(cirque_schema=self)
 
-    def look(self, connection: Connection) -> bool:
+    def check(self, connection: Connection) -> bool:
         """Whether the schema is this version's."""
         found = MigrationContext.configure(connection).get_current_revision()
         self._checked_at = self._clock()
@@ -88,6 +88,6 @@ class SchemaWatch:
 
     def before_writing(self, connection: Connection) -> None:
         """Raises ``StorageError`` for another version's schema."""
-        if (self.is_other or self._clock() - self._checked_at >= _EVERY) and not self.look(connection):
+        if (self.is_other or self._clock() - self._checked_at >= _EVERY) and not self.check(connection):
             raise StorageError("The database has the schema of another version of cirque, so this one does not write "
                                "to it. Start the version that fits.", OTHER)

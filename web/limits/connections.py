@@ -89,7 +89,7 @@ class TimeoutProtocol(H11Protocol):
                  _loop: asyncio.AbstractEventLoop | None = None) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._among, self._entered = connections, ""
-        self._looking: asyncio.TimerHandle | None = None
+        self._check_timer: asyncio.TimerHandle | None = None
         self._received = self._seen = 0        # bytes in all, and at the last look
         self._unsent, self._slow, self._idle_since = 0, 0.0, self.loop.time()
 
@@ -100,7 +100,7 @@ class TimeoutProtocol(H11Protocol):
             transport.abort()
             return
         self._entered = address
-        self._looking = self.loop.call_later(_LOOK, self._look)
+        self._check_timer = self.loop.call_later(_LOOK, self._check_speed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
@@ -119,14 +119,14 @@ class TimeoutProtocol(H11Protocol):
         super().on_response_complete()
 
     def _leave(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._check_timer is not None:
+            self._check_timer.cancel()
         if self._entered:
             self._among.leave(self._entered)
             self._entered = ""
 
-    def _look(self) -> None:
-        self._looking = self.loop.call_later(_LOOK, self._look)
+    def _check_speed(self) -> None:
+        self._check_timer = self.loop.call_later(_LOOK, self._check_speed)
         if self.cycle is None or self.cycle.response_complete:
             if self.loop.time() - self._idle_since > _HEADERS:
                 if self.timeout_keep_alive_task is None and self._received:

@@ -42,7 +42,8 @@ _WARNINGS = frozenset({"disk", "gallery"})
 
 
 def health_routes(
-    settings: Settings, database: Readiness, doors: ShutdownState, meter: Meter, warming: Warming | None = None,
+    settings: Settings, database: Readiness, shutdown_state: ShutdownState, meter: Meter,
+    warming: Warming | None = None,
 ) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     checks = Checks({**_checks(settings, database), **({"gallery": warming.gallery_problem} if warming else {})})
@@ -56,18 +57,18 @@ def health_routes(
     @routes.head("/readyz")
     @routes.get("/readyz")
     async def readyz() -> Response:
-        found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}
-        told = {name: _told(name, reason) for name, reason in found.items()}
+        found = {**await checks.run(), "open": "cirque is being stopped" if shutdown_state.closed else ""}
+        report = {name: _check_json(name, reason) for name, reason in found.items()}
         if warming is not None:
-            told["model"] = _model(warming)
-        ready = all(check["ok"] for check in told.values())
+            report["model"] = _model(warming)
+        ready = all(check["ok"] for check in report.values())
         for name in _WARNINGS & found.keys():
             if found[name] and found[name] != noted.get(name):
                 more = f" (CIRQUE_MIN_FREE_MB is {settings.min_free_mb:g})" if name == "disk" else ""
                 _log.warning("Ready, but %s%s.", found[name], more)
             noted[name] = found[name]
         headers = FRESH if ready else {**FRESH, "Retry-After": str(RETRY_AFTER)}
-        return JSONResponse({"ready": ready, "checks": told}, 200 if ready else 503, headers=headers)
+        return JSONResponse({"ready": ready, "checks": report}, 200 if ready else 503, headers=headers)
 
     @routes.get("/metrics")
     def metrics(request: Request) -> Response:
@@ -82,7 +83,7 @@ def health_routes(
     return routes
 
 
-def _told(name: str, reason: str) -> dict[str, object]:
+def _check_json(name: str, reason: str) -> dict[str, object]:
     if not reason:
         return {"ok": True}
     return {"ok": True, "warn": reason} if name in _WARNINGS else {"ok": False, "reason": reason}
@@ -92,12 +93,12 @@ def _model(warming: Warming) -> dict[str, object]:
     """Readiness of the model. A loading process is not ready, as others may answer sooner. One that cannot load the
     model is ready: annotation needs no model, and other processes would fail as well."""
     found = warming.found
-    told: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
+    report: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
     if found.state == "warming":
-        told["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
+        report["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
     elif found.state == "failed":
-        told["warn"] = found.reason
-    return told
+        report["warn"] = found.reason
+    return report
 
 
 def _may_count(request: Request, settings: Settings) -> bool:
@@ -168,7 +169,7 @@ class Checks:
         # Threads of their own: those of the app may all wait for what is looked at here.
         self._threads = CapacityLimiter(max(1, len(checks)))
 
-    async def look(self) -> Mapping[str, str]:
+    async def run(self) -> Mapping[str, str]:
         """Problems by name of check. A check that times out counts as failed, and is not started again until it ends;
         the others continue."""
         for name in self._checks:

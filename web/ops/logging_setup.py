@@ -54,14 +54,14 @@ class JsonLines(logging.Formatter):
         self._quoting = quoting
 
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name,
+        entry: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name,
                                 "message": record.getMessage()}
         if identity := request_id():
-            said["request"] = identity
-        said |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
+            entry["request"] = identity
+        entry |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if trace := _trace(record, self._quoting):
-            said |= {"error": trace[-1], "trace": trace}
-        return json.dumps(said, ensure_ascii=False, default=str)
+            entry |= {"error": trace[-1], "trace": trace}
+        return json.dumps(entry, ensure_ascii=False, default=str)
 
 
 def _time(record: logging.LogRecord) -> str:

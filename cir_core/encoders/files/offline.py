@@ -28,7 +28,7 @@ def hub_access(allowed: bool) -> Iterator[None]:
             constants.HF_HUB_OFFLINE = before
 
 
-def not_here(spec: EncoderSpec, what: str) -> EncoderUnavailable:
+def missing_weights(spec: EncoderSpec, what: str) -> EncoderUnavailable:
     """The error for weights that are not on this machine."""
     return EncoderUnavailable(f"{what} of encoder '{spec.text}' is not on this machine, and cirque does not download "
                               f"by itself. To download it, run: cirque encoders fetch {spec.text}")
