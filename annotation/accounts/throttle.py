@@ -124,8 +124,8 @@ class Throttle:
 
 
 def place_of(address: str) -> str:
-    """What is counted as one address: an IPv4 address, or the /64 network of an IPv6 one, of which anybody who has
-    one has all."""
+    """Key under which an address is counted: an IPv4 address, or the /64 network of an IPv6 one, of which
+    anybody who has one has all."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

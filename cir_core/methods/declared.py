@@ -60,7 +60,7 @@ def builtin_methods() -> dict[str, Method]:
 
 @lru_cache(maxsize=1)
 def usual_method() -> MethodSettings:
-    """What a search begins with if nobody names a method."""
+    """Default method of a search."""
     return builtin_methods()[USUAL].settings
 
 

@@ -34,7 +34,7 @@ Notes = tuple[str, ...]
 
 @dataclass(frozen=True)
 class GalleryView:
-    """How a step sees the gallery."""
+    """Access of a step to the gallery."""
 
     best: Callable[[Vector, int], Sequence[Hit]]            # the best k for a query
     features: Callable[[Sequence[str]], Matrix]

@@ -1,4 +1,4 @@
-"""Which relevance model is meant: the bundled one, a folder, or none. Loads nothing."""
+"""Location of the configured relevance model: bundled, a folder, or none. Loads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What proxies say of a request: whose it is, for which host and scheme, and below which path cirque is served.
+"""Headers of proxies: client address, host, scheme, and the path below which cirque is served.
 
 Headers of untrusted clients are stripped: Gradio and ``auth`` trust them. What is left is put where the rest of
 the app looks for it: ``root_path`` in the scope, the path with it, as ASGI has it, and the public name in ``Host``.

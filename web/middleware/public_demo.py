@@ -1,4 +1,4 @@
-"""Who the visitors of a public demo are, what they reach, and how often."""
+"""Public demo: identity, permissions and rate limits of its visitors."""
 
 from __future__ import annotations
 

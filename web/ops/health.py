@@ -30,7 +30,7 @@ from web.ops.warming import Warming
 from web.ui.plain_pages import FRESH
 
 Check = Callable[[], str]
-"""What is wrong; empty where nothing is."""
+"""Returns the problem, or ""."""
 
 _FRESH_SECONDS = 1.0
 _PATIENCE = 3.0

@@ -1,4 +1,4 @@
-"""What goes to standard error: a line for people, or a JSON object for programs.
+"""Log lines on standard error: plain text, or a JSON object each.
 
 What an exception says may quote what somebody wrote, so only its type and where it happened are logged, unless
 ``CIRQUE_LOG_LEVEL`` is ``debug``.
@@ -19,7 +19,7 @@ from cir_core.settings import Settings
 from web.http.request_ids import request_id
 
 FIELDS = ("method", "path", "status", "ms", "person")
-"""What the line of a request says, each a field of its own in JSON."""
+"""Fields of a request's log line."""
 
 
 def begin_logging(settings: Settings) -> None:

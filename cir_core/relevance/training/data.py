@@ -1,4 +1,4 @@
-"""What a relevance model is trained on: queries, pools of candidates, patches of all images."""
+"""Training data of a relevance model: queries, pools of candidates, patches of all images."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def picked(patches: Patches, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floa
 
 
 def _left(path: Path, counter: Path, images: int, size: int) -> list[int]:
-    """Where the batches begin that are not there, or not what was computed."""
+    """Starts of the batches that are missing or damaged."""
     sums, row_bytes = _sums(counter), size // images if images else 0
     left = []
     with path.open("rb") as file:
