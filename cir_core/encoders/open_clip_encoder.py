@@ -16,11 +16,9 @@ import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 
-from cir_core.encoders.bundled import bundled_encoder_dir
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access, in_hub_cache, missing_weights
-from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
+from cir_core.encoders.files.offline import hub_access, in_hub_cache, load_failure, missing_weights
+from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec, bundled_encoder_dir
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity

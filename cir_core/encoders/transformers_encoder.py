@@ -13,8 +13,7 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access, missing_weights
+from cir_core.encoders.files.offline import hub_access, load_failure, missing_weights
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from cir_core.encoders.registry import load_encoder
-from cir_core.encoders.specs import EncoderSpec, parse_spec
+from cir_core.encoders.specs import EncoderSpec, load_encoder, parse_spec
 from cir_core.errors import CirqueError, EncoderUnavailable, Stopped
 
 CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"

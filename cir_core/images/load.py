@@ -21,8 +21,7 @@ from PIL import GifImagePlugin, Image, ImageChops, ImagePalette, JpegImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images import jpeg_ends, png_chunks, refusals, tiff_numbers
-from cir_core.images.decode_budget import PATIENCE, budget
-from cir_core.images.decoded_size import decoding_bytes
+from cir_core.images.decode_budget import PATIENCE, budget, decoding_bytes
 from cir_core.images.pixels import consumed_to_rgb, strips
 from cir_core.images.profiles import numbers_of
 from cir_core.support.files import write_atomically

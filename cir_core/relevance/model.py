@@ -14,10 +14,10 @@ from PIL import Image
 
 from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import RelevanceUnavailable
+from cir_core.images.pixels import pad_to_ratio
 from cir_core.relevance.backbones.base import RelevanceBackbone
 from cir_core.relevance.backbones.loading import load_relevance_backbone
 from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint
-from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import Reading, as_scored, gallery_scores
 from cir_core.relevance.where import BUNDLED, folder_of

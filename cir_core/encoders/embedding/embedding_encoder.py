@@ -18,7 +18,6 @@ from PIL import Image
 from cir_core.encoders.embedding.recipes import SIDECAR, Recipe, prompt, recipe_of
 from cir_core.encoders.embedding.universal import ComposingUniversalEncoder, Images, Texts, rows_of_pairs
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, embedding_marks, revision
-from cir_core.encoders.files.load_failures import load_failure
 from cir_core.encoders.files.model_folders import (
     known_model_type,
     model_folder,
@@ -26,7 +25,7 @@ from cir_core.encoders.files.model_folders import (
     read_object,
     without_marks,
 )
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, to_device
 from cir_core.encoders.transformers_encoder import load_transformers

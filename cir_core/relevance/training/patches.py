@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from cir_core.errors import GalleryError, RelevanceUnavailable
 from cir_core.gallery.paths import disk_errors_explained, locked
+from cir_core.images.pixels import pad_to_ratio
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
-from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.training.data import TrainingData
 from cir_core.support.checksums import signed, sum_of, unsigned
 from cir_core.support.files import reserve, write_atomically

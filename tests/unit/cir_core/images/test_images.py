@@ -218,7 +218,7 @@ _PEAK = """
     import numpy as np
     from PIL import Image
     from tests.fakes import picture_files as files
-    from cir_core.images.decoded_size import decoding_bytes
+    from cir_core.images.decode_budget import decoding_bytes
     from cir_core.images.load import _header, for_encoder, process_image
     from cir_core.images.decode_budget import return_large_blocks
 

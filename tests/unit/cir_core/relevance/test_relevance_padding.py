@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.relevance.padding import pad_to_ratio
+from cir_core.images.pixels import pad_to_ratio
 
 
 @pytest.mark.parametrize(("size", "ratio", "expected"), [
