@@ -38,8 +38,7 @@ from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http import background, json_api
 from web.http.request_ids import with_request_ids
 from web.layout import build_demo
-from web.limits.connections import Connections, TimeoutProtocol, most_connections
-from web.limits.networks import Networks
+from web.limits.connections import Connections, Networks, TimeoutProtocol, most_connections
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
 from web.middleware.cookies import Cookies

@@ -13,8 +13,7 @@ from annotation.accounts.account_names import clean_name, new_name
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import as_role
 from annotation.accounts.store import PeopleStore
-from annotation.accounts.throttle import Throttle
-from annotation.accounts.throttle_log import NotedWaits
+from annotation.accounts.throttle import NotedWaits, Throttle
 from annotation.records import (
     HANDLE,
     LOCAL,

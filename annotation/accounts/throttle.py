@@ -1,5 +1,5 @@
 """Waiting times after wrong passwords. The store counts them, so that all processes on one database count together
-and a restart forgets none.
+and a restart forgets none. Throttled sign-ins are noted in the audit log.
 
 Own code: limits has windows, no waits that double and none that are forgiven, and stores no counts in SQL.
 """
@@ -9,14 +9,19 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import math
+import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from annotation.accounts.store import FailedLoginStore
-from annotation.records import FailedLogins
+from cachetools import LRUCache
+
+from annotation.accounts.store import FailedLoginStore, PeopleStore
+from annotation.records import AuditEvent, FailedLogins, came_from, name_key
 from cir_core.errors import TooManyTries
 
+_MOST = 10_000
+_EVERY = timedelta(minutes=10)
 _FORGET = timedelta(hours=1)    # longer than it takes any bucket below to run dry
 _KNOWN = timedelta(days=90)     # so long an address stays one where somebody has signed in
 
@@ -151,3 +156,25 @@ def _duration(seconds: int) -> str:
     if seconds < 90:
         return "a second" if seconds == 1 else f"{seconds} seconds"
     return f"{math.ceil(seconds / 60)} minutes"
+
+
+class NotedWaits:
+    """Rate-limited logging: at most one entry per throttled name or address and interval, so that attackers cannot
+    fill the log. Thread-safe."""
+
+    def __init__(self, store: PeopleStore) -> None:
+        self._store = store
+        self._noted: LRUCache[tuple[str, str], datetime] = LRUCache(_MOST)
+        self._lock = threading.Lock()
+
+    def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
+        name = "" if wait.counted == "address" else name
+        key = name_key(name), "" if wait.counted == "name" else place_of(address)
+        with self._lock:
+            noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
+            if noted is not None and abs(now - noted) < quiet:   # further ahead: the clock was set back since
+                return
+            self._noted[key] = now
+        person = self._store.person(name) if name else None   # no other name: it may be a password
+        self._store.note(AuditEvent("sign-in.throttled", "", person.name if person is not None else "", details={
+            **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
@@ -218,3 +218,18 @@ def select_summaries(limit: int, gallery: str | None, among: Collection[str] | N
 def _in_order(column: Any, session_ids: Sequence[str]) -> Select[Any]:
     table = column.table
     return select(table).where(table.c.session_id.in_(session_ids)).order_by(table.c.session_id, column)
+
+
+def remove_before(engine: Engine, before: datetime) -> Sequence[str]:
+    """Delete sessions, comparisons, votes, uploads' rows and cached answers that are older than ``before``, in one
+    transaction. Returns the ids of the sessions and comparisons."""
+    removed: list[str] = []
+    with writing(engine) as connection:
+        old = select(tables.comparisons.c.comparison_id).where(tables.comparisons.c.created_at < before)
+        connection.execute(delete(tables.method_votes).where(tables.method_votes.c.comparison_id.in_(old)))
+        for table, key in ((tables.comparisons, "comparison_id"), (tables.sessions, "session_id")):
+            gone = delete(table).where(table.c.created_at < before).returning(table.c[key])
+            removed += connection.execute(gone).scalars()
+        for table in (tables.uploads, tables.answers):
+            connection.execute(delete(table).where(table.c.created_at < before))
+    return removed

@@ -21,7 +21,7 @@ from web.http.request_fields import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
 from web.middleware.cookies import Cookies, cookie_of
 from web.services import Services
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice, page
+from web.ui.templating import FRESH, OWN_PAGE, notice, page
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides

@@ -8,6 +8,7 @@ detect stalled transfers; web.http.request_fields limits the size and the whole 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import math
 from collections import Counter
@@ -19,8 +20,6 @@ import h11
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
-
-from web.limits.networks import Networks
 
 _log = logging.getLogger("cirque.server")
 _LOOK = 5.0           # seconds between two looks at a connection
@@ -146,3 +145,21 @@ class TimeoutProtocol(H11Protocol):
         unsent = self.transport.get_write_buffer_size()
         answer = self.flow.write_paused and 0 <= self._unsent - unsent < _STALL_RATE * _LOOK
         return body or answer
+
+
+class Networks:
+    """Addresses and networks such as ``127.0.0.1, 10.0.0.0/8``, with a membership test."""
+
+    def __init__(self, text: str) -> None:
+        self._networks = [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]
+
+    def __contains__(self, address: object) -> bool:
+        try:
+            found = ipaddress.ip_address(str(address))
+        except ValueError:
+            return False
+        inner = getattr(found, "ipv4_mapped", None) or found   # ::ffff:127.0.0.1, where IPv6 listens for both
+        return any(inner in network for network in self._networks)
+
+    def __bool__(self) -> bool:
+        return bool(self._networks)

@@ -24,7 +24,7 @@ from web.http.permissions import CHECKS, PAGES, first_page, is_open, is_served, 
 from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 from web.middleware.cookies import cookie_of
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice
+from web.ui.templating import FRESH, OWN_PAGE, notice
 
 _READING = ("GET", "HEAD", "OPTIONS")
 _OURS = ("same-origin", "none")   # "none": typed into the address bar, a bookmark

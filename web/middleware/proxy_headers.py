@@ -17,7 +17,7 @@ from cir_core.support.addresses import host_of, is_loopback, root_path
 from cir_core.support.texts import quoted
 from web.http.permissions import OWN_PARTS
 from web.http.request_ids import HEADER
-from web.limits.networks import Networks
+from web.limits.connections import Networks
 
 _log = logging.getLogger("cirque.requests")
 _PROTO, _HOST, _PREFIX = b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-prefix"

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.http.meter import Meter
 from web.http.permissions import PAGES, path_of, plain
 from web.http.request_ids import request_id, unexpected
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice
+from web.ui.templating import FRESH, OWN_PAGE, notice
 
 _log = logging.getLogger("cirque.requests")
 _LEFT = 499           # nginx's number for who went away before the answer

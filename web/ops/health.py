@@ -24,10 +24,10 @@ from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
 from web.http.meter import Meter
-from web.limits.networks import Networks
+from web.limits.connections import Networks
 from web.middleware.shutdown import RETRY_AFTER, ShutdownState
 from web.ops.warming import Warming
-from web.ui.plain_pages import FRESH
+from web.ui.templating import FRESH
 
 Check = Callable[[], str]
 """Returns the problem, or ""."""
