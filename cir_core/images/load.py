@@ -103,9 +103,9 @@ def for_encoder(image: Image.Image) -> Image.Image:
     return within(image, ENCODER_EDGE, gap=1.5)
 
 
-def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -> None:
-    """Write ``image`` as WebP, at most ``edge`` pixels on a side. Atomic."""
-    small = within(image, edge, gap=1.0)
+def save_thumbnail(image: Image.Image, path: Path) -> None:
+    """Write ``image`` as WebP, at most ``THUMBNAIL_EDGE`` pixels on a side. Atomic."""
+    small = within(image, THUMBNAIL_EDGE, gap=1.0)
     content = io.BytesIO()
     # Method 0 takes a quarter of the default's time for files a few per cent larger.
     small.save(content, "WEBP", quality=80, method=0)
