@@ -38,10 +38,10 @@ export function chipRow({ label, chosen, change, unit }) {
   return {
     element,
     put(next) {
-      const said = JSON.stringify([next, chosen()]);
-      if (said === known) return;
+      const state = JSON.stringify([next, chosen()]);
+      if (state === known) return;
       const short = shortened(next.map(([, name]) => name));
-      known = said;
+      known = state;
       options = next.map((option, place) => [...option, short[place]]);
       element.hidden = next.length < 2 && !chosen().length; // nothing to choose
       draw();

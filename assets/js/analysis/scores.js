@@ -55,7 +55,7 @@ function addScores({ study, kind, changed, from }) {
   const method = h("select", { "aria-label": "Method" }), gallery = h("select", { "aria-label": "Gallery" });
   const named = h("input", { type: "text", placeholder: "default: names of method and gallery" });
   const compute = h("button", { class: "cq-btn primary", text: "Compute", disabled: true });
-  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), said = h("p", { class: "cq-quiet", role: "status" });
+  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), status = h("p", { class: "cq-quiet", role: "status" });
 
   const noModel = h("p", { class: "cq-quiet", hidden: true });
 
@@ -74,7 +74,7 @@ function addScores({ study, kind, changed, from }) {
     const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, ...by, name: named.value.trim() });
     await watch(run);
   }, h("p", { text: "Mean similarity of each set’s images to the composed query: the cosine that the method ranks by. With CIRQRS, their mean learned relevance." }), noModel,
-  field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, said);
+  field("Method", method), field("Gallery", gallery), field("Name of the metric", named), h("div", { class: "cq-row" }, compute), bar, status);
 
   const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, sessions ? null : byMethod.element);
   once(asks).then(from);
@@ -141,15 +141,15 @@ function addScores({ study, kind, changed, from }) {
         if (now.problem) throw new Error(now.problem);
         bar.max = now.total || 1;
         bar.value = now.done;
-        said.textContent = now.text;
+        status.textContent = now.text;
         if (now.finished) return;
       } catch (error) {
         if (signal.aborted || !passing(error)) {
-          said.textContent = "";
+          status.textContent = "";
           throw error;
         }
         wait = AGAIN_MS;
-        said.textContent = `${messageOf(error)} The computation continues; retrying every ${wait / 1000} seconds.`;
+        status.textContent = `${messageOf(error)} The computation continues; retrying every ${wait / 1000} seconds.`;
       }
       await new Promise((resolve) => setTimeout(resolve, wait));
       signal.throwIfAborted();
