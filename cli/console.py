@@ -81,7 +81,7 @@ def open_relevance(spec: str | None) -> RelevanceModel:
     """The relevance model ``spec`` (None: that of CIRQUE_RELEVANCE) on the configured device. Raises
     ``RelevanceUnavailable``, ``EncoderUnavailable``."""
     from cir_core.relevance.configured import configured_model
-    from cir_core.relevance.loading import load_relevance
+    from cir_core.relevance.model import load_relevance
 
     if spec is None:
         return configured_model()

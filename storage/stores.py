@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from cir_core.settings import Settings
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
-from storage.engine.database import tell_waits
+from storage.engine.database import observe_waits
 from storage.engine.readiness import Readiness
 from storage.opening import open_home_database
 from storage.sessions.audits import SqlAuditStore
-from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
-from storage.sessions.votes import SqlVoteStore
 from storage.studies.store import SqlStudyStore
 
 
@@ -43,7 +42,7 @@ def open_stores(
     is called with the seconds that each write transaction waited for its lock."""
     engine, record = open_home_database(settings, without_accounts=without_accounts)
     if on_wait is not None:
-        tell_waits(engine, on_wait)
+        observe_waits(engine, on_wait)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
         SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine, record),

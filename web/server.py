@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import SettingsError
-from cir_core.images.memory import return_large_blocks
+from cir_core.images.decode_budget import return_large_blocks
 from cir_core.settings import Settings
 from cir_core.support.collector import collector_paused
 from cir_core.version import __version__
@@ -38,15 +38,14 @@ from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http import background, json_api
 from web.http.request_ids import with_request_ids
 from web.layout import build_demo
-from web.limits.connections import Connections, TimeoutProtocol, most_connections
-from web.limits.networks import Networks
+from web.limits.connections import Connections, Networks, TimeoutProtocol, most_connections
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
 from web.middleware.cookies import Cookies
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_memory import GradioMemory
 from web.middleware.gradio_sessions import Sessions
-from web.middleware.malformed_requests import say_what_cannot_be_read
+from web.middleware.malformed_requests import handle_malformed_requests
 from web.middleware.proxy_headers import Forwarded, checked_root
 from web.middleware.public_demo import Limits, PublicDemo
 from web.middleware.request_log import RequestLog, templates_of
@@ -72,9 +71,8 @@ from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
-from web.ui.gradio_page import use_own_page
+from web.ui.gradio_page import head, make_theme, use_own_page
 from web.ui.static_files import own_routes
-from web.ui.theme import head, make_theme
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -87,15 +85,15 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
                             ".venv/bin/pip install -e '.[mcp]'")
     services = services or open_services(settings)
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.doors = doors = ShutdownState()
-    doors.outdated = lambda: services.database.is_other
+    app.state.shutdown_state = shutdown_state = ShutdownState()
+    shutdown_state.outdated = lambda: services.database.is_other
     app.state.warming = warming = Warming(services)
     shelf = BenchmarkShelf(settings.home / FOLDER)
     app.state.constructions = constructions = ConstructionJobs(services, shelf.root)
     services.meter.running(lambda: len(services.runs))
-    services.meter.unfinished(lambda: doors.unfinished)
+    services.meter.unfinished(lambda: shutdown_state.unfinished)
     routers: tuple[APIRouter, ...] = (
-        health_routes(settings, services.database, doors, services.meter, warming), own_routes(), me_routes(),
+        health_routes(settings, services.database, shutdown_state, services.meter, warming), own_routes(), me_routes(),
         media_routes(services), export_routes(services), live_routes(services.runs), suggestion_routes(services),
         region_routes(services),
     )
@@ -119,7 +117,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         app.add_middleware(PublicDemo, people=services.people, settings=settings, limits=limits)
     else:
         app.add_middleware(AuthMiddleware, people=services.people, place=Place.of(settings))
-    app.add_middleware(DrainMiddleware, doors=doors)
+    app.add_middleware(DrainMiddleware, shutdown_state=shutdown_state)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
     app.add_middleware(SecurityHeaders, framing=settings.framing_sites)
     app.add_middleware(with_request_ids)
@@ -127,7 +125,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         demo = build_demo(services)
-        doors.left_behind = lambda: demo.unfinished
+        shutdown_state.background_work = lambda: demo.unfinished
         calls.update(index for index, call in demo.fns.items() if call.fn is not None)
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
@@ -147,7 +145,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     sessions.memory = GradioMemory.of(app)
     turn_off_gradios_downloads()
     use_own_page(gradio_templates)
-    say_what_cannot_be_read(app)
+    handle_malformed_requests(app)
     return app
 
 
@@ -168,8 +166,8 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         warming: Warming = app.state.warming
-        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors, warming,
-                         app.state.constructions, open_page=open_page)
+        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.shutdown_state,
+                         warming, app.state.constructions, open_page=open_page)
         with services.processes.serving(f"{host}:{port}"):
             server.run(sockets=[listener])
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
@@ -226,11 +224,11 @@ class _Server(uvicorn.Server):
     """uvicorn with a start-up line, and without re-raising the signal that stopped it."""
 
     def __init__(
-        self, config: uvicorn.Config, address: str, services: Services, doors: ShutdownState, warming: Warming,
+        self, config: uvicorn.Config, address: str, services: Services, shutdown_state: ShutdownState, warming: Warming,
         constructions: ConstructionJobs, *, open_page: bool,
     ) -> None:
         super().__init__(config)
-        self._doors = doors
+        self._shutdown_state = shutdown_state
         self._address, self._open_page = address, open_page
         self._services, self._warming, self._constructions = services, warming, constructions
         self._sweep = DemoSweep(services)
@@ -253,9 +251,10 @@ class _Server(uvicorn.Server):
         self._sweep.stop()
         self._constructions.shutdown()
         patience = self._services.settings.grace_seconds
-        if not await self._doors.close(patience, lambda: self.force_exit):
+        if not await self._shutdown_state.close(patience, lambda: self.force_exit):
             _log.warning("%s request(s) and %s accepted call(s) were cut off after the %g seconds of "
-                         "CIRQUE_GRACE_SECONDS.", self._doors.inside, self._doors.left_behind(), patience)
+                         "CIRQUE_GRACE_SECONDS.", self._shutdown_state.inside, self._shutdown_state.background_work(),
+                         patience)
         # Every open page holds an endless stream. Hung up on, the streams end by themselves;
         # waited for, they would be cancelled after the grace period with a traceback each.
         for connection in list(self.server_state.connections):

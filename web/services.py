@@ -70,7 +70,7 @@ def open_services(settings: Settings) -> Services:
     from cir_core.relevance.configured import scorers_of
     from cir_core.sessions.pool import SearcherPool
     from cir_core.sessions.private import Owners, PrivateComparisons, PrivateSessions
-    from storage.sessions.sweep import remove_before
+    from storage.sessions.store import remove_before
     from storage.stores import open_stores
 
     methods = all_methods(settings.methods)

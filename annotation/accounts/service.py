@@ -13,8 +13,7 @@ from annotation.accounts.account_names import clean_name, new_name
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import as_role
 from annotation.accounts.store import PeopleStore
-from annotation.accounts.throttle import Throttle
-from annotation.accounts.throttle_log import NotedWaits
+from annotation.accounts.throttle import NotedWaits, Throttle
 from annotation.records import (
     HANDLE,
     LOCAL,
@@ -74,8 +73,8 @@ class PeopleService:
             self._looked = time.monotonic()
         return not self._accounts
 
-    def glance(self, secret: str | None) -> AuthState | None:
-        """State from the cache; None if the store has to be queried (``look``)."""
+    def cached_state(self, secret: str | None) -> AuthState | None:
+        """State from the cache; None if the store has to be queried (``auth_state``)."""
         if not self._accounts:
             fresh = time.monotonic() - self._looked <= _LOOK_FOR_ACCOUNTS_SECONDS
             return AuthState(True, None) if fresh else None
@@ -84,7 +83,7 @@ class PeopleService:
         person = self._visitor_cache.get(digest_of(secret))
         return AuthState(False, person) if person is not None else None
 
-    def look(self, secret: str | None) -> AuthState:
+    def auth_state(self, secret: str | None) -> AuthState:
         if self.is_open():
             return AuthState(True, None)
         return AuthState(False, self.visitor(secret) if secret else None)
@@ -223,9 +222,9 @@ class PeopleService:
     def withdraw(self, handle: str, *, by: str = LOCAL) -> Invitation:
         """Revoke an invitation by its ``handle``; accounts created with it stay. Raises ``AccessError`` for an unknown
         or unusable one."""
-        asked = handle.strip().casefold()
-        for one in self.invitations() if len(asked) >= HANDLE else ():
-            if one.digest.startswith(asked) and self._store.withdraw(one.digest, by=by):
+        prefix = handle.strip().casefold()
+        for one in self.invitations() if len(prefix) >= HANDLE else ():
+            if one.digest.startswith(prefix) and self._store.withdraw(one.digest, by=by):
                 return one
         raise AccessError(f"There is no usable invitation {quoted(handle)}. List all: "
                           "cirque user invitations, or the people page.")

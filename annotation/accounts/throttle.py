@@ -1,5 +1,5 @@
 """Waiting times after wrong passwords. The store counts them, so that all processes on one database count together
-and a restart forgets none.
+and a restart forgets none. Throttled sign-ins are noted in the audit log.
 
 Own code: limits has windows, no waits that double and none that are forgiven, and stores no counts in SQL.
 """
@@ -9,14 +9,19 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import math
+import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from annotation.accounts.store import FailedLoginStore
-from annotation.records import FailedLogins
+from cachetools import LRUCache
+
+from annotation.accounts.store import FailedLoginStore, PeopleStore
+from annotation.records import AuditEvent, FailedLogins, came_from, name_key
 from cir_core.errors import TooManyTries
 
+_MOST = 10_000
+_EVERY = timedelta(minutes=10)
 _FORGET = timedelta(hours=1)    # longer than it takes any bucket below to run dry
 _KNOWN = timedelta(days=90)     # so long an address stays one where somebody has signed in
 
@@ -98,11 +103,11 @@ class Throttle:
         everywhere = self._anywhere.left(counted.get(anywhere), now)
         if everywhere > left and not self._has_been(name, address, now):
             seconds = math.ceil(everywhere)
-            raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_said(seconds)} and "
-                               "try again, or sign in from where you have done so before.", seconds, "name")
+            raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_duration(seconds)} "
+                               "and try again, or sign in from where you have done so before.", seconds, "name")
         if left > 0:
             seconds = math.ceil(left)
-            raise TooManyTries(f"Too many wrong passwords. Wait {_said(seconds)} and try again.", seconds,
+            raise TooManyTries(f"Too many wrong passwords. Wait {_duration(seconds)} and try again.", seconds,
                                "address" if for_address > for_name else "name and address")
 
     def failed(self, name: str, address: str, now: datetime) -> None:
@@ -124,8 +129,8 @@ class Throttle:
 
 
 def place_of(address: str) -> str:
-    """What is counted as one address: an IPv4 address, or the /64 network of an IPv6 one, of which anybody who has
-    one has all."""
+    """Key under which an address is counted: an IPv4 address, or the /64 network of an IPv6 one, of which
+    anybody who has one has all."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -147,7 +152,29 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _said(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     if seconds < 90:
         return "a second" if seconds == 1 else f"{seconds} seconds"
     return f"{math.ceil(seconds / 60)} minutes"
+
+
+class NotedWaits:
+    """Rate-limited logging: at most one entry per throttled name or address and interval, so that attackers cannot
+    fill the log. Thread-safe."""
+
+    def __init__(self, store: PeopleStore) -> None:
+        self._store = store
+        self._noted: LRUCache[tuple[str, str], datetime] = LRUCache(_MOST)
+        self._lock = threading.Lock()
+
+    def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
+        name = "" if wait.counted == "address" else name
+        key = name_key(name), "" if wait.counted == "name" else place_of(address)
+        with self._lock:
+            noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
+            if noted is not None and abs(now - noted) < quiet:   # further ahead: the clock was set back since
+                return
+            self._noted[key] = now
+        person = self._store.person(name) if name else None   # no other name: it may be a password
+        self._store.note(AuditEvent("sign-in.throttled", "", person.name if person is not None else "", details={
+            **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

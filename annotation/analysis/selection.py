@@ -28,11 +28,10 @@ class Choices:
     block: int
 
 
-def check_kind(study: Study, kind: str, lacks: str) -> None:
-    """Raises ``StudyError`` for a study of another kind. ``lacks``: what such a study does not do."""
-    if study.kind != kind:
-        raise StudyError(f"{study.name} is a {study.kind} study, which {lacks}. For its report: cirque report "
-                         f"{quoted(study.name)}")
+def wrong_kind(study: Study, lacks: str) -> StudyError:
+    """The error for a report of a study of another kind. ``lacks``: what such a study does not do."""
+    return StudyError(f"{study.name} is a {study.kind} study, which {lacks}. For its report: cirque report "
+                      f"{quoted(study.name)}")
 
 
 def check_options(options: Options, unit: str = "") -> None:

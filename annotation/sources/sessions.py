@@ -31,7 +31,7 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
     """
     queries: list[StudyQuery] = []
     left_out: Counter[tuple[str, str]] = Counter()   # by singular and plural
-    asked: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     for session in sessions:
         if session.gallery != gallery.name:
             left_out["session is over another gallery", "sessions are over another gallery"] += 1
@@ -45,10 +45,10 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
                 left_out["turn has several references", "turns have several references"] += 1
             elif not wanted:
                 left_out["turn has no known target", "turns have no known target"] += 1
-            elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in asked:
+            elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in seen:
                 left_out["turn repeats an earlier one", "turns repeat earlier ones"] += 1
             else:
-                asked.add(triple)
+                seen.add(triple)
                 queries.append(_query(session, turn, len(queries), wanted, how))
         if len(queries) == before:
             left_out["session gives no query", "sessions give no query"] += 1

@@ -71,7 +71,7 @@ def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
                 lock.unlink(missing_ok=True)
 
 
-def leave_to_clear(home: Path, study_id: str) -> None:
+def mark_for_removal(home: Path, study_id: str) -> None:
     """Mark a study whose snapshots :func:`clear_leftovers` deletes once it is no longer stored."""
     folder = studies_folder(home)
     if (folder / study_id).exists():

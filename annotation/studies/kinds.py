@@ -18,7 +18,7 @@ from annotation.records import (
     Workspace,
 )
 
-Mine = Sequence[Assignment]
+OwnAssignments = Sequence[Assignment]
 """All assignments of one person in a study, in order, with reassigned ones."""
 
 
@@ -42,7 +42,9 @@ class GateResult:
 class Flow(Protocol):
     """Ordered way through a survey: its steps between items, and how far back people may go. Pure."""
 
-    def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
+    def position(
+        self, workspace: Workspace, annotator: str, mine: OwnAssignments, share: Callable[[], int]
+    ) -> SurveyPosition:
         """The person's position. ``share``: minimum items of a planned seat; a person who has answered fewer, because
         some were reassigned, is not finished."""
 

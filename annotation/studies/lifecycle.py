@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotation.records import LOCAL, Released, Study, name_key
 from annotation.studies.creation import check_name, clear_pictures, kept_name
-from annotation.studies.image_snapshots import leave_to_clear
+from annotation.studies.image_snapshots import mark_for_removal
 from annotation.studies.imports import is_imported
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
@@ -40,6 +40,6 @@ def rename_study(store: StudyStore, study: Study, name: str) -> Study:
 def remove_study(store: StudyStore, home: Path, study: Study) -> None:
     """Delete a study with all its judgements and images. This cannot be undone. If this is interrupted, or the folder
     is not writable, the next creation or removal of a study deletes the images."""
-    leave_to_clear(home, study.study_id)
+    mark_for_removal(home, study.study_id)
     store.remove(study.study_id)
     clear_pictures(store, home)

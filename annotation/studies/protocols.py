@@ -28,7 +28,7 @@ class Part(BaseModel):
 
 
 class Protocol(Part):
-    """What such a file states of itself."""
+    """Header of a protocol file."""
 
     protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
 

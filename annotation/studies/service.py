@@ -64,7 +64,7 @@ class StudyService:
         self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_CACHED)
         self._items_lock = threading.Lock()
 
-    def mine(self, annotator: str) -> list[MyStudy]:
+    def assigned_studies(self, annotator: str) -> list[MyStudy]:
         """Open studies, and closed ones in which the person has a seat, newest first. Without imported ones, in
         which there is nothing to judge."""
         found = []

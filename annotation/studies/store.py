@@ -164,7 +164,7 @@ class StudyStore(Protocol):
 
 @dataclass(frozen=True)
 class StudyParts:
-    """What ``StudyStore.create`` takes."""
+    """Arguments of ``StudyStore.create``."""
 
     study: Study
     items: Sequence[Item] = field(repr=False)

@@ -4,9 +4,7 @@ Importing this package loads no model library; :func:`load_encoder` does.
 """
 
 from cir_core.encoders.base import ComposingEncoder, Encoder, composes
-from cir_core.encoders.bundled import bundled_encoder_dir
-from cir_core.encoders.registry import load_encoder
-from cir_core.encoders.specs import EncoderSpec, parse_spec
+from cir_core.encoders.specs import EncoderSpec, bundled_encoder_dir, load_encoder, parse_spec
 
 __all__ = [
     "ComposingEncoder", "Encoder", "EncoderSpec", "bundled_encoder_dir", "composes", "load_encoder", "parse_spec",

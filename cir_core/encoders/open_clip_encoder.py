@@ -16,11 +16,9 @@ import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 
-from cir_core.encoders.bundled import bundled_encoder_dir
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access, in_hub_cache, not_here
-from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
+from cir_core.encoders.files.offline import hub_access, in_hub_cache, load_failure, missing_weights
+from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec, bundled_encoder_dir
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
@@ -162,7 +160,7 @@ def _hub(spec: EncoderSpec, allow_downloads: bool) -> _Source:
     if not allow_downloads:
         for what, names in (("The config", (CONFIG_NAME,)), ("The checkpoint", _HUB_WEIGHTS)):
             if not in_hub_cache(spec.source, names):
-                raise not_here(spec, what)
+                raise missing_weights(spec, what)
     return _Source(f"hf-hub:{spec.source}")
 
 
@@ -176,7 +174,7 @@ def _pretrained(spec: EncoderSpec, allow_downloads: bool) -> _Source:
             + (f"Known: {', '.join(tags)}." if tags else f"Use open_clip:{spec.source}+/WEIGHTS.safetensors.")
         )
     if not allow_downloads and not _tag_is_cached(tag):
-        raise not_here(spec, "The checkpoint")
+        raise missing_weights(spec, "The checkpoint")
     # OpenAI's weights need QuickGELU; open_clip only warns when the plain model name is used with them.
     config = open_clip.get_model_config(spec.source)
     forced = tag.get("quick_gelu", False) and not config.get("quick_gelu", False)

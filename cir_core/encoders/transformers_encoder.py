@@ -13,8 +13,7 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access, not_here
+from cir_core.encoders.files.offline import hub_access, load_failure, missing_weights
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
@@ -90,7 +89,7 @@ def load_transformers(
             raise
         except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             if isinstance(error, OSError) and source == spec.source and not allow_downloads:
-                raise not_here(spec, "A part") from error
+                raise missing_weights(spec, "A part") from error
             raise EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder "
                                      "needs config.json, weights, the tokenizer's files and "
                                      "preprocessor_config.json.") from error

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from cir_core.encoders.registry import load_encoder
-from cir_core.encoders.specs import EncoderSpec, parse_spec
+from cir_core.encoders.specs import EncoderSpec, load_encoder, parse_spec
 from cir_core.errors import CirqueError, EncoderUnavailable, Stopped
 
 CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
@@ -98,7 +97,7 @@ def fetch_weights(weights: Weights, progress: Progress, stopped: Callable[[], bo
     Raises ``Stopped``, ``EncoderUnavailable``.
     """
     if weights.file.is_file():
-        return _taken_over(weights)
+        return _check_existing(weights)
     part = weights.folder.with_name(f".{weights.folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
@@ -112,20 +111,20 @@ def fetch_weights(weights: Weights, progress: Progress, stopped: Callable[[], bo
         part.rename(weights.folder)
     except (httpx2.HTTPError, OSError) as error:
         raise EncoderUnavailable(
-            f"The weights could not be downloaded from {weights.host}: {_told(error)}. Nothing was kept. Check the "
-            "connection and the space on the disk, or put the file in its place by hand."
+            f"The weights could not be downloaded from {weights.host}: {_describe_error(error)}. Nothing was kept. "
+            "Check the connection and the space on the disk, or put the file in its place by hand."
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return weights.encoder
 
 
-def _taken_over(weights: Weights) -> str:
+def _check_existing(weights: Weights) -> str:
     try:
         _write_config(weights, weights.folder)
         load_encoder(weights.encoder, device="cpu")
     except OSError as error:
-        raise EncoderUnavailable(f"{weights.folder} cannot be written to: {_told(error)}.") from error
+        raise EncoderUnavailable(f"{weights.folder} cannot be written to: {_describe_error(error)}.") from error
     except CirqueError as error:
         (weights.folder / CONFIG).unlink(missing_ok=True)
         raise EncoderUnavailable(f"The file {weights.file} does not load as {weights.spec}; it was left as it is. Copy "
@@ -149,9 +148,9 @@ def _download(url: str, path: Path, progress: Progress, stopped: Callable[[], bo
                 done += len(piece)
                 progress(done, total)
     # The hub says what the file has to be in the answer before it redirects to where the file is.
-    said = next((found[1] for one in (*answer.history, answer)
+    expected = next((found[1] for one in (*answer.history, answer)
                  if (found := _SHA256.fullmatch(one.headers.get("x-linked-etag", "")))), "")
-    if (total and done != total) or (said and said != digest.hexdigest()):
+    if (total and done != total) or (expected and expected != digest.hexdigest()):
         raise EncoderUnavailable(f"What came from {urlsplit(url).netloc} is not the whole file ({done:,} of {total:,} "
                                  "bytes) or not that file. Nothing was kept. Try again.")
 
@@ -160,7 +159,7 @@ def _write_config(weights: Weights, folder: Path) -> None:
     (folder / CONFIG).write_text(json.dumps(weights.config, indent=1), "utf-8")
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         return f"it answered {error.response.status_code}"
     return str(getattr(error, "strerror", None) or error or type(error).__name__)

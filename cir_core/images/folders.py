@@ -122,7 +122,7 @@ class _Walk:
                 path = f"{base}{entry.name}"
                 try:
                     if entry.is_dir():
-                        if not self._taken(path, entry.name, folder, rules, is_folder=True):
+                        if not self._is_included(path, entry.name, folder, rules, is_folder=True):
                             continue
                         # A link to a folder is followed once, unless it leads into the tree: loops end, and nothing is
                         # listed twice.
@@ -133,12 +133,12 @@ class _Walk:
                             seen.add(target)
                         folders.append((path, rules))
                     elif (entry.name != IGNORE_FILE and (entry.is_file() or not Path(entry.path).exists())
-                          and self._taken(path, entry.name, folder, rules, is_folder=False)):
+                          and self._is_included(path, entry.name, folder, rules, is_folder=False)):
                         self.files.append(path)
                 except OSError:
                     continue  # a link to itself
 
-    def _taken(self, path: str, name: str, folder: str, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
+    def _is_included(self, path: str, name: str, folder: str, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
         reason = _own_reason(name, folder, is_folder=is_folder)
         if self.given.rules or rules:
             spelled = unicodedata.normalize("NFC", path)
@@ -164,7 +164,7 @@ def walk(source: Path, *, exclude: Sequence[str] = (), include: Sequence[str] = 
     Raises ``GalleryError`` for a pattern that is none, naming its file and line, and for a ``.cirqueignore`` that
     cannot be read.
     """
-    walking = _Walk(source, _given(exclude, include))
+    walking = _Walk(source, _option_rules(exclude, include))
     walking.run()
     return Walked(tuple(walking.files), tuple(walking.left_out), tuple(walking.unreadable))
 
@@ -198,7 +198,7 @@ def _ordinary(path: str, is_folder: bool) -> str:
     return f"{folder}{slash}x" if is_folder else f"{folder}{slash}{'x' if name.casefold() in _FILES else stem}.jpg"
 
 
-def _given(exclude: Sequence[str], include: Sequence[str]) -> _Rules:
+def _option_rules(exclude: Sequence[str], include: Sequence[str]) -> _Rules:
     rules = []
     for option, patterns in (("--exclude", exclude), ("--include", include)):
         for pattern in patterns:

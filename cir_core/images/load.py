@@ -21,8 +21,7 @@ from PIL import GifImagePlugin, Image, ImageChops, ImagePalette, JpegImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images import jpeg_ends, png_chunks, refusals, tiff_numbers
-from cir_core.images.decode_budget import PATIENCE, budget
-from cir_core.images.decoded_size import decoding_bytes
+from cir_core.images.decode_budget import PATIENCE, budget, decoding_bytes
 from cir_core.images.pixels import consumed_to_rgb, strips
 from cir_core.images.profiles import numbers_of
 from cir_core.support.files import write_atomically
@@ -104,9 +103,9 @@ def for_encoder(image: Image.Image) -> Image.Image:
     return within(image, ENCODER_EDGE, gap=1.5)
 
 
-def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -> None:
-    """Write ``image`` as WebP, at most ``edge`` pixels on a side. Atomic."""
-    small = within(image, edge, gap=1.0)
+def save_thumbnail(image: Image.Image, path: Path) -> None:
+    """Write ``image`` as WebP, at most ``THUMBNAIL_EDGE`` pixels on a side. Atomic."""
+    small = within(image, THUMBNAIL_EDGE, gap=1.0)
     content = io.BytesIO()
     # Method 0 takes a quarter of the default's time for files a few per cent larger.
     small.save(content, "WEBP", quality=80, method=0)

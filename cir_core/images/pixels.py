@@ -1,8 +1,8 @@
-"""Convert any colour layout to 8-bit sRGB."""
+"""Convert any colour layout to 8-bit sRGB, and put images side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from PIL import Image
 
 from cir_core.images.profiles import to_srgb
 
+_GAP = 8   # white pixels between images
 _Convert = Callable[[Image.Image], Image.Image]
 _STRIP = 2**18   # pixels
 _DEEP = 65535.0
@@ -140,3 +141,32 @@ def white_of(parts: Iterable[npt.NDArray[Any]]) -> float:
     if whole:
         return _DEEP if most <= _DEEP < whole else float(whole)
     return 1.0 if below >= above else next((top for top in (1.0, 255.0, _DEEP) if most <= top), most)
+
+
+def side_by_side(images: Sequence[Image.Image]) -> Image.Image:
+    """``images`` from left to right in their order, scaled to the height of the lowest, on white. RGB."""
+    height = min(image.height for image in images)
+    scaled = [image.resize((max(1, round(image.width * height / image.height)), height), Image.Resampling.LANCZOS)
+              for image in images]
+    whole = Image.new("RGB", (sum(one.width for one in scaled) + _GAP * (len(scaled) - 1), height), "white")
+    left = 0
+    for one in scaled:
+        whole.paste(one, (left, 0))
+        left += one.width + _GAP
+    return whole
+
+
+def pad_to_ratio(image: Image.Image, ratio: float) -> Image.Image:
+    """``image`` with black borders such that the longer side is at most ``ratio`` times the shorter one.
+
+    A ratio of 0, or an image that fits already, changes nothing. Baldrati et al., 2022 (CLIP4CIR), whose padding
+    CIRQRS uses with 1.5 and QuRe's code with 1.25.
+    """
+    width, height = image.size
+    if not ratio or max(width, height) < ratio * min(width, height):
+        return image
+    scaled = max(width, height) / ratio
+    across, down = (max(int((scaled - side) / 2), 0) for side in (width, height))
+    padded = Image.new("RGB", (width + 2 * across, height + 2 * down))
+    padded.paste(to_rgb(image), (across, down))
+    return padded

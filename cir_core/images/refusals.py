@@ -94,7 +94,7 @@ def _kind_of_bmp(stream: BinaryIO) -> str:
 
 
 def _in_brackets(why: str) -> str:
-    """What a decoder says of the picture; what Python says of its program tells a person nothing."""
+    """A decoder's message about the image; messages about Python's own calls are left out."""
     words = why.strip().rstrip(".")
     return f" ({words})" if words and not _OF_PYTHON.search(words) else ""
 

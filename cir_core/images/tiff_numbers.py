@@ -108,7 +108,7 @@ def opened(stream: BinaryIO, tags: Mapping[int, Any]) -> Numbers | None:
 
 
 def kind_of(tags: Mapping[int, Any]) -> str:
-    """What a TIFF holds, for those who cannot see it; "" if that is not known."""
+    """Description of a TIFF's content, for messages; "" if it is unknown."""
     with contextlib.suppress(Exception):
         samples, bits, kind = _layout(tags)
         colours = _COLOURS.get(tags[_PHOTOMETRIC], f"colours of kind {tags[_PHOTOMETRIC]}")

@@ -179,8 +179,8 @@ class _Strip:
         self._ranks[:, slot] += np.bincount(which[before], minlength=len(self._ranks))
 
     def answers(self) -> list[RankedQuery]:
-        asked = self._targets >= 0
-        ranks = [tuple(self._ranks[i, asked[i]].tolist()) for i in range(len(self._ranks))]
+        used = self._targets >= 0
+        ranks = [tuple(self._ranks[i, used[i]].tolist()) for i in range(len(self._ranks))]
         if self._top is None:
             return [RankedQuery(of, *_NO_LIST) for of in ranks]
         return [RankedQuery(of, *best) for of, best in zip(ranks, self._top.lists(), strict=True)]

@@ -19,9 +19,9 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, Section, declare
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.methods import MethodSettings
@@ -63,11 +63,11 @@ def words_of(
         return Words("")
     if method.base != "cirevl":
         return Words(text, text)
-    said = caption.caption if caption else ""
+    description = caption.caption if caption else ""
     if not text:
-        return Words(said, said)
+        return Words(description, description)
     with stages("merge"):
-        answer = language.complete(MergeTask(said, text, domain), stages.watch)
+        answer = language.complete(MergeTask(description, text, domain), stages.watch)
     return Words(answer.query, answer.query, answer.notes)
 
 

@@ -8,8 +8,8 @@ from typing import get_args
 from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConstraintsTask, Domain
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Constraints
 from cir_core.types.methods import FilterMode, SoftFilter

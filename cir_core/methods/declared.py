@@ -60,7 +60,7 @@ def builtin_methods() -> dict[str, Method]:
 
 @lru_cache(maxsize=1)
 def usual_method() -> MethodSettings:
-    """What a search begins with if nobody names a method."""
+    """Default method of a search."""
     return builtin_methods()[USUAL].settings
 
 
@@ -123,13 +123,13 @@ def _method(name: str, declared: Any, where: str) -> Method:
     if unfit := _unfit(declared, MethodSettings):
         raise MethodError(f"{where}: method {quoted(name)}, {unfit}")
     try:
-        said = dict(_declaration(tuple(STEPS.values())).model_validate(declared))
+        values = dict(_declaration(tuple(STEPS.values())).model_validate(declared))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "its value"
         raise MethodError(f"{where}: method {quoted(name)}, {field}: {first['msg']}.") from error
-    title, source, steps = said.pop("title"), said.pop("source"), {key: said.pop(key) for key in STEPS}
-    return Method(name, title or name, source, MethodSettings(**said).with_parts(steps))
+    title, source, steps = values.pop("title"), values.pop("source"), {key: values.pop(key) for key in STEPS}
+    return Method(name, title or name, source, MethodSettings(**values).with_parts(steps))
 
 
 def _unfit(declared: dict[str, Any], record: type[Any], within: str = "") -> str:

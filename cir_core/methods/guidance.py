@@ -28,9 +28,9 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import MAX_TEXT, clean_text
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import Weight
@@ -97,9 +97,9 @@ class GuidanceStep(Step[Guidance]):
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
         aspects: tuple[Aspect, ...] = composition.part("aspects") or ()
-        asked, kept = [one.label for one in aspects if one.turn], [one.label for one in aspects if not one.turn]
+        requested, kept = [one.label for one in aspects if one.turn], [one.label for one in aspects if not one.turn]
         unclear = composition.part("unclear") or Unclear()
-        rows = (("Asked", asked), ("Stays", kept), ("Not understood", unclear.words))
+        rows = (("Asked", requested), ("Stays", kept), ("Not understood", unclear.words))
         return [(title, " · ".join(labels)) for title, labels in rows if labels]
 
     def tasks(self, settings: Guidance, domain: Domain) -> tuple[Task[Any], ...]:
@@ -115,7 +115,7 @@ class GuidanceStep(Step[Guidance]):
             notes = answer.notes
         except (LanguageModelError, ImageUnreadable) as error:
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
-        aspects = _joined(answer.aspects, _asked_before(turn.earlier), turn.number)
+        aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number)
         unclear = Unclear(_short(answer.unused, MOST_WORDS), _short(answer.choices, MOST_CHOICES))
         return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
                 "unclear": unclear or None}, notes
@@ -235,12 +235,12 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
         settings, aspects = Guidance(), ()
     most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
     least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
-    asked = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
+    requested = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
     reranked = composition.part("relevance") if composition else None
     share = 1 - reranked.weight if reranked else 1.0   # of the guided score, where relevance is added
     for parts in scores:
         least_here = least * share if any(name == "relevance" for name, _ in parts) else least
-        yield [(asked[name], value >= least_here) for name, value in parts if name in asked]
+        yield [(requested[name], value >= least_here) for name, value in parts if name in requested]
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:
@@ -257,7 +257,7 @@ def _aspects(made: Composition | None) -> tuple[Aspect, ...]:
     return (made.part("aspects") or ()) if made else ()
 
 
-def _asked_before(earlier: Composition | None) -> tuple[Aspect, ...]:
+def _earlier_requests(earlier: Composition | None) -> tuple[Aspect, ...]:
     return tuple(one for one in _aspects(earlier) if one.turn)
 
 
@@ -267,24 +267,24 @@ def _edited(
     """``aspects`` after an edit of the query: what it says otherwise than before is asked, what it no longer says is
     given up."""
     was, now = ({one.name: one for one in answered if one.asked} for answered in (old, new))
-    asked = {name: Aspect(name, one.label, one.wanted, one.others, turn) for name, one in now.items()
+    requested = {name: Aspect(name, one.label, one.wanted, one.others, turn) for name, one in now.items()
              if name not in was or was[name].label != one.label}
-    left = tuple(one for one in aspects if one.name not in asked and (one.name in now or one.name not in was))
-    return (*(one for one in left if one.turn), *asked.values(), *(one for one in left if not one.turn))
+    left = tuple(one for one in aspects if one.name not in requested and (one.name in now or one.name not in was))
+    return (*(one for one in left if one.turn), *requested.values(), *(one for one in left if not one.turn))
 
 
 def _joined(answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int) -> tuple[Aspect, ...]:
     """Earlier requests that this turn does not replace, its own, and what stays of the rest. One of each name,
     whatever its case, and no two requests of one label: their ticks are told apart by it."""
-    asked = {_key(one.name): one for one in before}
+    requested = {_key(one.name): one for one in before}
     for one in answered:
         if one.asked:
-            asked.pop(_key(one.name), None)   # so that the newest comes last
-            label = one.label if one.label not in {other.label for other in asked.values()} else \
+            requested.pop(_key(one.name), None)   # so that the newest comes last
+            label = one.label if one.label not in {other.label for other in requested.values()} else \
                 f"{one.label} ({one.name})"
-            asked[_key(one.name)] = Aspect(one.name, label, one.wanted, one.others, turn)
+            requested[_key(one.name)] = Aspect(one.name, label, one.wanted, one.others, turn)
     kept = {_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
-    return (*asked.values(), *(one for key, one in kept.items() if key not in asked))
+    return (*requested.values(), *(one for key, one in kept.items() if key not in requested))
 
 
 def _key(name: str) -> str:

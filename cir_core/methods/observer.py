@@ -1,8 +1,10 @@
-"""Progress observer of a search turn."""
+"""Progress observer and stage times of a search turn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
 
 from cir_core.errors import CirqueError
 from cir_core.language.observer import MeteredWatch, Observer
@@ -46,3 +48,21 @@ class PartWatch(MeteredWatch, TurnObserver):
 
     def reflected(self, finished: ReflectionRound) -> None:
         self._whole.reflected(finished)
+
+
+class StageTimer:
+    """``with stages("merge"): …`` adds the milliseconds to ``milliseconds["merge"]``."""
+
+    def __init__(self, watch: TurnObserver | None = None) -> None:
+        self.watch = watch or TurnObserver()
+        self.milliseconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        self.watch.stage(name)
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            took = (perf_counter() - began) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + took

@@ -14,7 +14,7 @@ Kind = Literal["number", "whole", "choice"]
 
 @dataclass(frozen=True)
 class Label:
-    """What a person reads of the field ``name``."""
+    """Label of the field ``name``."""
 
     name: str
     text: str                       # "how strict"

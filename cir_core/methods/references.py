@@ -9,7 +9,7 @@ import numpy as np
 
 from cir_core.errors import SearchError
 from cir_core.gallery.gallery import Gallery
-from cir_core.images.montage import side_by_side
+from cir_core.images.pixels import side_by_side
 from cir_core.language.tasks import Picture
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted

@@ -30,9 +30,9 @@ from cir_core.language.tasks import (
 )
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Notes, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment, Composition, ReflectionRound
@@ -76,7 +76,7 @@ class ReflectionStep(Step[Reflection]):
     def label_of(self, settings: Reflection) -> str:
         return PSEUDO_FEEDBACK if settings.fusion == PSEUDO_FEEDBACK else self.label
 
-    def said_by_label(self, settings: Reflection) -> frozenset[str]:
+    def labelled_parameters(self, settings: Reflection) -> frozenset[str]:
         return frozenset({"fusion"} if settings.fusion == PSEUDO_FEEDBACK else ())
 
     def figure(self, settings: Reflection) -> str:
@@ -105,8 +105,8 @@ class ReflectionStep(Step[Reflection]):
         self, query: ComposedQuery, settings: Reflection, turn: StepTurn
     ) -> tuple[ComposedQuery, Mapping[str, Any], Notes]:
         query, rounds, notes = reflect(query, settings, turn)
-        if turn.looking.captions_problem and settings.fusion != PSEUDO_FEEDBACK:
-            notes = (turn.looking.captions_problem, *notes)
+        if turn.gallery_view.captions_problem and settings.fusion != PSEUDO_FEEDBACK:
+            notes = (turn.gallery_view.captions_problem, *notes)
         return query, {"rounds": rounds}, notes
 
     def replay(self, query: ComposedQuery, settings: Reflection, composition: Composition) -> ComposedQuery:
@@ -115,8 +115,7 @@ class ReflectionStep(Step[Reflection]):
     def adjust(
         self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
     ) -> tuple[Composition, Notes]:
-        """The first rounds, the last of them with another query. What was said of rounds that were taken back is no
-        longer said."""
+        """The first rounds, the last of them with another query. Notes of rounds that were taken back are dropped."""
         before, kept = composition.rounds, list(composition.rounds)
         if adjustment.rounds is not None:
             kept = kept[: max(0, adjustment.rounds)]
@@ -128,12 +127,12 @@ class ReflectionStep(Step[Reflection]):
                 vector = encoder.encode_texts([text])[0]
             kept[-1] = replace(kept[-1], query=text, vector=vector, edited=True)
         gone = {note for one in before for note in one.notes} - {note for one in kept for note in one.notes}
-        said = [note for note in notes if note not in gone]
+        lines = [note for note in notes if note not in gone]
         if len(kept) < len(before):
-            said.append(f"{len(kept)} of {len(before)} rounds of reflection are applied")
+            lines.append(f"{len(kept)} of {len(before)} rounds of reflection are applied")
         if any(one.edited and not was.edited for one, was in zip(kept, before, strict=False)):
-            said.append(f"the query of round {len(kept)} was rewritten by hand")
-        return replace(composition, rounds=tuple(kept)), tuple(dict.fromkeys(said))
+            lines.append(f"the query of round {len(kept)} was rewritten by hand")
+        return replace(composition, rounds=tuple(kept)), tuple(dict.fromkeys(lines))
 
 
 def fuse_rounds(
@@ -175,7 +174,7 @@ def reflect(
             max(reflection.images, reflection.captions)
         try:
             with turn.stages("reflect"):
-                hits = turn.looking.best(query.vector, depth)
+                hits = turn.gallery_view.best(query.vector, depth)
                 watch.found(hits)
                 if why := _stops(reflection, rounds, hits):
                     notes.append(f"reflection ended after {len(rounds)} of {reflection.rounds} rounds: {why}")
@@ -215,16 +214,16 @@ def _stops(reflection: Reflection, rounds: Sequence[ReflectionRound], hits: Sequ
 def _round(
     number: int, hits: Sequence[Hit], reflection: Reflection, turn: StepTurn, previous_query: str
 ) -> ReflectionRound:
-    looking = turn.looking
+    gallery_view = turn.gallery_view
     shown = [hit.image_id for hit in hits]
     pictured = shown[: reflection.images]
     if reflection.fusion == PSEUDO_FEEDBACK:
-        mean = unit(looking.features(pictured).mean(axis=0)) if pictured else None
+        mean = unit(gallery_view.features(pictured).mean(axis=0)) if pictured else None
         return ReflectionRound(number, "", looked_at=tuple(pictured), pictures=len(pictured), vector=mean)
-    captions = looking.captions(shown[: reflection.captions])
+    captions = gallery_view.captions(shown[: reflection.captions])
     answer: Any = turn.language.complete(_TASKS[reflection.reasoning](
         reference=turn.reference.picture, reference_caption=turn.caption_shown, modification_text=turn.text,
-        candidates=tuple(looking.picture(image_id) for image_id in pictured), captions=captions,
+        candidates=tuple(gallery_view.picture(image_id) for image_id in pictured), captions=captions,
         previous_query=previous_query if reflection.show_query else None, domain=turn.domain,
         round_number=number,
     ), turn.stages.watch)

@@ -23,9 +23,9 @@ from PIL import Image
 from pydantic import Field
 
 from cir_core.errors import RelevanceMismatch, RelevanceUnavailable
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Notes, Rerank, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Composition
@@ -96,7 +96,7 @@ class RelevanceStep(Step[Relevance]):
         return self.label, f"{over}, w {settings.weight:g}"
 
     def ask(self, settings: Relevance, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
-        scores = turn.looking.relevance()
+        scores = turn.gallery_view.relevance()
         _check_size(settings, scores)
         with turn.stages("relevance"):
             query = _query(scores, [_pixels(part.picture.load) for part in turn.reference.parts], turn.text)
@@ -106,15 +106,15 @@ class RelevanceStep(Step[Relevance]):
         self, composition: Composition, relevance: Callable[[], RelevanceScores], stages: StageTimer
     ) -> Rerank | None:
         settings: Relevance | None = composition.part(self.name)
-        asked: RelevanceQuery | None = composition.part("relevance_query")
-        if settings is None or asked is None:
+        stored: RelevanceQuery | None = composition.part("relevance_query")
+        if settings is None or stored is None:
             return None
         scores = relevance()
-        if scores.revision != asked.revision:
-            raise RelevanceMismatch(f"This turn was ranked by relevance model {asked.revision}; {scores.revision} is "
+        if scores.revision != stored.revision:
+            raise RelevanceMismatch(f"This turn was ranked by relevance model {stored.revision}; {scores.revision} is "
                                     "set now. Search again, or set CIRQUE_RELEVANCE to the earlier model.")
         _check_size(settings, scores)
-        query = np.asarray(asked.numbers, np.float32)
+        query = np.asarray(stored.numbers, np.float32)
         whole = settings.over == "gallery"
 
         def of(rows: Sequence[int]) -> npt.NDArray[np.float32]:

@@ -23,9 +23,9 @@ import numpy.typing as npt
 from cir_core.encoders.base import Encoder
 from cir_core.language.tasks import ConstraintsTask, Domain, Task
 from cir_core.methods.constraints import ask_constraints, checked_constraints, checked_soft_filter
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import Matrix, Vector
@@ -52,8 +52,8 @@ class SoftFilterStep(Step[SoftFilter]):
         return "Filter", f"{self.label}, {self.figure(settings)}, {MODES[settings.mode].lower()}"
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
-        said = composition.constraints or Constraints()
-        sides = (("Must show", said.prescriptive), ("Must not show", said.proscriptive))
+        constraints = composition.constraints or Constraints()
+        sides = (("Must show", constraints.prescriptive), ("Must not show", constraints.proscriptive))
         return [(title, " · ".join(texts)) for title, texts in sides if texts]
 
     def tasks(self, settings: SoftFilter, domain: Domain) -> tuple[Task[Any], ...]:

@@ -18,9 +18,9 @@ from cir_core.errors import RelevanceUnavailable
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, Task
 from cir_core.methods.feedback import ComposedQuery
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Hit, Matrix, Vector
@@ -33,8 +33,8 @@ Notes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Looking:
-    """How a step sees the gallery."""
+class GalleryView:
+    """Access of a step to the gallery."""
 
     best: Callable[[Vector, int], Sequence[Hit]]            # the best k for a query
     features: Callable[[Sequence[str]], Matrix]
@@ -55,7 +55,7 @@ class StepTurn:
     text: str
     caption: str
     merged: str
-    looking: Looking
+    gallery_view: GalleryView
     encoder: Encoder
     language: LanguageModel
     domain: Domain
@@ -139,7 +139,7 @@ class Step(Generic[S]):
     def label_of(self, settings: S) -> str:
         return self.label
 
-    def said_by_label(self, settings: S) -> frozenset[str]:
+    def labelled_parameters(self, settings: S) -> frozenset[str]:
         """Parameters that :meth:`label_of` tells already."""
         return frozenset()
 
@@ -182,7 +182,7 @@ class Step(Generic[S]):
 
     def rerank(self, composition: Composition, relevance: Callable[[], Any], stages: StageTimer) -> Rerank | None:
         """How to order the results again after they are ranked; None if they stay. ``relevance`` as of
-        :class:`Looking`."""
+        :class:`GalleryView`."""
         return None
 
     def reread(self, settings: S, turn: StepTurn, before: str) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from cir_core.errors import SearchError
 from cir_core.language.tasks import Domain, Task
@@ -11,17 +11,19 @@ from cir_core.methods.base_query import BASE_SECTION
 from cir_core.methods.feedback import FEEDBACK_SECTION
 from cir_core.methods.guidance import GuidanceStep
 from cir_core.methods.history import HISTORY_SECTION
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Section
 from cir_core.methods.reflection import ReflectionStep
 from cir_core.methods.relevance import RelevanceStep
 from cir_core.methods.soft_filter import SoftFilterStep
 from cir_core.methods.step import Rerank, Step, StepScore
-from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Composition
 from cir_core.types.methods import MethodSettings
 from cir_core.types.parts import tuples
 from cir_core.types.records import Vector
 from cir_core.types.vectors import TextEncoder
+
+_Found = TypeVar("_Found")
 
 STEPS: dict[str, Step[Any]] = {
     step.name: step for step in (ReflectionStep(), SoftFilterStep(), GuidanceStep(), RelevanceStep())}
@@ -78,12 +80,8 @@ def step_score(
     query: Vector, composition: Composition, encoder: TextEncoder, stages: StageTimer | None = None
 ) -> StepScore | None:
     """The score to rank by; None is the product with ``query``. Raises ``SearchError`` if two steps give one."""
-    stages = stages or StageTimer()
-    found = {step.label: score for step in STEPS.values()
-             if (score := step.score(query, composition, encoder, stages)) is not None}
-    if len(found) > 1:
-        raise SearchError(f"{' and '.join(found)} both rank the gallery. Take one of them away.")
-    return next(iter(found.values()), None)
+    timer = stages or StageTimer()
+    return _only_one("rank the gallery", lambda step: step.score(query, composition, encoder, timer))
 
 
 def step_rerank(
@@ -91,9 +89,12 @@ def step_rerank(
 ) -> Rerank | None:
     """How to order the results again after they are ranked; None if they stay. Raises ``SearchError`` if two steps
     do, and what ``relevance`` raises."""
-    stages = stages or StageTimer()
-    found = {step.label: rerank for step in STEPS.values()
-             if (rerank := step.rerank(composition, relevance, stages)) is not None}
+    timer = stages or StageTimer()
+    return _only_one("order the results again", lambda step: step.rerank(composition, relevance, timer))
+
+
+def _only_one(does: str, of: Callable[[Step[Any]], _Found | None]) -> _Found | None:
+    found = {step.label: one for step in STEPS.values() if (one := of(step)) is not None}
     if len(found) > 1:
-        raise SearchError(f"{' and '.join(found)} both order the results again. Take one of them away.")
+        raise SearchError(f"{' and '.join(found)} both {does}. Take one of them away.")
     return next(iter(found.values()), None)

@@ -70,7 +70,7 @@ def save_checkpoint(
 
 def load_checkpoint(folder: Path) -> Checkpoint:
     """Raises ``RelevanceUnavailable`` for missing or damaged files, and for two that do not belong together."""
-    card, said = _read_card(folder)
+    card, expected = _read_card(folder)
     path = folder / WEIGHTS_FILE
     try:
         weights = load_file(str(path))
@@ -78,10 +78,10 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         raise RelevanceUnavailable(f"The weights {path} cannot be read: {error}. Train the model again, or copy "
                                    "the file again.") from error
     found = _revision(card, weights)
-    if said != found:
+    if expected != found:
         raise RelevanceUnavailable(f"{WEIGHTS_FILE} and {CARD_FILE} in {folder} do not belong together, or one was "
-                                   f"changed (revision {found}, not {quoted(str(said))}). Copy both again, or train "
-                                   "the model again.")
+                                   f"changed (revision {found}, not {quoted(str(expected))}). Copy both again, or "
+                                   "train the model again.")
     return Checkpoint(card, weights, found)
 
 
@@ -101,8 +101,8 @@ def _read_card(folder: Path) -> tuple[RelevanceCard, Any]:
             raise ValueError("it has another format; update cirque")
         if found == 1 and content["reading"] == "mean":
             raise ValueError("it was trained by an earlier version of cirque, whose scores were on another scale")
-        said = content.pop("revision")
-        return _checked(RelevanceCard(**content)), said
+        expected = content.pop("revision")
+        return _checked(RelevanceCard(**content)), expected
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise RelevanceUnavailable(f"{path} does not describe a relevance model: {error}. Copy the file again, or "
                                    "train the model again.") from error
@@ -122,8 +122,8 @@ def _checked(card: RelevanceCard) -> RelevanceCard:
 
 
 def _revision(card: RelevanceCard, weights: Mapping[str, torch.Tensor]) -> str:
-    said = {"backbone": card.backbone_revision, "reading": card.reading, "pad": card.pad, "size": dict(card.size)}
-    return revision(weights, said)
+    parts = {"backbone": card.backbone_revision, "reading": card.reading, "pad": card.pad, "size": dict(card.size)}
+    return revision(weights, parts)
 
 
 def check_same(revisions: Mapping[str, str]) -> None:

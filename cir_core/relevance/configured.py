@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cir_core.errors import EncoderUnavailable, RelevanceUnavailable
 from cir_core.gallery.gallery import Gallery
-from cir_core.relevance.where import is_there
+from cir_core.relevance.where import has_files
 from cir_core.settings import Settings, get_settings
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _lock = threading.Lock()
 
 def problem_of(settings: Settings) -> str:
     """Why methods and judgements by CIRQRS are not available, in words for any visitor; "" if their model is there."""
-    if is_there(settings.relevance):
+    if has_files(settings.relevance):
         return ""
     return ("Needs a relevance model. Set CIRQUE_RELEVANCE to bundled, or to a folder written by "
             "`cirque relevance train`.")
@@ -34,7 +34,7 @@ def configured_model(settings: Settings | None = None) -> RelevanceModel:
     settings = settings or get_settings()
     if problem := problem_of(settings):
         raise RelevanceUnavailable(problem)
-    from cir_core.relevance.loading import load_relevance
+    from cir_core.relevance.model import load_relevance
 
     try:
         return load_relevance(settings.relevance, device=settings.device, precision=settings.precision,

@@ -1,24 +1,28 @@
-"""A trained relevance model at work: queries and candidates to vectors, vectors to scores."""
+"""A trained relevance model: queries and candidates to vectors, vectors to scores; loaded by its spec."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from PIL import Image
 
-from cir_core.encoders.torch_encoder import autocast, split
+from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import RelevanceUnavailable
+from cir_core.images.pixels import pad_to_ratio
 from cir_core.relevance.backbones.base import RelevanceBackbone
-from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard
-from cir_core.relevance.padding import pad_to_ratio
+from cir_core.relevance.backbones.loading import load_relevance_backbone
+from cir_core.relevance.checkpoint import Checkpoint, RelevanceCard, load_checkpoint
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import Reading, as_scored, gallery_scores
+from cir_core.relevance.where import BUNDLED, folder_of
 
+_loading = threading.Lock()
 Tokens = npt.NDArray[np.float16]     # [n, tokens, dim]
 Queries = npt.NDArray[np.float32]    # [n, dim], unit rows
 _BATCH = 32
@@ -99,3 +103,20 @@ class RelevanceModel:
     def _patches(self, images: Sequence[Image.Image]) -> torch.Tensor:
         padded = [pad_to_ratio(image, self.card.pad) for image in images]
         return torch.from_numpy(self._backbone.image_patches(padded)).float().to(self._device)
+
+
+def load_relevance(
+    spec: str = BUNDLED, *, device: str = "auto", precision: str = "auto", allow_downloads: bool = False
+) -> RelevanceModel:
+    """The model of ``spec``; loaded once a process. Raises ``RelevanceUnavailable``, ``EncoderUnavailable``."""
+    with _loading:
+        return _load(spec.strip(), device, precision, allow_downloads)
+
+
+@lru_cache(maxsize=4)
+def _load(spec: str, device: str, precision: str, allow_downloads: bool) -> RelevanceModel:
+    checkpoint = load_checkpoint(folder_of(spec))
+    backbone = load_relevance_backbone(checkpoint.card.backbone, device=device, allow_downloads=allow_downloads,
+                                       size=checkpoint.card.size)
+    chosen = choose_device(device)
+    return RelevanceModel(spec, checkpoint, backbone, device=chosen, dtype=choose_precision(precision, chosen))

@@ -1,24 +1,22 @@
-"""Which relevance model is meant: the bundled one, a folder, or none. Loads nothing."""
+"""Location of the configured relevance model: bundled, a folder, or none. Loads nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from cir_core.errors import RelevanceUnavailable
+from cir_core.support.files import shipped_folder
 from cir_core.support.texts import quoted
 
 BUNDLED = "bundled"
 OFF = "off"
 WEIGHTS_FILE = "relevance.safetensors"
 CARD_FILE = "relevance.json"
-_ASSETS = Path("assets/relevance")
 
 
 def bundled_relevance_dir() -> Path:
     """Folder of the model that ships with cirque. It may be missing in a damaged install."""
-    package = Path(__file__).resolve().parents[1]
-    inside, beside = package / _ASSETS, package.parent / _ASSETS
-    return inside if inside.is_dir() else beside
+    return shipped_folder("relevance")
 
 
 def folder_of(spec: str) -> Path:
@@ -36,7 +34,7 @@ def folder_of(spec: str) -> Path:
                                    "path.") from error
 
 
-def is_there(spec: str) -> bool:
+def has_files(spec: str) -> bool:
     """Whether ``spec`` names a model whose files exist."""
     try:
         folder = folder_of(spec)

@@ -8,8 +8,8 @@ import numpy as np
 
 from cir_core.encoders.base import Encoder
 from cir_core.methods.feedback import EDITED, TEXT, ComposedQuery, compose
+from cir_core.methods.observer import StageTimer
 from cir_core.methods.steps import STEPS, same_query, steps_of
-from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
 from cir_core.types.composition import Adjustment, Composition, Usage, Wording
 from cir_core.types.records import MethodSettings

@@ -7,11 +7,10 @@ from typing import Any
 from cir_core.errors import SearchError
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.base_query import words_of
-from cir_core.methods.observer import PartWatch, TurnObserver
+from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.methods.references import Reference
-from cir_core.methods.step import Looking, StepTurn
+from cir_core.methods.step import GalleryView, StepTurn
 from cir_core.methods.steps import ranked_with, steps_of
-from cir_core.methods.timings import StageTimer
 from cir_core.search.result import TurnResult
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text
@@ -43,9 +42,9 @@ def reworded(
     if not query:
         merged = words_of(text, method, language=searcher.language, caption=CaptionAnswer(caption=said),
                           domain=searcher.domain, stages=stages).merged
-    looking = Looking(lambda vector, k: searcher.index.search(vector, k), searcher.features_of, searcher.picture_of,
+    gallery = GalleryView(lambda vector, k: searcher.index.search(vector, k), searcher.features_of, searcher.picture_of,
                       searcher.stored_captions, searcher.captions_problem)
-    turn = StepTurn(reference, text, said, merged, looking, searcher.encoder, searcher.language, searcher.domain,
+    turn = StepTurn(reference, text, said, merged, gallery, searcher.encoder, searcher.language, searcher.domain,
                     stages, number, current=found.composition)
     parts: Parts = {}
     for step, settings in steps_of(ranked_with(method, found.composition)):

@@ -28,14 +28,13 @@ from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.observer import TurnObserver
+from cir_core.methods.observer import StageTimer, TurnObserver
 from cir_core.methods.references import Previous as Previous
 from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
 from cir_core.methods.relevance import RelevanceScores, needs_relevance
-from cir_core.methods.step import Looking, StepTurn
+from cir_core.methods.step import GalleryView, StepTurn
 from cir_core.methods.steps import reads_captions, step_rerank, step_score, step_tasks, steps_of
-from cir_core.methods.timings import StageTimer
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
@@ -264,7 +263,7 @@ class Searcher:
         if marks and (previous is None or method.history != "feedback"):
             marks = Marks()
             notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
-        turn = StepTurn(reference, asked.text, asked.said, base.merged, self._looking(excluded), self.encoder,
+        turn = StepTurn(reference, asked.text, asked.said, base.merged, self._gallery_view(excluded), self.encoder,
                         self.language, self.domain, stages, len(previous.references) + 1 if previous else 1,
                         previous.composition if previous else None, constraints=asked.constraints)
         kept: dict[str, Any] = {}
@@ -331,8 +330,8 @@ class Searcher:
             return rank(self.index, self.features_of, query, score=score, k=k, excluded=excluded, target_id=target_id,
                         rerank=rerank, row_of=self.gallery.row_of)
 
-    def _looking(self, excluded: Sequence[str]) -> Looking:
-        return Looking(
+    def _gallery_view(self, excluded: Sequence[str]) -> GalleryView:
+        return GalleryView(
             best=lambda vector, k: self.index.search(vector, k, exclude=excluded),
             features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
             captions_problem=self.captions_problem, relevance=self.relevance,

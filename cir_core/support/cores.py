@@ -1,4 +1,4 @@
-"""How many processor cores there are."""
+"""Number of processor cores."""
 
 from __future__ import annotations
 

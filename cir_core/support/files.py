@@ -1,4 +1,4 @@
-"""Atomic and durable file writes. For files that grow: :mod:`cir_core.support.json_lines`."""
+"""Atomic and durable file writes. For files that grow: :mod:`cir_core.support.json_lines`. Assets."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def shipped_folder(name: str) -> Path:
+    """The folder ``name`` of ``assets``, which ships with cirque. It may be missing in a damaged install."""
+    package = Path(__file__).resolve().parents[1]
+    inside, beside = package / "assets" / name, package.parent / "assets" / name
+    return inside if inside.is_dir() else beside
 
 
 def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:

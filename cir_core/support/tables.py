@@ -89,7 +89,7 @@ def listed(names: Sequence[str], limit: int = 30) -> str:
 
 
 def in_words(fault: str) -> str:
-    """What a module of Python says of a broken file, in plain words."""
+    """A Python module's error about a broken file, as a plain message."""
     return next((words for begins, words in _FAULTS.items() if fault.startswith(begins)), "it cannot be read")
 
 

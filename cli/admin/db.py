@@ -36,7 +36,7 @@ def backup(
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
-        out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
+        out.print(f"{made.path}: {_describe_contents(made.contents)}.", soft_wrap=True)
         _note(engine, AuditEvent("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
     out.print(f"Images are files: back up {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
@@ -63,7 +63,7 @@ def restore(
         _note(engine, _restored(done, file), done.contents)
     if done.before is not None:
         out.print(f"The previous content is in {done.before}.", soft_wrap=True)
-    out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
+    out.print(f"Restored {file}: {_describe_contents(done.contents)}.", soft_wrap=True)
     if "sign_ins" in done.contents.rows:
         out.print("Accounts, passwords and invitations are those of the backup: see cirque user list. All its "
                   "sign-ins were ended, so everyone has to sign in again.", soft_wrap=True)
@@ -83,7 +83,7 @@ def check() -> None:
 
     with _database(get_settings()) as engine:
         found = inspect_database(engine)
-        out.print(f"{where(engine.url)}: {_said(found.contents)}.", soft_wrap=True)
+        out.print(f"{where(engine.url)}: {_describe_contents(found.contents)}.", soft_wrap=True)
     for name, rows in found.contents.rows.items():
         out.print(f"  {name:<20}{rows:>12}")
     if found.contents.revision != found.latest:
@@ -138,7 +138,7 @@ def _folder(settings: Settings) -> Path:
     return settings.home / "backups"
 
 
-def _said(contents: Contents) -> str:
+def _describe_contents(contents: Contents) -> str:
     if contents.revision is None:
         return "empty"
     return (f"schema {contents.revision}, {counted(contents.total, 'row')} in "

@@ -59,8 +59,8 @@ def _steps(settings: MethodSettings) -> str:
     steps = [settings.base + _brackets(own)]
     steps.append(settings.history + _brackets({k: v for k, v in parameters.items() if "." not in k}))
     for step, own in steps_of(settings):
-        said = step.said_by_label(own)
-        shown = {name: value for name, value in _under(parameters, f"{step.name}.").items() if name not in said}
+        labelled = step.labelled_parameters(own)
+        shown = {name: value for name, value in _under(parameters, f"{step.name}.").items() if name not in labelled}
         steps.append(step.label_of(own) + _brackets(shown))
     return " → ".join(steps)
 

@@ -63,7 +63,7 @@ def role(name: _Name, role: Annotated[str, typer.Argument(help="admin, researche
     with _people() as people:
         changed = people.set_role(name, as_role(role))
         out.print(f"{changed.person.name} now has the role {changed.person.role}.")
-        _tell_withdrawn(changed)
+        _print_withdrawn(changed)
 
 
 @app.command()
@@ -81,7 +81,7 @@ def deactivate(name: _Name) -> None:
     with _people() as people:
         changed = people.deactivate(name)
         out.print(f"{changed.person.name} cannot sign in any more.")
-        _tell_withdrawn(changed)
+        _print_withdrawn(changed)
 
 
 @app.command()
@@ -131,7 +131,7 @@ def withdraw(
         out.print(f"Withdrawn: the invitation {gone.handle} ({gone.role}) can no longer be used.")
 
 
-def _tell_withdrawn(changed: Changed) -> None:
+def _print_withdrawn(changed: Changed) -> None:
     if changed.withdrawn:
         which = "open invitation was" if changed.withdrawn == 1 else f"{changed.withdrawn:,} open invitations were"
         out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite", soft_wrap=True)

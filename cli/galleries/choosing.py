@@ -1,4 +1,4 @@
-"""Which encoder a gallery is indexed with: the one named, the one chosen before, or one that is fetched after a yes."""
+"""Choice of a gallery's encoder: the named one, the earlier one, or one that is fetched after confirmation."""
 
 from __future__ import annotations
 

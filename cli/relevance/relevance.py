@@ -66,7 +66,7 @@ def show(
         ("Weights", f"{numbers:,} numbers"),
         *((f"Q-Former, {name}", str(value)) for name, value in card.size.items()),
         ("Preset", card.preset), ("Trained on", card.dataset),
-        *((_said(name), _shown(value)) for name, value in card.trained.items()),
+        *((_heading(name), _formatted(value)) for name, value in card.trained.items()),
     ]
     table = Table(box=None, show_header=False)
     for name, text in rows:
@@ -78,15 +78,15 @@ _READINGS = {"mean": "mean: over the candidate's tokens (CIRQRS, eq. 1)",
              "max": "max: the candidate's best token (published code)"}
 
 
-def _said(name: str) -> str:
+def _heading(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _shown(value: object) -> str:
+def _formatted(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_formatted(one)}" for key, one in value.items())
     if isinstance(value, list):
-        return ", ".join(_shown(one) for one in value)
+        return ", ".join(_formatted(one) for one in value)
     return str(value)

@@ -65,11 +65,11 @@ def train(
     if dataset == _SAMPLE and (path or images):
         raise typer.BadParameter("The sample is drawn, not read. Leave PATH and --images out.", param_hint="PATH")
     data = _data(dataset, path, images, settings.home / "training")
-    said = ", ".join(f"{epoch + 1} ({n})" if chosen.rule == "top" else str(epoch + 1)
-                     for epoch, n in chosen.schedule.rebuilds)
+    rebuilds = ", ".join(f"{epoch + 1} ({n})" if chosen.rule == "top" else str(epoch + 1)
+                         for epoch, n in chosen.schedule.rebuilds)
     out.print(f"{len(data.queries):,} training and {len(data.validation):,} validation queries over "
               f"{data.images:,} images. " + ("Negatives are random." if chosen.rule == "random" else
-                                             f"The model chooses the negatives before epochs {said or 'none'}."))
+                                             f"The model chooses the negatives before epochs {rebuilds or 'none'}."))
     model = load_relevance_backbone(backbone, device=own_device(settings.device),
                                     allow_downloads=settings.allow_downloads, size=chosen.size)
     with bars() as progress:

@@ -33,7 +33,7 @@ class DamageWatch:
         self._seen, self._is_new = False, True      # by an error; not looked through since the start
         self._found, self._at = "", 0.0             # by the last look, and when
 
-    def attend(self, engine: Engine) -> None:
+    def attach(self, engine: Engine) -> None:
         event.listen(engine, "handle_error", self._on_error)
 
     def note(self, error: BaseException) -> None:
@@ -41,8 +41,8 @@ class DamageWatch:
             with self._lock:
                 self._seen = True
 
-    def look(self, connection: Connection) -> str:
-        """What is damaged, for the log; "" if nothing is known of it."""
+    def check(self, connection: Connection) -> str:
+        """Description of the damage, for the log; "" if none is known."""
         with self._lock:
             seen, is_new = self._seen, self._is_new
             if self._found and self._clock() - self._at < _AGAIN:
@@ -82,7 +82,7 @@ def is_damage(error: BaseException) -> bool:
 
 
 def _quick_check(connection: Connection, until: float | None, clock: Callable[[], float]) -> str:
-    """What SQLite finds first; "" if it finds nothing, or not ``until`` then."""
+    """SQLite's first finding; "" if there is none, or not before ``until``."""
     driver = connection.connection.dbapi_connection
     assert isinstance(driver, sqlite3.Connection)
     if until is not None:

@@ -2,6 +2,7 @@
 
 Python's sqlite3 module opens transactions by itself, late and never IMMEDIATE. This is turned off
 (``storage.engine.sqlite_files``), and the engine's "begin" event issues BEGIN instead.
+PostgreSQL needs timeouts: without them a single locked row would block threads, and finally the server, forever.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ from sqlalchemy.engine import URL, make_url
 from cir_core.errors import StorageError
 from storage.engine.errors import explained, where
 from storage.engine.file_watch import FileWatch
-from storage.engine.postgres_timeouts import postgres_options, without_hurry
-from storage.engine.schema_watch import SchemaWatch
+from storage.engine.revisions import SchemaWatch
 from storage.engine.sqlite_files import prepare_file, set_up
 from storage.engine.write_lock import FairWriteLock
 
+_IDLE_MS = 120_000          # in a transaction: a process stopped half-way holds its locks this long
+_STATEMENT_MS = 300_000     # longer than any page or report takes
+_HOURS_MS = 6 * 3_600_000   # for migrations, backups and checks
+_LIBPQ = ("psycopg", "psycopg2")
+_CONNECTING: dict[str, Any] = {
+    "connect_timeout": 5,   # seconds
+    # A silently dead connection is noticed within half a minute instead of hours.
+    "keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 BUSY_TIMEOUT_MS = 10_000
 MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database
 _MIGRATION_LOCK = 0x63697271    # "cirq"; any number that no other program uses
@@ -57,7 +67,7 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "connect", partial(set_up, timeout_ms=BUSY_TIMEOUT_MS))
         event.listen(engine, "begin", _begin_sqlite)
         if path is not None:
-            FileWatch(path).attend(engine)
+            FileWatch(path).attach(engine)
     try:
         with reading(engine):
             pass
@@ -74,7 +84,7 @@ def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
             connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             if all_of_it:
-                without_hurry(connection, MIGRATION_TIMEOUT_MS)
+                raise_timeouts(connection, MIGRATION_TIMEOUT_MS)
         yield connection
 
 
@@ -90,7 +100,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     schema: SchemaWatch | None = engine.get_execution_options().get("cirque_schema")
     file = file_watch(engine)
     started = time.perf_counter()
-    with explained(engine.url), turn_to_write(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
+    with explained(engine.url), hold_write_lock(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         if file is not None:
             file.check(connection)
@@ -106,7 +116,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
             file.check()
 
 
-def tell_waits(engine: Engine, on_wait: Callable[[float], None]) -> None:
+def observe_waits(engine: Engine, on_wait: Callable[[float], None]) -> None:
     """Call ``on_wait`` with the seconds that each write transaction waited for its lock."""
     engine.update_execution_options(cirque_waited=on_wait)
 
@@ -152,14 +162,14 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 connection.detach()  # its pragmas differ from the pool's
         else:
             with connection.begin():
-                without_hurry(connection, MIGRATION_TIMEOUT_MS)
+                raise_timeouts(connection, MIGRATION_TIMEOUT_MS)
                 if engine.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
                 yield connection
 
 
 @contextmanager
-def turn_to_write(engine: Engine, seconds: float) -> Iterator[None]:
+def hold_write_lock(engine: Engine, seconds: float) -> Iterator[None]:
     """Hold the process's write lock of a SQLite database; no-op elsewhere. Raises SQLAlchemy's TimeoutError."""
     lock: FairWriteLock | None = engine.get_execution_options().get("cirque_turns")
     if lock is None:
@@ -195,3 +205,32 @@ def parse(url: str) -> URL:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("cirque_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def postgres_options(url: URL, lock_ms: int) -> dict[str, Any]:
+    """Options for ``create_engine``. Parameters of the URL take precedence. The pool timeout is that of locks, so that
+    a page gets an error before it times out itself."""
+    options: dict[str, Any] = {
+        "pool_pre_ping": True,   # a server may have closed idle connections
+        "pool_size": 10, "max_overflow": 10, "pool_timeout": lock_ms / 1000,
+    }
+    if url.get_driver_name() in _LIBPQ:
+        from_url = url.query.get("options", "")
+        given = " ".join([_settings(lock_ms), *((from_url,) if isinstance(from_url, str) else from_url)]).strip()
+        connecting = {name: value for name, value in _CONNECTING.items() if name not in url.query}
+        options["connect_args"] = connecting | {"options": given}
+    return options
+
+
+def raise_timeouts(connection: Connection, lock_ms: int) -> None:
+    """Raise the limits for this transaction: migrations, backups and checks may take hours, and wait longer for
+    locks."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("".join(f"SET LOCAL {name} = {value};" for name, value in (
+            ("lock_timeout", lock_ms), ("statement_timeout", _HOURS_MS),
+            ("idle_in_transaction_session_timeout", _HOURS_MS))))
+
+
+def _settings(lock_ms: int) -> str:
+    return (f"-c lock_timeout={lock_ms} -c statement_timeout={_STATEMENT_MS} "
+            f"-c idle_in_transaction_session_timeout={_IDLE_MS}")

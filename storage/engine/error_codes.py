@@ -17,11 +17,11 @@ _UNWRITABLE = nothing_saved("the database cannot be written")
 
 @dataclass(frozen=True)
 class Cause:
-    """Explanation of a database error. ``says`` follows the database's name and ends with the remedy; ``told`` is for
-    browsers, as in ``StorageError``."""
+    """Explanation of a database error. ``explanation`` follows the database's name and ends with the remedy; ``public``
+    is for browsers, as in ``StorageError``."""
 
-    says: str
-    told: str
+    explanation: str
+    public: str
 
 
 UNKNOWN = Cause("did not answer as it should. Check that it is running and reachable, and that its URL is right.",

@@ -39,7 +39,7 @@ def explain(error: Exception, url: URL) -> StorageError:
         return StorageError(f"{_CONTRADICTS} ({_named(driver)})", _CONTRADICTS)
     cause, quoted = _cause(error, driver)
     line = f": {_first_line(driver, url)}" if quoted else ""
-    return StorageError(f"{where(url)} {cause.says} ({_named(driver)}{line})", cause.told)
+    return StorageError(f"{where(url)} {cause.explanation} ({_named(driver)}{line})", cause.public)
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def explained(url: URL) -> Iterator[None]:
         raise explain(error, url) from error
     except (json.JSONDecodeError, zlib.error) as error:     # a driver gave out what is not what was stored
         cause = SQLITE[sqlite3.SQLITE_CORRUPT]
-        raise StorageError(f"{where(url)} {cause.says} ({type(error).__name__})", cause.told) from error
+        raise StorageError(f"{where(url)} {cause.explanation} ({type(error).__name__})", cause.public) from error
 
 
 def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:

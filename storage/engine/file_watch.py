@@ -39,7 +39,7 @@ class FileWatch:
         self._connections = 0
         self._logged_problem = self._saved = ""
 
-    def attend(self, engine: Engine) -> None:
+    def attach(self, engine: Engine) -> None:
         """Check before each ``storage.engine.database.writing`` and on every new connection. Call this after all other
         connection set-up has been registered."""
         engine.update_execution_options(cirque_file=self)

@@ -45,8 +45,8 @@ class ServingProcesses:
             yield
 
     def others(self) -> list[str]:
-        """What else serves from the home folder, such as "process 12 at localhost:7861". Files of processes that
-        have ended are removed."""
+        """Other processes that serve from the home folder, such as "process 12 at localhost:7861". Files of
+        processes that have ended are removed."""
         found = []
         try:
             paths = sorted(path for path in self._folder.glob("*.lock") if path.name != self._own)

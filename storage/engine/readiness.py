@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Engine, exc
 
 from cir_core.errors import StorageError
 from storage.engine.damage_watch import DamageWatch, is_damage
-from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, reading, sqlite_path, turn_to_write
+from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, hold_write_lock, reading, sqlite_path
 from storage.engine.errors import explained
-from storage.engine.schema_watch import SchemaWatch
+from storage.engine.revisions import SchemaWatch
 
 _PATIENCE = 1.0   # seconds; a database locked for longer is busy, not broken
 _log = logging.getLogger("cirque.storage")
@@ -28,9 +28,9 @@ class Readiness:
     def __init__(self, engine: Engine, clock: Callable[[], float] = monotonic) -> None:
         self._engine, self._clock = engine, clock
         self._schema = SchemaWatch(clock)
-        self._schema.attend(engine)
+        self._schema.attach(engine)
         self._damage = DamageWatch(clock)
-        self._damage.attend(engine)
+        self._damage.attach(engine)
         self._wrote = clock()
 
     @property
@@ -41,14 +41,14 @@ class Readiness:
     def is_current(self) -> bool:
         """Whether the schema is this version's. Raises ``StorageError`` if the database does not answer."""
         with reading(self._engine) as connection:
-            return self._schema.look(connection)
+            return self._schema.check(connection)
 
     def is_sound(self) -> bool:
         """Whether nothing is known of damage: since the start, and since the last error that damage causes. Then it is
         looked through, which takes seconds for each gigabyte of a SQLite file. Raises ``StorageError``."""
         try:
             with explained(self._engine.url), self._engine.connect() as connection:
-                return not self._damage.look(connection)
+                return not self._damage.check(connection)
         except StorageError as error:
             if error.__cause__ is None or not is_damage(error.__cause__):
                 raise
@@ -88,7 +88,7 @@ class Readiness:
 def _tries_to_write(engine: Engine) -> bool:
     """False if the lock was not free in time."""
     try:
-        with turn_to_write(engine, _PATIENCE), engine.connect() as connection:
+        with hold_write_lock(engine, _PATIENCE), engine.connect() as connection:
             connection = connection.execution_options(cirque_writes=True)
             if engine.dialect.name == "sqlite":
                 _rewrite(connection)

@@ -16,8 +16,7 @@ from cir_core.methods.steps import STEPS
 from cir_core.types.composition import Composition, Cut, Marks, Usage, Wording
 from cir_core.types.parts import tuples
 from cir_core.types.vectors import Vector
-from storage.mapping.records import Values
-from storage.mapping.vectors import pack_vectors, unpack_vectors
+from storage.mapping.records import Values, pack_vectors, unpack_vectors
 
 
 def pack_composition(composition: Composition | None) -> Values:

@@ -1,14 +1,17 @@
-"""Row → dataclass with the same names."""
+"""Row → dataclass with the same names; vectors ↔ bytes: float32, little-endian, concatenated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from sqlalchemy import Row
+
+from cir_core.types.records import Vector
 
 Values = dict[str, Any]
 _Record = TypeVar("_Record")
@@ -27,3 +30,14 @@ def records_from(kind: type[_Record], rows: Iterable[Row[Any]]) -> tuple[_Record
 @lru_cache
 def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
+
+
+def pack_vectors(vectors: Sequence[Vector]) -> bytes:
+    return b"".join(vector.astype("<f4", copy=False).tobytes() for vector in vectors)
+
+
+def unpack_vectors(block: bytes, count: int) -> tuple[Vector, ...]:
+    """``count`` vectors of equal length, bit-exact and read-only."""
+    matrix = np.frombuffer(block, dtype="<f4").astype(np.float32, copy=False).reshape(count, -1)
+    matrix.setflags(write=False)
+    return tuple(matrix)

@@ -16,8 +16,7 @@ from cir_core.sessions.store import SessionSummary
 from cir_core.types.methods import method_to_dict
 from cir_core.types.records import Branch, Hit, SearchSession, Turn
 from storage.mapping.compositions import pack_composition, unpack_composition
-from storage.mapping.records import Values, record_from
-from storage.mapping.vectors import pack_vectors, unpack_vectors
+from storage.mapping.records import Values, pack_vectors, record_from, unpack_vectors
 
 
 def session_values(session: SearchSession, created_at: datetime) -> Values:

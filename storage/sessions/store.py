@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
@@ -20,10 +21,10 @@ from storage.checks import check_turn, clean_name
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 from storage.mapping.records import record_from
-from storage.mapping.rows import session_values, summary_from, turn_values
+from storage.mapping.rows import session_from, session_values, summary_from, turn_from, turn_values
 from storage.opening import open_home_database
-from storage.sessions.loading import load_sessions, select_summaries
 
+_AT_ONCE = 500  # ids in one IN (…); databases limit the parameters of a statement
 
 def open_store(settings: Settings) -> SqlSessionStore:
     """Session store of the configured database, migrated. Raises StorageError."""
@@ -174,3 +175,61 @@ def _load(connection: Connection, session_id: str) -> SearchSession:
 def _unknown_session(session_id: str) -> UnknownSession:
     return UnknownSession(f"No search session {quoted(session_id)} here. Open one from the list, or start a new "
                           "one.")
+
+
+def load_sessions(
+    connection: Connection, session_ids: Sequence[str], *only: ColumnElement[bool]
+) -> dict[str, SearchSession]:
+    """Sessions by id, with all their turns; those that are unknown or do not match ``only`` are left out."""
+    found: dict[str, SearchSession] = {}
+    for start in range(0, len(session_ids), _AT_ONCE):
+        wanted = session_ids[start:start + _AT_ONCE]
+        rows = connection.execute(select(tables.sessions).where(tables.sessions.c.session_id.in_(wanted), *only)).all()
+        ids = [row.session_id for row in rows]
+        if not ids:
+            continue
+        branches: dict[str, list[Branch]] = defaultdict(list)
+        for row in connection.execute(_in_order(tables.branches.c.number, ids)):
+            branches[row.session_id].append(record_from(Branch, row))
+        turns: dict[str, list[Turn]] = defaultdict(list)
+        for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
+            turns[row.session_id].append(turn_from(row))
+        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id]) for row in rows}
+    return found
+
+
+def select_summaries(limit: int, gallery: str | None, among: Collection[str] | None = None) -> Select[Any]:
+    """Session summaries, by latest turn first; ``among``: of those with these ids."""
+    s, b, t = tables.sessions.c, tables.branches.c, tables.turns.c
+    of_session = t.session_id == s.session_id
+    query = select(
+        s.session_id, s.gallery, s.title, s.target_id, s.target_revealed, s.created_at, s.updated_at,
+        select(func.count()).where(of_session).scalar_subquery().label("turn_count"),
+        select(func.count()).where(b.session_id == s.session_id).scalar_subquery().label("branch_count"),
+        select(t.reference_id).where(of_session, t.seq == 1).scalar_subquery().label("first_reference_id"),
+        select(t.modification_text).where(of_session).order_by(t.seq.desc()).limit(1)
+        .scalar_subquery().label("last_text"),
+    ).order_by(s.updated_at.desc(), s.session_id).limit(limit)
+    if among is not None:
+        query = query.where(s.session_id.in_(among))
+    return query if gallery is None else query.where(s.gallery == gallery)
+
+
+def _in_order(column: Any, session_ids: Sequence[str]) -> Select[Any]:
+    table = column.table
+    return select(table).where(table.c.session_id.in_(session_ids)).order_by(table.c.session_id, column)
+
+
+def remove_before(engine: Engine, before: datetime) -> Sequence[str]:
+    """Delete sessions, comparisons, votes, uploads' rows and cached answers that are older than ``before``, in one
+    transaction. Returns the ids of the sessions and comparisons."""
+    removed: list[str] = []
+    with writing(engine) as connection:
+        old = select(tables.comparisons.c.comparison_id).where(tables.comparisons.c.created_at < before)
+        connection.execute(delete(tables.method_votes).where(tables.method_votes.c.comparison_id.in_(old)))
+        for table, key in ((tables.comparisons, "comparison_id"), (tables.sessions, "session_id")):
+            gone = delete(table).where(table.c.created_at < before).returning(table.c[key])
+            removed += connection.execute(gone).scalars()
+        for table in (tables.uploads, tables.answers):
+            connection.execute(delete(table).where(table.c.created_at < before))
+    return removed

@@ -75,7 +75,7 @@ def release_work(connection: Connection, study_id: str, annotator: str, by: str)
         released = Released(seat.total - seat.done - block, block, freed=False)
     else:
         if seat.total:
-            _leave(connection, seat)
+            _free_seat(connection, seat)
         released = Released(seat.total, 0, freed=seat.total > 0)
     log_event(connection, AuditEvent("study.released", by, study.name, study_id, {
         "person": seat.annotator, "items": released.items}))
@@ -86,7 +86,7 @@ def closed(name: str) -> StudyClosed:
     return StudyClosed(f"The study {name} takes no more answers. Ask whoever runs it to open it again.")
 
 
-def _leave(connection: Connection, seat: Row[Any]) -> None:
+def _free_seat(connection: Connection, seat: Row[Any]) -> None:
     """Free the seat with its open assignments. The person's drafts and events (consent) move to a new seat without
     open work."""
     t, a = tables.study_seats, tables.assignments

@@ -42,11 +42,10 @@ from storage.mapping import tables
 from storage.mapping.records import record_from, records_from
 from storage.mapping.study_rows import study_from
 from storage.studies import lookups
-from storage.studies.create import check_study, name_taken, put_study
 from storage.studies.decisions import read_decisions, save_decision
 from storage.studies.events import read_events, save_event
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
-from storage.studies.remove import remove_study
+from storage.studies.lifecycle import check_study, name_taken, put_study, remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
 from storage.studies.seats import release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp

@@ -15,8 +15,7 @@ def keep_encoder(*, warm: bool = False) -> None:
     """From now on, if what loads it is imported already. ``warm``: load it at once, for processes forked from here."""
     if _MODULE not in sys.modules:
         return
-    from cir_core.encoders.registry import load_encoder
-    from cir_core.encoders.specs import BUNDLED
+    from cir_core.encoders.specs import BUNDLED, load_encoder
     from cir_core.garments.zero_shot import attributes_of
 
     module: Any = sys.modules[_MODULE]

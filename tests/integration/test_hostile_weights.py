@@ -14,7 +14,7 @@ import torch
 import transformers
 
 from cir_core.encoders import load_encoder
-from cir_core.encoders.bundled import bundled_encoder_dir
+from cir_core.encoders.specs import bundled_encoder_dir
 from cir_core.errors import CirqueError, EncoderUnavailable
 from cir_core.language.captioners.blip import BlipCaptioner
 from tests.fakes.tiny_embedding import save_clip

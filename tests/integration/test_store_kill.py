@@ -11,10 +11,9 @@ from sqlalchemy import text
 
 from storage.engine.database import open_database, reading
 from storage.migrations.run import migrate
-from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
-from storage.sessions.votes import SqlVoteStore
 from tests.fakes.comparisons import METHODS
 from tests.fakes.databases import check_sound, database_of
 from tests.fakes.turns import a_composition, a_session, same_composition

@@ -11,9 +11,8 @@ import sys
 
 from cir_core.types.ids import new_id
 from storage.engine.database import open_database
-from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
-from storage.sessions.votes import SqlVoteStore
 from tests.fakes.comparisons import a_comparison, a_vote
 
 

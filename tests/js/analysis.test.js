@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { AS_USUAL, EVERYTHING, addressOf, filtered, readView, unusual, wanted, wantedReport } from "../../assets/js/analysis/address.js";
 import { scoresText, firstFaults } from "../../assets/js/analysis/score-files.js";
-import { shortened } from "../../assets/js/analysis/sections/names.js";
+import { shortened } from "../../assets/js/analysis/chips.js";
 import { detailsOf, groupInWords, inWords } from "../../assets/js/admin/log-words.js";
 import { duration } from "../../assets/js/annotate/progress.js";
 import { ago, lasting, percent, plural } from "../../assets/js/studies/words.js";

@@ -20,7 +20,7 @@ from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
 from cir_core.errors import StorageError
 from storage.engine import database
-from storage.engine.database import open_database, reading, without_hurry, writing
+from storage.engine.database import open_database, raise_timeouts, reading, writing
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import database_of
 from tests.fakes.patience import PATIENCE, wait_for
@@ -175,7 +175,7 @@ def test_every_connection_has_its_limits_and_the_url_may_set_others(tmp_path: Pa
     assert limits(url, all_of_it=True) == ["2min", "6h", "6h"], "a backup has its time, and an end"
     engine = open_database(url)
     with writing(engine) as connection:
-        without_hurry(connection, 1000)
+        raise_timeouts(connection, 1000)
     with reading(engine) as connection:   # the same connection again
         assert connection.exec_driver_sql("SHOW statement_timeout").scalar_one() == "5min"
     engine.dispose()

@@ -21,7 +21,7 @@ from web.http.request_fields import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
 from web.middleware.cookies import Cookies, cookie_of
 from web.services import Services
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice, page
+from web.ui.templating import FRESH, OWN_PAGE, notice, page
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides
@@ -39,14 +39,14 @@ def sign_in_routes(services: Services, cookies: Cookies = Cookies()) -> APIRoute
 
     async def enter(request: Request, name: object, password: object) -> str:
         secret = await in_thread(lambda: people.sign_in(name, password, _address(request)), hashing)
-        await leave(request)   # the sign-in that this browser had, if any
+        await end_sign_in(request)   # the sign-in that this browser had, if any
         return secret
 
     def with_cookie(answer: Response, secret: str, request: Request) -> Response:
         cookies.set(answer, request.scope, secret, _COOKIE_SECONDS)
         return answer
 
-    async def leave(request: Request) -> None:
+    async def end_sign_in(request: Request) -> None:
         if before := request.cookies.get(cookie_of(request.scope)):
             await in_thread(lambda: people.sign_out(before))
 
@@ -58,7 +58,7 @@ def sign_in_routes(services: Services, cookies: Cookies = Cookies()) -> APIRoute
     @routes.api_route("/sign-in", methods=["GET", "HEAD"])
     async def show(request: Request, next: str = "/") -> Response:
         try:
-            standing = await in_thread(lambda: people.look(request.cookies.get(cookie_of(request.scope))))
+            standing = await in_thread(lambda: people.auth_state(request.cookies.get(cookie_of(request.scope))))
         except CirqueError as error:
             return _sign_in_page(name="", problem=public_message(error), status=_status(error), headers=_wait(error))
         root = _root(request)
@@ -108,7 +108,7 @@ def sign_in_routes(services: Services, cookies: Cookies = Cookies()) -> APIRoute
         root, as_json = _root(request), is_json(request)
         answer: Response
         try:
-            await leave(request)
+            await end_sign_in(request)
             answer = (JSONResponse({"left": True}, headers=FRESH) if as_json
                       else RedirectResponse(f"{root}/sign-in", 303, headers=FRESH))
         except CirqueError as error:

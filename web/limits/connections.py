@@ -8,6 +8,7 @@ detect stalled transfers; web.http.request_fields limits the size and the whole 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import math
 from collections import Counter
@@ -19,8 +20,6 @@ import h11
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
-
-from web.limits.networks import Networks
 
 _log = logging.getLogger("cirque.server")
 _LOOK = 5.0           # seconds between two looks at a connection
@@ -89,7 +88,7 @@ class TimeoutProtocol(H11Protocol):
                  _loop: asyncio.AbstractEventLoop | None = None) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._among, self._entered = connections, ""
-        self._looking: asyncio.TimerHandle | None = None
+        self._check_timer: asyncio.TimerHandle | None = None
         self._received = self._seen = 0        # bytes in all, and at the last look
         self._unsent, self._slow, self._idle_since = 0, 0.0, self.loop.time()
 
@@ -100,7 +99,7 @@ class TimeoutProtocol(H11Protocol):
             transport.abort()
             return
         self._entered = address
-        self._looking = self.loop.call_later(_LOOK, self._look)
+        self._check_timer = self.loop.call_later(_LOOK, self._check_speed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
@@ -119,14 +118,14 @@ class TimeoutProtocol(H11Protocol):
         super().on_response_complete()
 
     def _leave(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._check_timer is not None:
+            self._check_timer.cancel()
         if self._entered:
             self._among.leave(self._entered)
             self._entered = ""
 
-    def _look(self) -> None:
-        self._looking = self.loop.call_later(_LOOK, self._look)
+    def _check_speed(self) -> None:
+        self._check_timer = self.loop.call_later(_LOOK, self._check_speed)
         if self.cycle is None or self.cycle.response_complete:
             if self.loop.time() - self._idle_since > _HEADERS:
                 if self.timeout_keep_alive_task is None and self._received:
@@ -146,3 +145,21 @@ class TimeoutProtocol(H11Protocol):
         unsent = self.transport.get_write_buffer_size()
         answer = self.flow.write_paused and 0 <= self._unsent - unsent < _STALL_RATE * _LOOK
         return body or answer
+
+
+class Networks:
+    """Addresses and networks such as ``127.0.0.1, 10.0.0.0/8``, with a membership test."""
+
+    def __init__(self, text: str) -> None:
+        self._networks = [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]
+
+    def __contains__(self, address: object) -> bool:
+        try:
+            found = ipaddress.ip_address(str(address))
+        except ValueError:
+            return False
+        inner = getattr(found, "ipv4_mapped", None) or found   # ::ffff:127.0.0.1, where IPv6 listens for both
+        return any(inner in network for network in self._networks)
+
+    def __bool__(self) -> bool:
+        return bool(self._networks)

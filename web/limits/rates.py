@@ -1,4 +1,4 @@
-"""How often somebody may do something.
+"""Rate limit per key and minute.
 
 Own code, of forty lines: the library ``limits`` counts for many servers in a store of its own; here one process counts.
 """

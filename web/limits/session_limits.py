@@ -1,4 +1,4 @@
-"""How many Gradio sessions a person may begin, and which ones are let go.
+"""Limits of Gradio sessions, per person and in all.
 
 Own code: a cache of cachetools lets go of what was used longest ago, also while it is busy or open.
 """

@@ -1,4 +1,4 @@
-"""What many ask for at once is made once, and kept for a while."""
+"""Single-flight cache."""
 
 from __future__ import annotations
 

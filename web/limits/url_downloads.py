@@ -158,8 +158,8 @@ class ImageFetcher:
             raise ImageRefused(f"the server of the image's URL answered with status {response.status_code}.")
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             raise ImageRefused("the image was sent with a content encoding, which is not supported.")
-        said = response.headers.get("content-length", "")
-        if said.isascii() and said.isdigit() and int(said[:20]) > self._most:
+        length = response.headers.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length[:20]) > self._most:
             raise self._too_large()
         return await self._write(_name(unquote(url.path)), response.aiter_raw(), person)
 

@@ -127,15 +127,15 @@ def _tool_of(event: Any) -> NamedTool | None:
     """The tool of a Gradio event; None for events of pages."""
     if event.api_visibility != "public" or event.fn is None:
         return None
-    said, hints = docstring_of(event.fn), get_type_hints(event.fn)
+    doc, hints = docstring_of(event.fn), get_type_hints(event.fn)
     taken = [one for one in inspect.signature(event.fn).parameters.values() if one.name != "request"]
     fields: dict[str, Any] = {one.name: (hints[one.name], Field(
-        ... if one.default is one.empty else one.default, description=said.parameters.get(one.name, "")))
+        ... if one.default is one.empty else one.default, description=doc.parameters.get(one.name, "")))
         for one in taken}
     files = frozenset(one.name for one, component in zip(taken, event.inputs, strict=True)
                       if isinstance(component, gr.File))
     return NamedTool(
-        event.api_name, f"{said.description} Returns: {said.returns}",
+        event.api_name, f"{doc.description} Returns: {doc.returns}",
         create_model(event.api_name, __config__=ConfigDict(extra="forbid"), **fields),
         _untitled(TypeAdapter(hints["return"]).json_schema(mode="serialization")), event, files,
     )

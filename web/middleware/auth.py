@@ -1,12 +1,15 @@
 """Authentication and authorisation middleware.
 
 Plain ASGI, as every image request passes through it. The ``Visitor`` is stored in the request's state.
+
+Requests from pages of other sites are refused. Browsers send the origin in headers that pages cannot set; programs need
+not. ``Sec-Fetch-Site`` is preferred, but browsers omit it over plain http.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -21,9 +24,10 @@ from web.http.permissions import CHECKS, PAGES, first_page, is_open, is_served, 
 from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 from web.middleware.cookies import cookie_of
-from web.middleware.cross_site import from_elsewhere
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice
+from web.ui.templating import FRESH, OWN_PAGE, notice
 
+_READING = ("GET", "HEAD", "OPTIONS")
+_OURS = ("same-origin", "none")   # "none": typed into the address bar, a bookmark
 MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
 _TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send long values in the body of a "
              "call, or choose less.")
@@ -69,11 +73,12 @@ class AuthMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        asked = HTTPConnection(scope)
+        connection = HTTPConnection(scope)
         try:
-            refused = refuse(asked, 414, _TOO_LONG, "too-long") if _is_too_long(scope) else await self._let_in(asked)
+            refused = (refuse(connection, 414, _TOO_LONG, "too-long") if _is_too_long(scope)
+                       else await self._let_in(connection))
         except StorageError as error:
-            refused = refuse(asked, 503, public_message(error), "storage")
+            refused = refuse(connection, 503, public_message(error), "storage")
         if refused is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -82,43 +87,43 @@ class AuthMiddleware:
         else:
             await refused(scope, receive, send)
 
-    async def _let_in(self, asked: HTTPConnection) -> Response | None:
+    async def _let_in(self, connection: HTTPConnection) -> Response | None:
         """None to continue, or the refusal."""
-        path = path_of(asked.scope)
-        if refused := self.refuse_place(asked, path):
+        path = path_of(connection.scope)
+        if refused := self.refuse_place(connection, path):
             return refused
         served = is_served(path)
         if served and is_open(path):
             return None
-        visitor = await self._visitor(asked.cookies.get(cookie_of(asked.scope)))
+        visitor = await self._visitor(connection.cookies.get(cookie_of(connection.scope)))
         if visitor is None:
-            return _ask_to_sign_in(asked, path)
-        if visitor.open and not self._place.is_ours(asked.headers.get("host", "")):
-            return refuse(asked, 403, _OTHER_NAME, "forbidden")
+            return _ask_to_sign_in(connection, path)
+        if visitor.open and not self._place.is_ours(connection.headers.get("host", "")):
+            return refuse(connection, 403, _OTHER_NAME, "forbidden")
         if not served:   # said after the sign-in, so that strangers learn nothing of what there is
-            return refuse(asked, 404, "There is nothing at this address. Check it, or open the start page.",
+            return refuse(connection, 404, "There is nothing at this address. Check it, or open the start page.",
                           "unknown", visitor)
-        asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
+        connection.scope["state"] = {**connection.scope.get("state", {}), "visitor": visitor}
         needs = needed(path)
         if not needs or needs & visitor.may:
             return None
         if path == "/" and first_page(visitor.may) != "/":
-            return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
-        return refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
+            return RedirectResponse(connection.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
+        return refuse(connection, 403, refusal(visitor, needs), "forbidden", visitor)
 
-    def refuse_place(self, asked: HTTPConnection, path: str) -> Response | None:
+    def refuse_place(self, connection: HTTPConnection, path: str) -> Response | None:
         """The refusal of a request for another name, or from another site."""
-        if not self._place.answers(asked.headers.get("host", "")) and path not in CHECKS:
-            return refuse(asked, 400, _UNKNOWN_NAME, "forbidden")
-        if from_elsewhere(asked, framed=self._place.framed):
-            return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
+        if not self._place.answers(connection.headers.get("host", "")) and path not in CHECKS:
+            return refuse(connection, 400, _UNKNOWN_NAME, "forbidden")
+        if is_cross_site(connection, framed=self._place.framed):
+            return refuse(connection, 403, "This request came from another site. Use cirque's own page instead.",
                           "forbidden")
         return None
 
     async def _visitor(self, secret: str | None) -> Visitor | None:
-        standing = self._people.glance(secret)
+        standing = self._people.cached_state(secret)
         if standing is None:
-            standing = await run_in_threadpool(self._people.look, secret)
+            standing = await run_in_threadpool(self._people.auth_state, secret)
         if standing.open:
             return LOCAL_VISITOR
         return visitor_from(standing.person) if standing.person is not None else None
@@ -147,33 +152,33 @@ def _is_too_long(scope: Scope) -> bool:
     return len(path) + len(scope.get("query_string", b"")) > MOST_ADDRESS
 
 
-def _is_page(asked: HTTPConnection, path: str) -> bool:
+def _is_page(connection: HTTPConnection, path: str) -> bool:
     """Whether the response is shown to a person. Over plain http, browsers do not send Sec-Fetch-Mode."""
-    looked_at = asked.scope.get("method") in ("GET", "HEAD") and (
-        plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
-    return looked_at or (is_open(path) and asked.headers.get("accept", "").startswith("text/html"))
+    looked_at = connection.scope.get("method") in ("GET", "HEAD") and (
+        plain(path) in PAGES or connection.headers.get("sec-fetch-mode") == "navigate")
+    return looked_at or (is_open(path) and connection.headers.get("accept", "").startswith("text/html"))
 
 
-def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
-    if not _is_page(asked, path):
+def _ask_to_sign_in(connection: HTTPConnection, path: str) -> Response:
+    if not _is_page(connection, path):
         return JSONResponse({"problem": "You are not signed in, or your session has ended. Sign in and try again.",
                              "kind": "signed-out"}, 401, headers=FRESH)
-    query = asked.url.query
+    query = connection.url.query
     wanted = quote(path + (f"?{query}" if query else ""), safe="/")
     if len(wanted) > MOST_ADDRESS // 2:     # quoted again it is longer, and must not be refused after the sign-in
         wanted = "/"
-    return RedirectResponse(f"{asked.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
+    return RedirectResponse(f"{connection.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
 
 
 def refuse(
-    asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None, *,
+    connection: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None, *,
     retry_after: int = 0,
 ) -> Response:
     """``problem`` as JSON for scripts or as an HTML page, which reloads after ``retry_after`` seconds, if given,
     without a script."""
-    path, root = path_of(asked.scope), asked.scope.get("root_path", "")
+    path, root = path_of(connection.scope), connection.scope.get("root_path", "")
     wait = {"Retry-After": str(retry_after)} if retry_after else {}
-    if not _is_page(asked, path):
+    if not _is_page(connection, path):
         return JSONResponse({"problem": problem, "kind": kind}, status, headers={**FRESH, **wait})
     if status != 503:
         return HTMLResponse(notice(problem, visitor, root), status, headers=OWN_PAGE)
@@ -182,3 +187,38 @@ def refuse(
         wait["Refresh"] = f"{retry_after}; url={again}" if again else str(retry_after)
     shown = notice(problem, visitor, root, title="Not now", again=again, by_itself=bool(retry_after))
     return HTMLResponse(shown, status, headers={**OWN_PAGE, **wait})
+
+
+def is_cross_site(connection: HTTPConnection, *, framed: bool = False) -> bool:
+    """Whether another site's page requests a change, or content to read or embed. ``framed``: some may show pages in a
+    frame; which, every answer's policy says, and the visitor's browser sees to it.
+
+    Another port or a sibling domain is also another site, as cookies do not distinguish them. Links from elsewhere may
+    open pages.
+    """
+    site = connection.headers.get("sec-fetch-site", "")
+    method = connection.scope.get("method", "")   # a websocket has none, and is no reading
+    if method in ("GET", "HEAD"):
+        return site not in ("", *_OURS) and not _opens_a_page(connection, framed)
+    if method in _READING and "access-control-request-method" not in connection.headers:
+        return False
+    # A preflight asks for a page of another origin, whatever it says of itself.
+    if site and method not in _READING:
+        return site not in _OURS
+    came_from = connection.headers.get("origin") or connection.headers.get("referer")
+    return came_from is not None and not _is_ours(connection, came_from)
+
+
+def _opens_a_page(connection: HTTPConnection, framed: bool) -> bool:
+    places = ("document", "iframe") if framed else ("document",)
+    return (connection.headers.get("sec-fetch-mode", "navigate") == "navigate"
+            and connection.headers.get("sec-fetch-dest", "document") in places)
+
+
+def _is_ours(connection: HTTPConnection, address: str) -> bool:
+    # A proxy in between may put its own host into "Host"; a page of another site can set neither of the two.
+    ours = {connection.headers.get("host"), connection.headers.get("x-forwarded-host")} - {None}
+    try:
+        return urlsplit(address).netloc in ours
+    except ValueError:
+        return False

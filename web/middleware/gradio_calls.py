@@ -139,10 +139,10 @@ class GradioCalls:
                 scope["raw_path"] = quote(scope["path"]).encode()
                 following = self._sessions.opened(person, session)
             case ["queue", "data", *_]:
-                asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-                if "session_hash" in asked:
-                    asked["session_hash"] = self._sessions.of(person, asked["session_hash"])
-                    scope["query_string"] = urlencode(asked).encode()
+                query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+                if "session_hash" in query:
+                    query["session_hash"] = self._sessions.of(person, query["session_hash"])
+                    scope["query_string"] = urlencode(query).encode()
         try:
             with following:
                 await self._app(scope, receive, send)

@@ -20,7 +20,7 @@ _CHECK = "Check it against docs/api.md, or reload the page."
 _NOT_FOUND = (FnIndexInferError, KeyError, TypeError, AttributeError)
 
 
-def say_what_cannot_be_read(app: FastAPI) -> None:
+def handle_malformed_requests(app: FastAPI) -> None:
     """Install handlers on ``app`` and its mounted apps.
 
     FastAPI's own response quotes the input, which fails for NaN and lone surrogates and would turn a client's mistake

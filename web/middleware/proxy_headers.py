@@ -1,6 +1,6 @@
-"""What proxies say of a request: whose it is, for which host and scheme, and below which path cirque is served.
+"""Headers of proxies: client address, host, scheme, and the path below which cirque is served.
 
-Headers of untrusted clients are stripped: Gradio and ``cross_site`` trust them. What is left is put where the rest of
+Headers of untrusted clients are stripped: Gradio and ``auth`` trust them. What is left is put where the rest of
 the app looks for it: ``root_path`` in the scope, the path with it, as ASGI has it, and the public name in ``Host``.
 """
 
@@ -17,7 +17,7 @@ from cir_core.support.addresses import host_of, is_loopback, root_path
 from cir_core.support.texts import quoted
 from web.http.permissions import OWN_PARTS
 from web.http.request_ids import HEADER
-from web.limits.networks import Networks
+from web.limits.connections import Networks
 
 _log = logging.getLogger("cirque.requests")
 _PROTO, _HOST, _PREFIX = b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-prefix"

@@ -1,4 +1,4 @@
-"""Who the visitors of a public demo are, what they reach, and how often."""
+"""Public demo: identity, permissions and rate limits of its visitors."""
 
 from __future__ import annotations
 
@@ -65,24 +65,24 @@ class PublicDemo(AuthMiddleware):
 
         await super().__call__(scope, receive, with_cookie)
 
-    async def _let_in(self, asked: HTTPConnection) -> Response | None:
-        path, method = plain(path_of(asked.scope)), asked.scope.get("method", "")
-        if refused := self.refuse_place(asked, path):
+    async def _let_in(self, connection: HTTPConnection) -> Response | None:
+        path, method = plain(path_of(connection.scope)), connection.scope.get("method", "")
+        if refused := self.refuse_place(connection, path):
             return refused
-        if not in_demo(method, path_of(asked.scope)):
-            return refuse(asked, 404, _NOT_HERE, "unknown")
+        if not in_demo(method, path_of(connection.scope)):
+            return refuse(connection, 404, _NOT_HERE, "unknown")
         if is_open(path):
             return None
-        address = _network(asked.client.host if asked.client else "")
+        address = _network(connection.client.host if connection.client else "")
         try:
             self._limits.count(address, method, path)
         except TryLater as error:
-            return refuse(asked, 429, public_message(error), "busy", retry_after=error.seconds)
-        known = asked.cookies.get(cookie_of(asked.scope, BROWSER), "")
+            return refuse(connection, 429, public_message(error), "busy", retry_after=error.seconds)
+        known = connection.cookies.get(cookie_of(connection.scope, BROWSER), "")
         browser = self._hashed(f"browser {known}" if _is_secret(known) else f"address {address}")
         visitor = Visitor(f"visitor-{browser[:12]}", "researcher", frozenset({"search"}), open=False, demo=True,
                           address=self._hashed(f"address {address}"))
-        asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor, "browser": browser}
+        connection.scope["state"] = {**connection.scope.get("state", {}), "visitor": visitor, "browser": browser}
         works_for(browser)
         return None
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.http.meter import Meter
 from web.http.permissions import PAGES, path_of, plain
 from web.http.request_ids import request_id, unexpected
-from web.ui.plain_pages import FRESH, OWN_PAGE, notice
+from web.ui.templating import FRESH, OWN_PAGE, notice
 
 _log = logging.getLogger("cirque.requests")
 _LEFT = 499           # nginx's number for who went away before the answer
@@ -62,10 +62,10 @@ class RequestLog:
         if not _log.isEnabledFor(logging.INFO):
             return
         visitor = scope.get("state", {}).get("visitor")
-        said = {"method": method, "path": shown_path(scope["path"]), "status": status, "ms": round(seconds * 1000, 1),
+        fields = {"method": method, "path": shown_path(scope["path"]), "status": status, "ms": round(seconds * 1000, 1),
                 "person": getattr(visitor, "name", None)}
-        _log.info("%s %s %s %s ms %s", *[said[name] for name in ("method", "path", "status", "ms")],
-                  said["person"] or "-", extra=said)
+        _log.info("%s %s %s %s ms %s", *[fields[name] for name in ("method", "path", "status", "ms")],
+                  fields["person"] or "-", extra=fields)
 
 
 def templates_of(routers: Iterable[APIRouter]) -> dict[Any, str]:
@@ -75,13 +75,13 @@ def templates_of(routers: Iterable[APIRouter]) -> dict[Any, str]:
 
 def problem(scope: Scope, identity: str) -> Response:
     """Response to an unexpected error."""
-    said = unexpected(identity)
-    asked = HTTPConnection(scope)
+    message = unexpected(identity)
+    connection = HTTPConnection(scope)
     looks = scope["method"] in ("GET", "HEAD") and (
-        plain(path_of(scope)) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+        plain(path_of(scope)) in PAGES or connection.headers.get("sec-fetch-mode") == "navigate")
     if looks:
-        return HTMLResponse(notice(said, None, scope.get("root_path", "")), 500, headers=OWN_PAGE)
-    return JSONResponse({"problem": said, "kind": "unexpected"}, 500, headers=FRESH)
+        return HTMLResponse(notice(message, None, scope.get("root_path", "")), 500, headers=OWN_PAGE)
+    return JSONResponse({"problem": message, "kind": "unexpected"}, 500, headers=FRESH)
 
 
 def shown_path(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What every answer tells browsers not to do. Plain ASGI, around the app, so that also refusals and errors say it.
+"""Security headers of every response. Plain ASGI, around the app, so that also refusals and errors say it.
 
 Own code: secure writes such headers; which answer gets which of them, and keeps its own, would still be ours.
 """

@@ -9,7 +9,7 @@ from time import monotonic
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from storage.engine.schema_watch import OTHER
+from storage.engine.revisions import OTHER
 from web.middleware.auth import refuse
 
 RETRY_AFTER = 5   # seconds; a restart takes about as long
@@ -24,27 +24,27 @@ _ALWAYS = ("/healthz", "/readyz", "/metrics")
 class ShutdownState:
     """Accepting flag and in-flight counter. For one event loop.
 
-    Requests may leave work behind: ``left_behind`` returns how much of it is unfinished.
+    Requests may leave work behind: ``background_work`` returns how much of it is unfinished.
     """
 
-    def __init__(self, left_behind: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, background_work: Callable[[], int] = lambda: 0) -> None:
         self.closed = False
         self.inside = 0
-        self.left_behind = left_behind
+        self.background_work = background_work
         # Whether this process no longer fits the database: then nobody is let in, until it is started again.
         self.outdated: Callable[[], bool] = lambda: False
 
     @property
     def unfinished(self) -> int:
         """Number of items a shutdown waits for."""
-        return self.inside + self.left_behind()
+        return self.inside + self.background_work()
 
-    async def close(self, patience: float, hurry: Callable[[], bool] = lambda: False) -> bool:
-        """Stop accepting requests and wait until nothing is unfinished: for ``patience`` seconds, or less if ``hurry``
-        is set. Returns whether all is finished."""
+    async def close(self, patience: float, interrupted: Callable[[], bool] = lambda: False) -> bool:
+        """Stop accepting requests and wait until nothing is unfinished: for ``patience`` seconds, or less if
+        ``interrupted`` is set. Returns whether all is finished."""
         self.closed = True
         until = monotonic() + patience
-        while self.unfinished and monotonic() < until and not hurry():
+        while self.unfinished and monotonic() < until and not interrupted():
             await asyncio.sleep(0.02)
         return not self.unfinished
 
@@ -52,25 +52,25 @@ class ShutdownState:
 class DrainMiddleware:
     """Middleware that counts requests in ``state``."""
 
-    def __init__(self, app: ASGIApp, doors: ShutdownState) -> None:
-        self._app, self._doors = app, doors
+    def __init__(self, app: ASGIApp, shutdown_state: ShutdownState) -> None:
+        self._app, self._shutdown_state = app, shutdown_state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or any(part in scope["path"] for part in _ENDLESS):
             await self._app(scope, receive, send)
-        elif (self._doors.closed and not _may_still(scope)) or (
-                self._doors.outdated() and not scope["path"].endswith(_ALWAYS)):
-            problem = _STOPPING if self._doors.closed else OTHER
+        elif (self._shutdown_state.closed and not _may_still(scope)) or (
+                self._shutdown_state.outdated() and not scope["path"].endswith(_ALWAYS)):
+            problem = _STOPPING if self._shutdown_state.closed else OTHER
             # "storage" is the kind of problem after which pages keep what was typed and try again.
             refused = refuse(HTTPConnection(scope), 503, problem, "storage", retry_after=RETRY_AFTER)
             refused.headers["Connection"] = "close"
             await refused(scope, receive, send)
         else:
-            self._doors.inside += 1
+            self._shutdown_state.inside += 1
             try:
                 await self._app(scope, receive, send)
             finally:
-                self._doors.inside -= 1
+                self._shutdown_state.inside -= 1
 
 
 def _may_still(scope: Scope) -> bool:

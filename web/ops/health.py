@@ -5,13 +5,17 @@ Load balancers are not signed in, so responses only name the failed check; detai
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import monotonic
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,12 +24,16 @@ from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
 from web.http.meter import Meter
-from web.limits.networks import Networks
+from web.limits.connections import Networks
 from web.middleware.shutdown import RETRY_AFTER, ShutdownState
-from web.ops.checks import Check, Checks
 from web.ops.warming import Warming
-from web.ui.plain_pages import FRESH
+from web.ui.templating import FRESH
 
+Check = Callable[[], str]
+"""Returns the problem, or ""."""
+
+_FRESH_SECONDS = 1.0
+_PATIENCE = 3.0
 _log = logging.getLogger("cirque.health")
 _MB = 2**20
 # Of what may soon go wrong somebody has to hear; people go on working meanwhile. All processes share the disk, so
@@ -34,7 +42,8 @@ _WARNINGS = frozenset({"disk", "gallery"})
 
 
 def health_routes(
-    settings: Settings, database: Readiness, doors: ShutdownState, meter: Meter, warming: Warming | None = None,
+    settings: Settings, database: Readiness, shutdown_state: ShutdownState, meter: Meter,
+    warming: Warming | None = None,
 ) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     checks = Checks({**_checks(settings, database), **({"gallery": warming.gallery_problem} if warming else {})})
@@ -48,18 +57,18 @@ def health_routes(
     @routes.head("/readyz")
     @routes.get("/readyz")
     async def readyz() -> Response:
-        found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}
-        told = {name: _told(name, reason) for name, reason in found.items()}
+        found = {**await checks.run(), "open": "cirque is being stopped" if shutdown_state.closed else ""}
+        report = {name: _check_json(name, reason) for name, reason in found.items()}
         if warming is not None:
-            told["model"] = _model(warming)
-        ready = all(check["ok"] for check in told.values())
+            report["model"] = _model(warming)
+        ready = all(check["ok"] for check in report.values())
         for name in _WARNINGS & found.keys():
             if found[name] and found[name] != noted.get(name):
                 more = f" (CIRQUE_MIN_FREE_MB is {settings.min_free_mb:g})" if name == "disk" else ""
                 _log.warning("Ready, but %s%s.", found[name], more)
             noted[name] = found[name]
         headers = FRESH if ready else {**FRESH, "Retry-After": str(RETRY_AFTER)}
-        return JSONResponse({"ready": ready, "checks": told}, 200 if ready else 503, headers=headers)
+        return JSONResponse({"ready": ready, "checks": report}, 200 if ready else 503, headers=headers)
 
     @routes.get("/metrics")
     def metrics(request: Request) -> Response:
@@ -74,7 +83,7 @@ def health_routes(
     return routes
 
 
-def _told(name: str, reason: str) -> dict[str, object]:
+def _check_json(name: str, reason: str) -> dict[str, object]:
     if not reason:
         return {"ok": True}
     return {"ok": True, "warn": reason} if name in _WARNINGS else {"ok": False, "reason": reason}
@@ -84,12 +93,12 @@ def _model(warming: Warming) -> dict[str, object]:
     """Readiness of the model. A loading process is not ready, as others may answer sooner. One that cannot load the
     model is ready: annotation needs no model, and other processes would fail as well."""
     found = warming.found
-    told: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
+    report: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
     if found.state == "warming":
-        told["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
+        report["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
     elif found.state == "failed":
-        told["warn"] = found.reason
-    return told
+        report["warn"] = found.reason
+    return report
 
 
 def _may_count(request: Request, settings: Settings) -> bool:
@@ -147,3 +156,33 @@ def _write_into(home: Path) -> str:
 def _room_in(folders: set[Path], least_mb: float) -> str:
     return "the disk is nearly full" if any(
         shutil.disk_usage(folder).free < least_mb * _MB for folder in folders) else ""
+
+
+class Checks:
+    """For one event loop."""
+
+    def __init__(self, checks: Mapping[str, Check], patience: float = _PATIENCE) -> None:
+        self._checks, self._patience = checks, patience
+        self._found: dict[str, str] = {}
+        self._at: dict[str, float] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        # Threads of their own: those of the app may all wait for what is looked at here.
+        self._threads = CapacityLimiter(max(1, len(checks)))
+
+    async def run(self) -> Mapping[str, str]:
+        """Problems by name of check. A check that times out counts as failed, and is not started again until it ends;
+        the others continue."""
+        for name in self._checks:
+            if name not in self._running and monotonic() - self._at.get(name, float("-inf")) > _FRESH_SECONDS:
+                self._found.pop(name, None)
+                self._running[name] = asyncio.create_task(self._make(name))
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=self._patience)
+        return {name: self._found.get(name, "this takes too long to find out") for name in self._checks}
+
+    async def _make(self, name: str) -> None:
+        try:
+            self._found[name] = await run_sync(self._checks[name], limiter=self._threads)
+            self._at[name] = monotonic()
+        finally:
+            del self._running[name]

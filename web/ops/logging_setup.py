@@ -1,4 +1,4 @@
-"""What goes to standard error: a line for people, or a JSON object for programs.
+"""Log lines on standard error: plain text, or a JSON object each.
 
 What an exception says may quote what somebody wrote, so only its type and where it happened are logged, unless
 ``CIRQUE_LOG_LEVEL`` is ``debug``.
@@ -19,7 +19,7 @@ from cir_core.settings import Settings
 from web.http.request_ids import request_id
 
 FIELDS = ("method", "path", "status", "ms", "person")
-"""What the line of a request says, each a field of its own in JSON."""
+"""Fields of a request's log line."""
 
 
 def begin_logging(settings: Settings) -> None:
@@ -54,14 +54,14 @@ class JsonLines(logging.Formatter):
         self._quoting = quoting
 
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name,
+        entry: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name,
                                 "message": record.getMessage()}
         if identity := request_id():
-            said["request"] = identity
-        said |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
+            entry["request"] = identity
+        entry |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if trace := _trace(record, self._quoting):
-            said |= {"error": trace[-1], "trace": trace}
-        return json.dumps(said, ensure_ascii=False, default=str)
+            entry |= {"error": trace[-1], "trace": trace}
+        return json.dumps(entry, ensure_ascii=False, default=str)
 
 
 def _time(record: logging.LogRecord) -> str:

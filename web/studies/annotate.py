@@ -19,7 +19,7 @@ def study_routes(services: Services) -> APIRouter:
     studies = services.studies
 
     def mine(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return present.mine(studies.mine(visitor.name))
+        return present.mine(studies.assigned_studies(visitor.name))
 
     def rubric(visitor: Visitor, query: Mapping[str, str]) -> object:
         return dict(studies.page(query.get("study", "")))

@@ -46,12 +46,12 @@ def own_version() -> str:
     return f"{__version__}-{digest.hexdigest()[:12]}"
 
 
-def asset_url(path: str, *, depth: int = 0) -> str:
-    """URL of ``js/annotate/main.js`` or ``css/study.css``, relative to a page ``depth`` folders below the app's root
-    (``annotate`` 0, ``join/SECRET`` 1), so that it works under a root path."""
+def asset_url(path: str) -> str:
+    """URL of ``js/annotate/main.js`` or ``css/study.css``, relative to a page at the app's root, so that it works under
+    a root path."""
     if path not in _files() and path != _PLOTLY:
         raise KeyError(f"assets/{path} is not a script or style of cirque's")
-    return f"{'../' * depth}own/{own_version()}/{path}"
+    return f"own/{own_version()}/{path}"
 
 
 def in_module(path: str, call: str) -> str:

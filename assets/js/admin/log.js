@@ -14,8 +14,8 @@ setKeys([["?", "These keys"]]);
 
 /** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "log", styles: ["study", "log"], css: "cq-lo" }, async (body) => {
-  const asked = new URL(window.location.href).searchParams;
-  const wanted = Object.fromEntries(FIELDS.map((name) => [name, asked.get(name) || ""]));
+  const query = new URL(window.location.href).searchParams;
+  const wanted = Object.fromEntries(FIELDS.map((name) => [name, query.get(name) || ""]));
   // An address that asks for what cannot be still opens the page; the form says what is wrong with it.
   const first = await fetchActs(wanted).catch((error) => (error instanceof ApiProblem && error.status === 400 ? error : Promise.reject(error)));
   screen(body, wanted, first instanceof ApiProblem ? await fetchActs({}) : first, first instanceof ApiProblem ? first.message : "");
@@ -32,7 +32,7 @@ function screen(body, wanted, first, problem) {
   const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
     h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
   const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => { more(); } });
-  const said = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
+  const problemLine = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
   let shown = { ...wanted }, last = 0;
 
   async function more() {
@@ -59,11 +59,11 @@ function screen(body, wanted, first, problem) {
   async function ask(/** @type {Wanted} */ of) {
     try {
       const answer = await fetchActs(of);
-      tellIn(said, "");
+      tellIn(problemLine, "");
       return answer;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      tellIn(said, error.message);
+      tellIn(problemLine, error.message);
       return null;
     }
   }
@@ -96,7 +96,7 @@ function screen(body, wanted, first, problem) {
     h("header", { class: "cq-lohead" }, h("div", {}, h("h1", { text: "Log" }),
       h("p", { class: "cq-quiet", text: "Sign-ins, account changes and changes to studies. It contains no texts that people wrote, and entries disappear only when a backup is restored." })),
     fileMenu("Download", [file("csv", "A table"), file("jsonl", "JSON lines, one event per line")], toast)),
-    form, said, table, none, older);
+    form, problemLine, table, none, older);
   draw(first, true);
 }
 

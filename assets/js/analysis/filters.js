@@ -6,12 +6,12 @@ import { ruleLines } from "../studies/rules.js";
 import { plural } from "../studies/words.js";
 /** @import { Option } from "./address.js" */
 
-/** ``view()``: what is looked at now; ``change({…})`` changes a part of it. @typedef {{ view(): View, change(part: Partial<View>): void }} Looking */
+/** ``view()``: what is looked at now; ``change({…})`` changes a part of it. @typedef {{ view(): View, change(part: Partial<View>): void }} ViewControls */
 
 const DRAWS = [["0", "None", "Wilson’s only, without bootstrap"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";
 
-export function createFilters(/** @type {Looking & { words: KindWords }} */ { words, view, change }) {
+export function createFilters(/** @type {ViewControls & { words: KindWords }} */ { words, view, change }) {
   const { many: unit, groups: [dataset, category] } = words;
   const datasets = chipRow({ label: dataset, unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
   const categories = chipRow({ label: category, unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
@@ -37,7 +37,7 @@ export function createFilters(/** @type {Looking & { words: KindWords }} */ { wo
   };
 }
 
-function howMade(/** @type {Looking & { words: KindWords }} */ { words, view, change }) {
+function howMade(/** @type {ViewControls & { words: KindWords }} */ { words, view, change }) {
   const now = view();
   const fields = /** @type {[Option, HTMLInputElement][]} */ ([]), choosing = /** @type {[Option, { mark(value: string): void }][]} */ ([]);
   /** @type {(label: string, name: Option, props: Props, title?: string) => [HTMLInputElement, HTMLElement]} */
@@ -81,15 +81,15 @@ function howMade(/** @type {Looking & { words: KindWords }} */ { words, view, ch
 }
 
 // Rules of this look alone; what the study keeps is set in its own screen.
-function ruleList(/** @type {Looking} */ { view, change }) {
+function ruleList(/** @type {ViewControls} */ { view, change }) {
   const limits = (/** @type {Element} */ of) => [...of.querySelectorAll("input[type=number]")];
   const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
   const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
   for (const input of lines.flatMap((it) => limits(it.element))) input.required = true;
   const back = h("button", { class: "cq-btn small", type: "button", text: "Back to the study’s rules", onclick: () => change({ rules: null }) });
-  const said = h("p", { class: "cq-quiet", role: "status" });
+  const status = h("p", { class: "cq-quiet", role: "status" });
   const element = h("fieldset", { class: "cq-an-rules" }, h("legend", { class: "cq-label", text: "Excluded" }),
-    h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, said, back));
+    h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, status, back));
   return {
     element,
     put(/** @type {Record<string, number | boolean | null>} */ inForce) { // {failed_checks: 2}
@@ -99,7 +99,7 @@ function ruleList(/** @type {Looking} */ { view, change }) {
       }
       const own = view().rules !== null;
       back.hidden = !own;
-      said.textContent = own ? "These rules apply to this view only; the study’s own are unchanged."
+      status.textContent = own ? "These rules apply to this view only; the study’s own are unchanged."
         : Object.keys(inForce).length ? `The study has ${plural(Object.keys(inForce).length, "rule")}.` : "The study has no rules: all answers count.";
     },
   };

@@ -10,7 +10,7 @@ const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
 
 /**
- * @param {import("./filters.js").Looking & { study: Listed, query(): URLSearchParams, toggleLive(): void }} of ``toggleLive`` hears that somebody wants
+ * @param {import("./filters.js").ViewControls & { study: Listed, query(): URLSearchParams, toggleLive(): void }} of ``toggleLive`` hears that somebody wants
  * to follow from now on
  */
 export function createHead({ study, query, view, change, toggleLive }) {

@@ -35,7 +35,7 @@ export const mount = (element) => openScreen(element, { page: "analysis", styles
     },
     named() {
       const { study } = readView();
-      return { title: titleOf(study), said: study ? `Analysis of ${study}` : "Analysis" };
+      return { title: titleOf(study), announcement: study ? `Analysis of ${study}` : "Analysis" };
     },
     more: (error) => (error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null),
   });

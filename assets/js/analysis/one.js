@@ -92,13 +92,13 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
 
   /** @type {(title: string, text: string, ...ways: (HTMLElement | null)[]) => void} */
   function empty(title, text, ...ways) {
-    const said = JSON.stringify([title, text, ways.map((it) => it?.textContent)]);
+    const content = JSON.stringify([title, text, ways.map((it) => it?.textContent)]);
     skeleton.hidden = true;
     latest = null;
     sections.clear();
     notes.replaceChildren();
-    if (wrong.firstElementChild?.getAttribute("data-said") === said) return; // asked again and again: the focus stays where it is
-    wrong.replaceChildren(h("div", { class: "cq-none", "data-said": said }, h("h2", { text: title }), h("p", { text, dir: "auto" }), h("div", { class: "cq-row" }, ways)));
+    if (wrong.firstElementChild?.getAttribute("data-said") === content) return; // asked again and again: the focus stays where it is
+    wrong.replaceChildren(h("div", { class: "cq-none", "data-said": content }, h("h2", { text: title }), h("p", { text, dir: "auto" }), h("div", { class: "cq-row" }, ways)));
   }
 
   // Somebody has given it another name meanwhile. It is asked for by its id.
@@ -131,8 +131,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   function disputed(/** @type {Pair} */ { a, b, key }, /** @type {HTMLElement} */ from) {
     const people = latest?.choices.people ?? [];
     const called = (/** @type {number} */ of) => people.find(({ seat }) => seat === of)?.name ?? "?";
-    const asked = key === "binary" ? "valid or not" : key === "signature" ? "identical flags" : spoken(key).toLowerCase();
-    panel = showDisputed({ query: wanted(view, { id, words }), of: { a, b, key }, from, asked, both: [a, b].map(called) });
+    const question = key === "binary" ? "valid or not" : key === "signature" ? "identical flags" : spoken(key).toLowerCase();
+    panel = showDisputed({ query: wanted(view, { id, words }), of: { a, b, key }, from, asked: question, both: [a, b].map(called) });
   }
 
   // Somebody who judges in the study sees nothing of it before they ask to.

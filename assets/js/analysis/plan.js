@@ -2,16 +2,16 @@
 import { h } from "../shared/elements.js";
 import { WIDTHS } from "./address.js";
 
-/** @param {import("./filters.js").Looking & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
+/** @param {import("./filters.js").ViewControls & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
 export function planPart({ view, change, shown }) {
-  let asked = false;
+  let awaited = false;
   const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });
   const ask = h("button", { class: "cq-btn" });
   const drop = h("button", { class: "cq-btn", type: "button", text: "No planning", onclick: () => change({ plan: "" }) });
   const form = h("form", { class: "cq-an-plan", onsubmit: (event) => {
     event.preventDefault();
     if (!width.reportValidity()) return;
-    asked = true;
+    awaited = true;
     change({ plan: width.value });
   } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "Maximum width of the 95 % interval" }), width), ask,
   drop);
@@ -24,8 +24,8 @@ export function planPart({ view, change, shown }) {
       ask.textContent = view().plan ? "Plan again" : "Compute";
       drop.hidden = !view().plan;
       if (view().plan && document.activeElement !== width) width.value = view().plan;
-      if (asked && final) {
-        asked = false;
+      if (awaited && final) {
+        awaited = false;
         shown();
       }
     },

@@ -71,9 +71,9 @@ export function downloadButton({ text, title, about, address }) {
     title: about.download_problem || title, onclick: async () => {
       button.disabled = true;
       toast("Preparing the files…");
-      const said = await fetchFile(at(`benchmarks/download?${new URLSearchParams(address())}`));
+      const failure = await fetchFile(at(`benchmarks/download?${new URLSearchParams(address())}`));
       button.disabled = false;
-      if (said) toast(said);
+      if (failure) toast(failure);
     } });
   return button;
 }

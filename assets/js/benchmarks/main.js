@@ -41,7 +41,7 @@ export const mount = (element) => openScreen(element, { page: "benchmarks", styl
     open: () => openView(screen),
     named() {
       const { name } = readView();
-      return { title: titleOf(name), said: name ? `Benchmark ${name}` : "Benchmarks" };
+      return { title: titleOf(name), announcement: name ? `Benchmark ${name}` : "Benchmarks" };
     },
     more: (error) => (error instanceof ApiProblem ? h("a", { class: "cq-btn", href: at("benchmarks"), text: "All benchmarks" }) : null),
   });

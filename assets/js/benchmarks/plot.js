@@ -21,8 +21,8 @@ export function placesOf(ranks, shown) {
 /** @param {(number | null)[]} ranks @param {number} shown */
 export function rankPlot(ranks, shown) {
   const { hit, places } = placesOf(ranks, shown);
-  const said = `Rank of the target by turn: ${ranks.map((rank) => (rank === null ? "not in the gallery" : rank.toLocaleString("en"))).join(", ")}`;
-  const plot = /** @type {SVGElement} */ (draw("svg", { class: "cq-be-plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": said }));
+  const label = `Rank of the target by turn: ${ranks.map((rank) => (rank === null ? "not in the gallery" : rank.toLocaleString("en"))).join(", ")}`;
+  const plot = /** @type {SVGElement} */ (draw("svg", { class: "cq-be-plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": label }));
   plot.append(draw("line", { class: "ten", x1: 0, x2: WIDTH, y1: hit, y2: hit }));
   plot.append(draw("polyline", { points: places.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ") }));
   places.forEach(({ x, y }, at) => {

@@ -20,7 +20,7 @@ export async function startForm(/** @type {() => void} */ started) {
   const model = h("select", {}, models.map((one) => h("option", { value: one, text: one === "settings" ? connected : "built-in" })));
   const budget = h("input", { type: "number", min: 0, step: "any", placeholder: "none" }), calls = h("input", { type: "number", min: 1, step: 1, placeholder: "none" });
   const paid = h("div", { class: "cq-be-pair" }, priced ? field("Budget", budget, "It stops at this cost") : null, field("Requests at most", calls, "It stops at this many requests"));
-  const told = h("div", { class: "cq-be-estimate", "aria-live": "polite" }), problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const estimateBox = h("div", { class: "cq-be-estimate", "aria-live": "polite" }), problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const estimate = h("button", { class: "cq-btn", type: "button", text: "Estimate", onclick: () => {
     run(estimate, "Estimating…", async () => shown(await api("POST", "benchmarks/estimate", sent(), { patience: ESTIMATE_MS })));
   } });
@@ -40,7 +40,7 @@ export async function startForm(/** @type {() => void} */ started) {
   // What was estimated is for other values now.
   function outdated() {
     start.disabled = true;
-    told.replaceChildren();
+    estimateBox.replaceChildren();
     paid.hidden = model.value !== "settings";
   }
   async function run(/** @type {HTMLButtonElement} */ button, /** @type {string} */ busy, /** @type {() => Promise<void>} */ work) {
@@ -58,7 +58,7 @@ export async function startForm(/** @type {() => void} */ started) {
     }
   }
   async function shown(/** @type {ConstructionEstimate} */ { sessions, calls: requests, time, cost, basis, roles, notes, model: answers }) {
-    told.replaceChildren(
+    estimateBox.replaceChildren(
       h("p", {}, h("b", { text: `${plural(sessions, "session")}, ${time}${cost === null ? "" : `, cost about ${cost.toFixed(2)}`}` })),
       h("p", { class: "cq-quiet", text: `${plural(Math.round(requests), "answer")} of ${answers}: ${roles.map((one) => `${count(Math.round(one.calls))} ${SAID[/** @type {keyof typeof SAID} */ (one.role)] ?? one.role}`).join(", ")}. Basis: ${basis}.` }),
       ...notes.map((note) => h("p", { class: "cq-quiet", text: note })));
@@ -80,7 +80,7 @@ export async function startForm(/** @type {() => void} */ started) {
   field("Name", name), h("div", { class: "cq-be-pair" }, field("Data set", dataset), field("Gallery", gallery)),
   h("fieldset", {}, h("legend", { text: "Subsets" }), subsets),
   h("div", { class: "cq-be-pair" }, field("Queries of each subset", limit), field("Turns at most", most)),
-  field("Language model", model), paid, told, problem,
+  field("Language model", model), paid, estimateBox, problem,
   h("div", { class: "cq-row" }, estimate, start));
   const asks = dialog({ class: "cq-be-dialog", "aria-label": "Construct sessions" }, form);
   dataset.addEventListener("change", data);

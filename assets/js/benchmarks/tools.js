@@ -24,7 +24,7 @@ export function createTools({ subsets, shown, sorts, rising, thing }, view, chan
   const order = h("button", { class: "cq-btn small", type: "button", "aria-label": "Largest first", title: "Largest first", text: "↓", onclick: () => {
     change({ order: order.getAttribute("aria-pressed") === "true" ? "up" : "down" });
   } });
-  const said = h("p", { class: "cq-quiet num", role: "status" });
+  const status = h("p", { class: "cq-quiet num", role: "status" });
   const before = h("button", { class: "cq-btn small", type: "button", text: "‹ Previous", onclick: () => turn(now - 1) });
   const after = h("button", { class: "cq-btn small", type: "button", text: "Next ›", onclick: () => turn(now + 1) });
   const where = h("span", { class: "cq-quiet num" });
@@ -32,7 +32,7 @@ export function createTools({ subsets, shown, sorts, rising, thing }, view, chan
   let now = view.page;
   return {
     element: h("div", { class: "cq-be-tools", role: "search" }, field("Search", search), field("Show", show), subsets.length > 1 ? field("Subset", subset) : null,
-      h("div", { class: "cq-be-sort" }, field("Sort by", sort), order), said),
+      h("div", { class: "cq-be-sort" }, field("Sort by", sort), order), status),
     search, pager,
     pages: (/** @type {(page: number) => void} */ to) => { turn = to; },
     /** @param {BenchmarkView} view @param {{ total: number, all: number }} page */
@@ -41,7 +41,7 @@ export function createTools({ subsets, shown, sorts, rising, thing }, view, chan
       show.value = view.show in shown ? view.show : "all";
       sort.value = view.sort in sorts ? view.sort : "constructed";
       toggle(order, view.order === "down");
-      said.textContent = total === all ? plural(total, ...thing) : `${count(total)} of ${plural(all, ...thing)}`;
+      status.textContent = total === all ? plural(total, ...thing) : `${count(total)} of ${plural(all, ...thing)}`;
       const pages = Math.max(1, Math.ceil(total / PAGE));
       pager.hidden = pages < 2;
       before.disabled = now <= 1;

@@ -28,7 +28,7 @@ const CLICKS = {
   "[data-found]": () => found(),
   "[data-refine]": ({ refine: image }) => refine(image || undefined),
   "[data-rename]": ({ rename, name }) => nameBranch(rename, name),
-  "[data-copy]": ({ copy: what, text }) => (what === "link" ? copyLink() : copy(text, { said: "Copied." })),
+  "[data-copy]": ({ copy: what, text }) => (what === "link" ? copyLink() : copy(text, { message: "Copied." })),
   "[data-open]": ({ open }) => OPENS[open]?.(),
 };
 on("click", (event) => {
@@ -47,7 +47,7 @@ on("change", ({ target: box }) => {
   }
 });
 
-const copyLink = () => copy(window.location.href.split("&__theme")[0], { said: $("[data-unkept]")
+const copyLink = () => copy(window.location.href.split("&__theme")[0], { message: $("[data-unkept]")
   ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
   : "Link copied. Anyone with the link can continue this session." });
 

@@ -4,7 +4,6 @@ import "./query.js"; // parts that hear of a drawing do so in this order
 import "./results/folds.js"; // hides what is folded, before the selection is drawn
 import "./results/map.js";
 import "./results/ledger.js";
-import "./methods/rounds.js";
 import "./methods/wording.js";
 import "./methods/dials.js";
 import "./methods/chips.js";

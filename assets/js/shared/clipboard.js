@@ -2,13 +2,13 @@
 import { h, toast } from "./elements.js";
 
 // ``shown``: the element with the text, to be marked in browsers that let no page copy.
-/** @type {(text: string, how?: { said?: string, shown?: HTMLElement }) => Promise<void>} */
-export async function copy(text, { said = "Copied", shown } = {}) {
+/** @type {(text: string, how?: { message?: string, shown?: HTMLElement }) => Promise<void>} */
+export async function copy(text, { message = "Copied", shown } = {}) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(said);
+    toast(message);
   } catch { // plain http on another host has no clipboard
-    if (!shown) return toast(copyByHand(text) ? said : "This browser does not allow copying.");
+    if (!shown) return toast(copyByHand(text) ? message : "This browser does not allow copying.");
     if (shown instanceof HTMLInputElement) shown.select();
     else window.getSelection()?.selectAllChildren(shown);
     toast("This browser does not allow copying here. The text is selected: press Ctrl+C.");

@@ -96,10 +96,10 @@ async function ask() {
     if (enter.disabled) return;
     enter.disabled = true;
     problem.hidden = true;
-    const said = await until(attempt(name.value, password.value));
+    const failure = await until(attempt(name.value, password.value));
     enter.disabled = false;
-    if (!said) return void asks.close("yes");
-    tellIn(problem, said);
+    if (!failure) return void asks.close("yes");
+    tellIn(problem, failure);
     password.select();
   });
   document.body.append(asks);

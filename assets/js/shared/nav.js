@@ -1,8 +1,7 @@
 // The bar at the top: the screens this person may see, who they are, light or dark.
-import { api, openedBy } from "./calls.js";
-import { showKeys, signedInAs } from "./dialogs.js";
-import { ROOT, at, h, icon } from "./elements.js";
-import { leave } from "./leave.js";
+import { api, ApiProblem, openedBy } from "./calls.js";
+import { showKeys, signedInAs, tell } from "./dialogs.js";
+import { at, h, icon, ROOT } from "./elements.js";
 import "./menus.js";
 import { toggleTheme } from "./theme.js";
 
@@ -61,6 +60,22 @@ export function screens(/** @type {Me} */ me, /** @type {string} */ page) {
       me.open
         ? h("p", { class: "cq-quiet", text: "No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: cirque user add NAME --role admin" })
         : [h("p", { class: "cq-quiet" }, "Signed in as ", h("b", { text: me.name, dir: "auto" })),
-          h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: leave })]));
+          h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: signOut })]));
   return me.pages.length > 1 ? [h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()), menu] : [menu];
+}
+
+// Signing out. A failure is shown: somebody else may sit here next.
+let signingOut = /** @type {Promise<unknown> | null} */ (null);
+const signOut = () => (signingOut ??= requestSignOut().finally(() => { signingOut = null; }));
+
+async function requestSignOut() {
+  try {
+    await api("POST", "sign-out", {}, { ask: false });
+  } catch (problem) {
+    if (!(problem instanceof ApiProblem)) throw problem;
+    // 401: signed out already is as good. "left-here": this browser is, and the server is not.
+    if (problem.kind === "left-here") await tell("Signed out here only", problem.message, "Sign in again");
+    else if (problem.status !== 401) return tell("Not signed out", `${problem.message} You are still signed in here: try again.`, "Close");
+  }
+  window.location.assign(at("sign-in"));
 }

@@ -35,7 +35,7 @@ export const openScreen = (...given) => until(opened(...given));
  * One view after the other in a screen, whichever the address names. Answers what shows that one, and which is shown.
  * @template {{ element: HTMLElement, begin?: () => void, leave?: () => void }} View
  * @param {HTMLElement} body
- * @param {{ open(): Promise<View>, named(): { title: string, said: string }, more?: (error: unknown) => HTMLElement | null }} of
+ * @param {{ open(): Promise<View>, named(): { title: string, announcement: string }, more?: (error: unknown) => HTMLElement | null }} of
  * ``more``: another way out of an error
  */
 export function createViews(body, { open, named, more }) {
@@ -49,11 +49,11 @@ export function createViews(body, { open, named, more }) {
       const next = await open();
       if (mine !== asked) return next.leave?.();
       view = next;
-      const { title, said } = named();
+      const { title, announcement } = named();
       document.title = title;
       body.replaceChildren(next.element);
       next.begin?.();
-      say(said);
+      say(announcement);
     } catch (error) {
       if (mine === asked) body.replaceChildren(cannot(error, show, more?.(error)));
     } finally {

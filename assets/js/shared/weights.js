@@ -65,7 +65,7 @@ export async function weights() {
     const command = `cirque index FOLDER --name NAME --encoder ${found.encoder ?? found.spec}`;
     byHand.hidden = true;
     row.replaceChildren(h("p", { class: "cq-quiet", text: "Index your photos with it (HOME is cirque’s home folder):" }), h("code", { text: command }),
-      h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command, { said: "Copied." }) }));
+      h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command, { message: "Copied." }) }));
   }
 
   await call("GET", "weights");

@@ -43,7 +43,7 @@ export const mount = (element) => openScreen(element, { page: "studies", styles:
     },
   };
   const views = createViews(body, { open: () => (chosen() ? oneView(screen, chosen()) : listView(screen)),
-    named: () => (chosen() ? { title: `${chosen()} · cirque`, said: `Study ${chosen()}` } : { title: "Studies · cirque", said: "Studies" }) });
+    named: () => (chosen() ? { title: `${chosen()} · cirque`, announcement: `Study ${chosen()}` } : { title: "Studies · cirque", announcement: "Studies" }) });
   const beat = () => { if (!document.hidden) views.view()?.beat().catch(() => {}); }; // the next beat tries again
   setInterval(beat, BEAT_MS);
   document.addEventListener("visibilitychange", beat);

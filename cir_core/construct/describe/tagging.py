@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.errors import EncoderUnavailable
 from cir_core.support.texts import quoted
 

@@ -20,8 +20,7 @@ from cir_core.evaluation.method_runs import refuse_failures
 from cir_core.evaluation.rank_composed import rank_composed
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import DifferenceTask, Picture
-from cir_core.methods.observer import PartWatch, QueryWatch, TurnObserver
-from cir_core.methods.timings import StageTimer
+from cir_core.methods.observer import PartWatch, QueryWatch, StageTimer, TurnObserver
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.support.texts import clean_text, quoted

@@ -23,12 +23,11 @@ from typing import cast
 import torch
 from torch import nn
 
-from cir_core.encoders.composing.base import ComposingTorchEncoder
 from cir_core.encoders.files.checkpoints import load_exactly, read_weights
 from cir_core.encoders.files.fingerprint import revision
 from cir_core.encoders.open_clip_encoder import image_pipeline, load_backbone
 from cir_core.encoders.specs import EncoderSpec
-from cir_core.encoders.torch_encoder import choose_device, choose_precision
+from cir_core.encoders.torch_encoder import ComposingTorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
 

@@ -12,12 +12,11 @@ from typing import Any, cast
 
 import torch
 
-from cir_core.encoders.composing.base import ComposingTorchEncoder
 from cir_core.encoders.files.checkpoints import read_weights
 from cir_core.encoders.files.fingerprint import revision
 from cir_core.encoders.open_clip_encoder import Backbone, image_pipeline, load_backbone
 from cir_core.encoders.specs import EncoderSpec
-from cir_core.encoders.torch_encoder import choose_device, choose_precision
+from cir_core.encoders.torch_encoder import ComposingTorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
 

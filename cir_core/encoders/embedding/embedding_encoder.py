@@ -7,26 +7,32 @@ are set by a :class:`~cir_core.encoders.embedding.recipes.Recipe`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from PIL import Image
 
-from cir_core.encoders.embedding.embedding_inputs import InputReader
-from cir_core.encoders.embedding.late_fusion import MARK, LateFusionEncoder
-from cir_core.encoders.embedding.recipes import SIDECAR, recipe_of
-from cir_core.encoders.embedding.universal import ComposingUniversalEncoder, Images, Texts
+from cir_core.encoders.embedding.recipes import SIDECAR, Recipe, prompt, recipe_of
+from cir_core.encoders.embedding.universal import ComposingUniversalEncoder, Images, Texts, rows_of_pairs
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, embedding_marks, revision
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.model_folders import known_model_type, model_folder, precision_for, read_object
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.model_folders import (
+    known_model_type,
+    model_folder,
+    precision_for,
+    read_object,
+    without_marks,
+)
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, to_device
 from cir_core.encoders.transformers_encoder import load_transformers
 from cir_core.errors import EncoderUnavailable
-from cir_core.types.records import EncoderIdentity
+from cir_core.types.records import EncoderIdentity, Matrix
 
+_LATE_FUSION = {"fusion": "sum"}  # in the revision: distinguishes it from the plain dual encoder, which cannot compose
 _BATCH = 8  # an image takes up to some two thousand tokens here
 
 
@@ -43,7 +49,7 @@ def load_embedding(
                                      "image and text. Remove the file.")
         return load_transformers(
             spec, device=device, precision=precision, allow_downloads=False, batch_size=batch_size,
-            kind=LateFusionEncoder, marks=MARK,
+            kind=LateFusionEncoder, marks=_LATE_FUSION,
         )
     recipe = recipe_of(spec, folder, str(config["model_type"]))
     model, processor = _loaded(spec, folder)
@@ -86,7 +92,7 @@ def pooled(states: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tens
 def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
     """Model (in the precision it is stored in) and processor. Code in the folder is not run."""
     reports: Any = transformers.logging
-    said = reports.get_verbosity()
+    verbosity = reports.get_verbosity()
     with hub_access(False):
         try:
             # It would report the language model's head as unexpected; relevant mismatches are checked below.
@@ -101,7 +107,7 @@ def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
                                      "needs config.json, weights, the tokenizer's files and the "
                                      "processor's.") from error
         finally:
-            reports.set_verbosity(said)
+            reports.set_verbosity(verbosity)
     if missing := info["missing_keys"]:
         raise EncoderUnavailable(f"The checkpoint of '{spec.text}' lacks {len(missing)} weights of "
                                  f"{type(model).__name__}, such as {min(missing)}. Copy the folder again, or check "
@@ -112,3 +118,86 @@ def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
                                      f"{type(processor).__name__} was found. A gallery needs a model for images and "
                                      "texts.")
     return model, processor
+
+
+class LateFusionEncoder(TorchEncoder):
+    """Dual encoder with additive composition, for CLIP-sized BGE-VL (MMRet) and plain CLIP. Implements
+    ``ComposingEncoder``.
+
+    The query is the sum of the projected image and text features, not normalised before:
+    MegaPairs (Zhou et al., 2412.14475) trained its CLIP models this way, as did UniIR its score fusion.
+    """
+
+    def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32 unit rows. A blank text gives the vector of the image alone."""
+        return rows_of_pairs(images, texts, self.encode_images, self._sums, self._empty())
+
+    def _sums(self, pairs: Sequence[tuple[Image.Image, str]]) -> Matrix:
+        return self._of_pairs(pairs, lambda pixels, tokens: self._embed_images(pixels) + self._embed_texts(tokens))
+
+
+class InputReader:
+    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly. Raises
+    ``EncoderUnavailable`` if recipe and processor are incompatible."""
+
+    def __init__(self, spec: EncoderSpec, recipe: Recipe, processor: Any) -> None:
+        self.recipe, self.processor, self.tokenizer = recipe, processor, processor.tokenizer
+        self.mark = str(getattr(processor, "image_token", ""))
+        if not self.mark:
+            raise EncoderUnavailable(f"The processor of '{spec.text}' names no image token, so no prompt can hold an "
+                                     "image. Use a model whose processor reads images and texts together.")
+        if not recipe.template and not processor.chat_template:
+            raise EncoderUnavailable(f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} "
+                                     "(docs/galleries.md).")
+        self.clean: Callable[[str], str] = without_marks(self.tokenizer, self.mark)
+        # Attention is causal, so tokens after the last one change nothing.
+        self.tokenizer.padding_side = "right"
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        self.shrink = self._sized(spec)
+
+    def __call__(self, images: Images, texts: Texts) -> Any:
+        """Padded tensors by the model's argument names, one row per input."""
+        count = len(images if images is not None else texts or ())
+        prompts = [
+            prompt(self.recipe, self.processor, self.mark, self._cut(text), image=images is not None)
+            for text in (texts if texts is not None else [""] * count)
+        ]
+        # A template that writes the start token itself must not get a second one.
+        start = self.tokenizer.bos_token
+        special = not (start and prompts[0].startswith(start))
+        pictures = {} if images is None else {"images": [[self._fitted(image)] for image in images]}
+        return self.processor(text=prompts, **pictures, padding=True, add_special_tokens=special, return_tensors="pt")
+
+    def _cut(self, text: str) -> str:
+        text = self.clean(text).strip()
+        ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        if len(ids) <= self.recipe.max_length:
+            return text
+        return str(self.tokenizer.decode(ids[: self.recipe.max_length]))
+
+    def _sized(self, spec: EncoderSpec) -> bool:
+        """Give the processor the recipe's pixel limits; returns whether images must be shrunk to them before it."""
+        fewest, most = self.recipe.min_pixels, self.recipe.max_pixels
+        images = self.processor.image_processor
+        if hasattr(images, "merge_size"):  # Qwen-style, whose "edges" are numbers of pixels
+            size = dict(images.size)
+            images.size = size | {
+                "shortest_edge": fewest or size["shortest_edge"], "longest_edge": most or size["longest_edge"]
+            }
+            return False
+        if fewest:
+            raise EncoderUnavailable(f"{SIDECAR} of '{spec.text}' asks for min_pixels, which {type(images).__name__} "
+                                     "does not know. Leave it out.")
+        return most is not None
+
+    def _fitted(self, image: Image.Image) -> Image.Image:
+        if self.recipe.square:
+            return image.resize((self.recipe.square, self.recipe.square), Image.Resampling.BICUBIC)
+        width, height = image.size
+        most = self.recipe.max_pixels
+        if not self.shrink or most is None or width * height <= most:
+            return image
+        scale = (most / (width * height)) ** 0.5
+        size = max(1, int(width * scale)), max(1, int(height * scale))
+        return image.resize(size, Image.Resampling.BICUBIC)

@@ -123,10 +123,10 @@ def _check_slots(path: Path, template: str) -> None:
         return
     made = _compiled(template)
     for text in ("", "TEXT"):
-        said = made.render(instruction="", image="IMAGE", text=text)
-        if said.count("IMAGE") != 1 or text not in said:
+        rendered = made.render(instruction="", image="IMAGE", text=text)
+        if rendered.count("IMAGE") != 1 or text not in rendered:
             raise EncoderUnavailable(f"{path}: the template has no place for the "
-                                     f"{'text' if said.count('IMAGE') == 1 else 'image'}, or more than one for the "
+                                     f"{'text' if rendered.count('IMAGE') == 1 else 'image'}, or more than one for the "
                                      "image. Write {{ image }} once and {{ text }} where they go.")
 
 

@@ -14,9 +14,8 @@ import torch
 
 from cir_core.encoders.embedding.universal import ComposingUniversalEncoder, Images, Texts, UniversalEncoder
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, embedding_marks, revision
-from cir_core.encoders.files.load_failures import load_failure
 from cir_core.encoders.files.model_folders import model_folder, precision_for, read_array, read_object, without_marks
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import choose_device
 from cir_core.errors import EncoderUnavailable

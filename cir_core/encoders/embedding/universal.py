@@ -60,11 +60,11 @@ def rows_of_pairs(
     the gallery's image (CIRCUS, image-only queries).
     """
     pairs = list(zip(images, texts, strict=True))
-    said = [i for i, (_, text) in enumerate(pairs) if text.strip()]
+    with_text = [i for i, (_, text) in enumerate(pairs) if text.strip()]
     blank = [i for i, (_, text) in enumerate(pairs) if not text.strip()]
     rows = np.empty((len(pairs), empty.shape[1]), dtype=np.float32)
-    if said:
-        rows[said] = together([pairs[i] for i in said])
+    if with_text:
+        rows[with_text] = together([pairs[i] for i in with_text])
     if blank:
         rows[blank] = alone([pairs[i][0] for i in blank])
     return rows

@@ -15,7 +15,7 @@ from numpy._core.multiarray import scalar
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from cir_core.encoders.files.load_failures import HOLDS_OBJECTS, holds_objects, load_failure
+from cir_core.encoders.files.offline import HOLDS_OBJECTS, holds_objects, load_failure
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 

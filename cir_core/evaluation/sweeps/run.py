@@ -26,8 +26,7 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.wrappers.remembering import RememberingLanguageModel
 from cir_core.methods.declared import Method
-from cir_core.methods.observer import QueryWatch
-from cir_core.methods.timings import StageTimer
+from cir_core.methods.observer import QueryWatch, StageTimer
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
 from cir_core.types.domains import Domain

@@ -12,8 +12,7 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.files.load_failures import load_failure
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of

@@ -1,4 +1,4 @@
-"""What a relevance model is built on: frozen image features, and how its texts enter the Q-Former."""
+"""Backbone of a relevance model: frozen image features, and how its texts enter the Q-Former."""
 
 from __future__ import annotations
 

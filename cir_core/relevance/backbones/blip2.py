@@ -19,9 +19,8 @@ from torch import nn
 from transformers.models.blip_2.modeling_blip_2 import Blip2TextEmbeddings
 
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.files.load_failures import load_failure
 from cir_core.encoders.files.model_folders import without_marks
-from cir_core.encoders.files.offline import hub_access
+from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.specs import looks_like_path
 from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import EncoderUnavailable

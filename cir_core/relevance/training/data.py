@@ -1,4 +1,4 @@
-"""What a relevance model is trained on: queries, pools of candidates, patches of all images."""
+"""Training data of a relevance model: queries, pools of candidates, patches of all images."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class TrainingData:
     @cached_property
     def digest(self) -> str:
         """16 hex digits; changes with images, queries and pools."""
-        said = [self.images_digest,
+        content = [self.images_digest,
                 *([[q.reference, q.target, q.captions, q.pool] for q in queries]
                   for queries in (self.queries, self.further, self.validation)),
                 *({name: rows.tolist() for name, rows in sorted(pools.items())}
                   for pools in (self.pools, self.validation_pools))]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def spoken(query: TrainingQuery) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ class TrainingLog:
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         self._file = self._path.open("a", encoding="utf-8")
 
-    def add(self, step: int, **said: Any) -> None:
-        self._file.write(json.dumps({"step": step, **said}) + "\n")
+    def add(self, step: int, **values: Any) -> None:
+        self._file.write(json.dumps({"step": step, **values}) + "\n")
         self._file.flush()
 
     def close(self) -> None:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from cir_core.errors import GalleryError, RelevanceUnavailable
 from cir_core.gallery.paths import disk_errors_explained, locked
+from cir_core.images.pixels import pad_to_ratio
 from cir_core.relevance.backbones.base import Patches, RelevanceBackbone
-from cir_core.relevance.padding import pad_to_ratio
 from cir_core.relevance.training.data import TrainingData
 from cir_core.support.checksums import signed, sum_of, unsigned
 from cir_core.support.files import reserve, write_atomically
@@ -73,7 +73,7 @@ def picked(patches: Patches, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floa
 
 
 def _left(path: Path, counter: Path, images: int, size: int) -> list[int]:
-    """Where the batches begin that are not there, or not what was computed."""
+    """Starts of the batches that are missing or damaged."""
     sums, row_bytes = _sums(counter), size // images if images else 0
     left = []
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What a training does when: its epochs, their steps and batches, and the learning rate of each step.
+"""Schedule of a training: its epochs, their steps and batches, and the learning rate of each step.
 
 Epochs of CIRQRS are numbered from 0; those of the start, which an untrained network begins with, are negative.
 """
@@ -31,7 +31,7 @@ class Plan:
         return range(-self.preset.start if self.untrained else 0, self.preset.epochs)
 
     def called(self, epoch: int) -> str:
-        """What a person reads: "start, epoch 2 of 8", "epoch 1 of 2"."""
+        """Label for people: "start, epoch 2 of 8", "epoch 1 of 2"."""
         if epoch < 0:
             return f"start, epoch {epoch - self.epochs.start + 1} of {-self.epochs.start}"
         return f"epoch {epoch + 1} of {self.epochs.stop}"

@@ -28,13 +28,13 @@ class TrainingStates:
     def __init__(self, accelerator: Accelerator, out: Path) -> None:
         self._accelerator, self._out, self._folder = accelerator, out, out / "states"
 
-    def check_settings(self, said: str, path: Path) -> None:
-        """Raises ``RelevanceUnavailable`` if ``path`` has other settings than ``said``; else it has these."""
-        if path.is_file() and path.read_text("utf-8") != said:
+    def check_settings(self, settings: str, path: Path) -> None:
+        """Raises ``RelevanceUnavailable`` if ``path`` has other settings than ``settings``; else it has these."""
+        if path.is_file() and path.read_text("utf-8") != settings:
             raise RelevanceUnavailable(f"{self._out} has a training with another preset, seed, data set, backbone, "
                                        "precision or number of processes. Choose another --out, or remove the folder "
                                        "to begin anew.")
-        write_atomically(path, said.encode())
+        write_atomically(path, settings.encode())
 
     def save(self, step: int) -> None:
         """A state that replaces the one before; a crash leaves one of the two, whole."""

@@ -36,9 +36,8 @@ from cir_core.relevance.training.muon import MuonAdamW
 from cir_core.relevance.training.patches import picked, training_patches
 from cir_core.relevance.training.plan import Plan
 from cir_core.relevance.training.presets import TrainingPreset
-from cir_core.relevance.training.scoring import CHUNK, Scoring
+from cir_core.relevance.training.scoring import CHUNK, RememberedTexts, Scoring
 from cir_core.relevance.training.states import TrainingStates
-from cir_core.relevance.training.texts import RememberedTexts
 
 if TYPE_CHECKING:
     from accelerate import PartialState

@@ -14,8 +14,7 @@ from annotation.votes import Agreement, Tally, agreement, make_vote, tally
 from cir_core.errors import SearchError, StorageError, UnknownSession
 from storage.engine.database import writing
 from storage.mapping import tables
-from storage.sessions.comparisons import SqlComparisonStore
-from storage.sessions.votes import SqlVoteStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from tests.fakes.comparison_store import InMemoryVoteStore
 from tests.fakes.comparisons import METHODS, a_comparison, a_vote
 from tests.fakes.databases import engine_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from annotation.analysis.about import about
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
-from annotation.analysis.selection import check_kind, check_options, select
+from annotation.analysis.selection import check_options, select, wrong_kind
 from annotation.kinds.marks.marks import MARKS
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
@@ -35,7 +35,8 @@ def target_report(
 
     Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
     """
-    check_kind(answers.study, "targets", "has no marks of candidates")
+    if answers.study.kind != "targets":
+        raise wrong_kind(answers.study, "has no marks of candidates")
     check_options(options, "queries")
     chosen = select(answers, selection)
     given = by_item(chosen.judgements)

@@ -14,7 +14,7 @@ import numpy as np
 from annotation.analysis.about import about
 from annotation.analysis.people import raters
 from annotation.analysis.records import Estimate, MetricScores, Options, Selection, StudyAnswers
-from annotation.analysis.selection import check_kind, check_options, select
+from annotation.analysis.selection import check_options, select, wrong_kind
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, over_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
@@ -90,7 +90,8 @@ def answers_that_count(
     """Selected answers; those of them that are not excluded; the rules, and what they remove of the whole study. Raises
     ``StudyError``, as :func:`preference_report` does."""
     study = answers.study
-    check_kind(study, "preference", "compares no sets")
+    if study.kind != "preference":
+        raise wrong_kind(study, "compares no sets")
     rules = rules_of(study.settings) if rules is None else rules
     people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
     removed = apply_rules(rules, answers.judgements, people)

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.kinds.preference.survey import flow
 from annotation.records import AnswerContext, Assignment, EventKind, SurveyPosition, Workspace
-from annotation.studies.kinds import GateResult, Mine
+from annotation.studies.kinds import GateResult, OwnAssignments
 from annotation.studies.overview import WorkProgress
 from cir_core.errors import GateStands, IncompleteJudgement
 
@@ -24,7 +24,9 @@ class SurveyFlow:
     """:class:`annotation.studies.kinds.Flow` of preference studies, with the steps of
     :mod:`annotation.kinds.preference.survey.flow`."""
 
-    def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
+    def position(
+        self, workspace: Workspace, annotator: str, mine: OwnAssignments, share: Callable[[], int]
+    ) -> SurveyPosition:
         """Current position. Steps come before new questions, not before a person's own earlier answers.
 
         Without any question there is no step. A person whose questions were reassigned gets no code until they have

@@ -12,7 +12,7 @@ from annotation.analysis.about import about
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
-from annotation.analysis.selection import check_kind, check_options, select
+from annotation.analysis.selection import check_options, select, wrong_kind
 from annotation.kinds.ratings.questions import KEYS
 from annotation.kinds.ratings.report.agreement import (
     RatedSession,
@@ -40,7 +40,8 @@ def session_report(
 
     Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
     """
-    check_kind(answers.study, "sessions", "rates no sessions")
+    if answers.study.kind != "sessions":
+        raise wrong_kind(answers.study, "rates no sessions")
     check_options(options, "sessions")
     selected = select(answers, selection)
     sessions = _sessions(selected, scores)
@@ -62,7 +63,8 @@ def session_precision(
     """Plan for the mean of "overall": more sessions. Raises ``StudyError`` for a width that is not between 0 and 2, and
     as the report does."""
     check_width(wanted)
-    check_kind(answers.study, "sessions", "rates no sessions")
+    if answers.study.kind != "sessions":
+        raise wrong_kind(answers.study, "rates no sessions")
     check_options(options, "sessions")
     rated = [one for one in _sessions(select(answers, selection), ()).values() if one.people]
     plan = Precision(

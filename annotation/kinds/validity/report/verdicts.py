@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, StudyAnswers
-from annotation.analysis.selection import check_kind
+from annotation.analysis.selection import wrong_kind
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.answers import signature
 from annotation.kinds.validity.rubric import Rubric, load_rubric
@@ -51,7 +51,8 @@ class Verdicts:
 def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     """Verdicts of a selection. Raises ``StudyError`` for a study of another kind."""
     study = selected.study
-    check_kind(study, "validity", "has no validity judgements")
+    if study.kind != "validity":
+        raise wrong_kind(study, "has no validity judgements")
     rubric = load_rubric(study.protocol)
     known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # cache: few distinct labels, many judgements
 

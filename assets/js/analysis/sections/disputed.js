@@ -1,4 +1,4 @@
-// Items on which people differ, in a panel at the side: pictures, text, what each said, what was decided.
+// Items on which people differ, in a panel at the side: pictures, text, what each person answered, what was decided.
 import { api, at, closer, dialog, h, messageOf, once, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
@@ -13,11 +13,11 @@ const PAGE = 20;
 export function showDisputed({ query, both, asked, of, from }) {
   const title = both.length ? `Disputed items of ${both.join(" and ")}` : "Disputed items";
   const about = [asked, both.length ? "all answers to each, these two highlighted" : "all answers to each"].filter(Boolean).join(" · ");
-  const list = h("ol", { class: "cq-an-disputes", role: "list" }), said = h("p", { class: "cq-quiet", role: "status", text: "Loading…" });
+  const list = h("ol", { class: "cq-an-disputes", role: "list" }), status = h("p", { class: "cq-quiet", role: "status", text: "Loading…" });
   const more = h("button", { class: "cq-btn", type: "button", hidden: true, onclick: () => next(true) });
   const body = h("div", { class: "st-sheetbody", tabindex: "-1" }, list, more);
   const panel = dialog({ class: "cq-sheet cq-an-sheet", "aria-label": title },
-    h("header", {}, h("div", {}, h("h2", { text: title, dir: "auto" }), h("p", { class: "cq-quiet", text: about.slice(0, 1).toUpperCase() + about.slice(1) })), closer()), said, body);
+    h("header", {}, h("div", {}, h("h2", { text: title, dir: "auto" }), h("p", { class: "cq-quiet", text: about.slice(0, 1).toUpperCase() + about.slice(1) })), closer()), status, body);
   let busy = false;
 
   async function next(/** @type {boolean} */ focus) {
@@ -30,13 +30,13 @@ export function showDisputed({ query, both, asked, of, from }) {
       const { total, items, study } = await api("GET", `analysis/disputed?${params}`);
       const cards = items.map((it) => card(it, study, both));
       list.append(...cards);
-      said.textContent = total ? `${plural(total, "item")}, ${count(list.childElementCount)} shown` : "They agree on every item they both judged.";
+      status.textContent = total ? `${plural(total, "item")}, ${count(list.childElementCount)} shown` : "They agree on every item they both judged.";
       more.hidden = list.childElementCount >= total || !items.length;
       more.textContent = `Show ${count(Math.min(PAGE, total - list.childElementCount))} more`;
       if (focus) cards[0]?.focus({ preventScroll: true });
-      else say(said.textContent);
+      else say(status.textContent);
     } catch (error) {
-      said.textContent = messageOf(error);
+      status.textContent = messageOf(error);
       more.hidden = false;
       more.textContent = "Try again";
     } finally {

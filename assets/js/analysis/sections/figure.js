@@ -91,9 +91,9 @@ export function createFigure({ cell, fileName }) {
   return {
     element,
     put(/** @type {Figure} */ next) {
-      const said = JSON.stringify(next);
-      if (said === known) return;
-      [figure, known] = [next, said];
+      const content = JSON.stringify(next);
+      if (content === known) return;
+      [figure, known] = [next, content];
       title.textContent = next.title;
       for (const { label, button } of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
       tellIn(note, next.note);

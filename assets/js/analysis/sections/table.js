@@ -63,10 +63,10 @@ export function createTable({ address, pair, opens }) {
   return {
     element,
     put(/** @type {Table} */ next) {
-      const said = JSON.stringify(next);
-      if (said === known) return;
+      const content = JSON.stringify(next);
+      if (content === known) return;
       if (!shown) element.open = next.rows.length <= AT_ONCE;
-      [shown, known] = [next, said];
+      [shown, known] = [next, content];
       size.textContent = next.rows.length ? plural(next.rows.length, "row") : "";
       title.textContent = next.title;
       caption.textContent = next.title;

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.accounts.service import PeopleService
-from annotation.accounts.throttle import Throttle
-from annotation.accounts.throttle_log import NotedWaits
+from annotation.accounts.throttle import NotedWaits, Throttle
 from annotation.kinds.validity.answers import Validity
 from annotation.records import AuditEvent
 from annotation.studies.service import StudyService

@@ -140,11 +140,11 @@ def test_who_has_such_a_name_from_before_still_signs_in(people, store):
 def test_open_until_there_is_an_account(store, clock):
     people = people_service(store, clock=clock)
     assert people.is_open()
-    assert people.glance("whatever").open
+    assert people.cached_state("whatever").open
     people.add("Ada", PASSWORD, "admin")
     assert not people.is_open()                       # at once, in the process that added it
     assert not people_service(store).is_open()
-    assert people.glance(None).person is None
+    assert people.cached_state(None).person is None
 
 
 def test_an_account_made_by_another_process_closes_it_within_seconds(store, monkeypatch):
@@ -153,8 +153,8 @@ def test_an_account_made_by_another_process_closes_it_within_seconds(store, monk
     assert people.is_open()
     people_service(store).add("Ada", PASSWORD, "admin")
     now[0] = 1.5
-    assert people.glance(None) is None                # it has to be asked
-    assert not people.look(None).open
+    assert people.cached_state(None) is None                # it has to be asked
+    assert not people.auth_state(None).open
 
 
 def test_the_first_account_is_an_admins(store):
@@ -207,10 +207,10 @@ def test_who_is_not_there_cannot_be_changed(people):
 def test_in_and_out(people):
     secret = people.sign_in("  aDA ", PASSWORD)
     assert people.visitor(secret).name == "Ada"
-    assert people.look(secret).person.role == "admin"
+    assert people.auth_state(secret).person.role == "admin"
     people.sign_out(secret)
     assert people.visitor(secret) is None
-    assert people.look(secret).person is None
+    assert people.auth_state(secret).person is None
     people.sign_out(secret)   # again: nothing
 
 
@@ -256,20 +256,20 @@ def test_a_short_life_slides_too(store, clock):
 def test_a_new_password_ends_sign_ins_and_a_role_counts_at_once(people):
     people.add("Bob", PASSWORD, "annotator")
     bob, ada = people.sign_in("Bob", PASSWORD), people.sign_in("Ada", PASSWORD)
-    assert people.look(bob).person.role == "annotator"
+    assert people.auth_state(bob).person.role == "annotator"
     people.set_role("bob", "researcher")
-    assert people.glance(bob) is None                          # forgotten
-    assert people.look(bob).person.role == "researcher"
+    assert people.cached_state(bob) is None                          # forgotten
+    assert people.auth_state(bob).person.role == "researcher"
     people.set_password("bob", "another horse")
-    assert people.look(bob).person is None
-    assert people.look(ada).person.name == "Ada"
+    assert people.auth_state(bob).person is None
+    assert people.auth_state(ada).person.name == "Ada"
     with pytest.raises(SignInFailed):
         people.sign_in("Bob", PASSWORD)
     again = people.sign_in("Bob", "another horse")
     people.deactivate("Bob")
-    assert people.look(again).person is None
+    assert people.auth_state(again).person is None
     people.reactivate("Bob")
-    assert people.look(again).person is None                   # signs in anew
+    assert people.auth_state(again).person is None                   # signs in anew
     assert people.sign_in("Bob", "another horse")
 
 
@@ -281,10 +281,10 @@ def test_the_store_is_asked_once_in_three_seconds(clock):
     people.visitor(secret)
     assert store.asked == 1
     for _ in range(30):
-        assert people.glance(secret).person.name == "Ada"
+        assert people.cached_state(secret).person.name == "Ada"
     assert store.asked == 1
     clock.move(seconds=3)
-    assert people.glance(secret) is None
+    assert people.cached_state(secret) is None
 
 
 def test_what_was_read_before_a_change_is_not_remembered_after_it(clock):
@@ -303,7 +303,7 @@ def test_what_was_read_before_a_change_is_not_remembered_after_it(clock):
     people.add("Ada", PASSWORD, "admin")
     secret.append(people.sign_in("Ada", PASSWORD))
     people.visitor(secret[0])
-    assert people.glance(secret[0]) is None
+    assert people.cached_state(secret[0]) is None
 
 
 def test_a_hash_with_older_parameters_is_replaced_at_the_next_sign_in(store):

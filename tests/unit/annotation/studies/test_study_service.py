@@ -76,7 +76,7 @@ def test_looking_takes_no_seat(service: StudyService, store: SqlStudyStore, tmp_
         with pytest.raises(NotJoined, match="You have no items in Sample yet"):
             refused()
     assert [seat.annotator for seat in store.seats(study.study_id)] == [None, None]
-    assert [each.joined for each in service.mine("Ada")] == [False]
+    assert [each.joined for each in service.assigned_studies("Ada")] == [False]
     assert service.join("Sample", "Ada").joined and service.workspace("Sample", "Ada").joined
     with pytest.raises(UnknownItem, match="not one of yours"):
         service.join("Sample", "Bea", item_id=item_of(service, "Ada", 0))
@@ -324,9 +324,9 @@ def test_my_studies(service: StudyService, store: SqlStudyStore, tmp_path: Path)
     workspace = service.join("One", "Ada")
     assert workspace.item is not None
     service.save("One", "Ada", workspace.item.item_id, valid(), "token-01")
-    assert {(e.study.name, e.joined, e.done, e.total) for e in service.mine("ADA")} == {
+    assert {(e.study.name, e.joined, e.done, e.total) for e in service.assigned_studies("ADA")} == {
         ("One", True, 1, 3), ("Two", False, 0, 4), ("Three", True, 0, 3)}
-    assert {e.study.name for e in service.mine("Bea")} == {"One", "Two"}
+    assert {e.study.name for e in service.assigned_studies("Bea")} == {"One", "Two"}
 
 
 @pytest.mark.parametrize("form", ["circus-users", "hp-fashioniq-answers"])
@@ -342,7 +342,7 @@ def test_imported_studies_are_nobodys_work(
         connection.execute(tables.studies.update().where(tables.studies.c.study_id == study.study_id).values(
             source={"form": form}))
     later = StudyService(store, {"validity": Validity()})
-    assert [each.study.name for each in later.mine("Ada")] == ["Sample"]
+    assert [each.study.name for each in later.assigned_studies("Ada")] == ["Sample"]
     for refused in (lambda: later.workspace("Other", "Ada"), lambda: later.join("Other", "Bea"),
                     lambda: later.save("Other", "Ada", item, valid(), "token-01"),
                     lambda: later.overview("Other", "Ada"), lambda: later.progress("Other", "Ada")):
@@ -468,7 +468,7 @@ def test_a_seat_emptied_before_anybody_took_it_gets_work_again(
 def test_studies_of_another_kind_are_not_shown(store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path)
     service = StudyService(store, {})
-    assert service.mine("Ada") == []
+    assert service.assigned_studies("Ada") == []
     for enter in (service.workspace, service.join):
         with pytest.raises(StudyError, match="does not support"):
             enter("Sample", "Ada")

@@ -11,7 +11,7 @@ from PIL import Image, ImageCms, TiffImagePlugin
 
 from cir_core.errors import ImageUnreadable
 from cir_core.images.load import for_encoder, open_image, process_image, save_thumbnail
-from cir_core.images.pixels import consumed_to_rgb, to_rgb
+from cir_core.images.pixels import consumed_to_rgb, pad_to_ratio, to_rgb
 from cir_core.images.png_chunks import readable
 from tests.fakes.memory import grown
 from tests.fakes.mixed_folder import huge_png
@@ -218,9 +218,9 @@ _PEAK = """
     import numpy as np
     from PIL import Image
     from tests.fakes import picture_files as files
-    from cir_core.images.decoded_size import decoding_bytes
+    from cir_core.images.decode_budget import decoding_bytes
     from cir_core.images.load import _header, for_encoder, process_image
-    from cir_core.images.memory import return_large_blocks
+    from cir_core.images.decode_budget import return_large_blocks
 
     return_large_blocks()
     noise = Image.effect_noise((400, 300), 90).resize((4000, 3000))
@@ -357,3 +357,27 @@ def test_the_main_picture_of_a_tiff(pictures, colour, size):
 def test_a_file_with_nothing_but_a_preview_is_refused():
     with pytest.raises(ImageUnreadable, match=r"only a preview of 160 × 120 pixels can be read.*Export it"):
         opened(tiff((BLUE, (160, 120), 1)))
+
+
+@pytest.mark.parametrize(("size", "ratio", "expected"), [
+    ((300, 100), 1.5, (300, 200)),      # 300 / 1.5 = 200
+    ((100, 300), 1.5, (200, 300)),
+    ((300, 100), 1.25, (300, 240)),
+    ((300, 200), 1.5, (300, 200)),      # fits exactly
+    ((240, 200), 1.5, (240, 200)),
+    ((300, 100), 1.0, (300, 300)),
+    ((300, 100), 0, (300, 100)),
+    ((7, 1), 1.5, (7, 3)),              # 4.67 less 1, halved: one row above and below
+])
+def test_sizes(size, ratio, expected):
+    assert pad_to_ratio(Image.new("RGB", size, "white"), ratio).size == expected
+
+
+def test_the_image_is_in_the_middle_of_black():
+    padded = np.asarray(pad_to_ratio(Image.new("RGB", (30, 10), "white"), 1.5))
+    assert (padded[5:15] == 255).all() and not padded[:5].any() and not padded[15:].any()
+
+
+def test_an_image_that_fits_is_returned_itself():
+    image = Image.new("RGB", (10, 10))
+    assert pad_to_ratio(image, 1.5) is image

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cir_core.errors import SearchError
-from cir_core.methods.constraints import checked_constraints, checked_soft_filter
+from cir_core.methods.constraints import checked_constraints, checked_soft_filter, texts_from_attributes
 from cir_core.methods.soft_filter import PENALTY, REWARD, SoftScore, soft_score
 from cir_core.types.composition import Constraints
 from cir_core.types.records import SoftFilter
@@ -203,3 +203,25 @@ def test_chips_may_all_be_taken_away_but_not_be_too_many_or_too_long():
     with pytest.raises(SearchError, match="the limit is 1,000"):
         checked_constraints(Constraints(prescriptive=("x" * 1001,)))
     assert len(checked_constraints(Constraints(prescriptive=("x" * 1000,))).prescriptive[0]) == 1000
+
+
+def test_what_is_kept_and_added_must_show_what_is_removed_must_not():
+    made = texts_from_attributes(Constraints(keep=("shirt", "collar"), add=("red",), remove=("blue", "short sleeves")))
+    assert made.prescriptive == ("shirt, collar, red",)
+    assert made.proscriptive == ("blue, short sleeves",)
+
+
+def test_old_texts_give_way_and_the_attributes_stay():
+    before = Constraints(add=("red",), prescriptive=("a shirt", "with dots"), proscriptive=("a hat",), edited=True)
+    made = texts_from_attributes(before)
+    assert (made.add, made.edited) == (("red",), True)
+    assert made.prescriptive == ("red",)
+    assert made.proscriptive == ()  # nothing is removed, so nothing must be missing
+
+
+def test_nothing_said_leaves_both_sides_out():
+    assert texts_from_attributes(Constraints(prescriptive=("a shirt",))) == Constraints()
+
+
+def test_said_twice_is_said_once():
+    assert texts_from_attributes(Constraints(keep=("rot", "ärmel"), add=("rot",))).prescriptive == ("rot, ärmel",)

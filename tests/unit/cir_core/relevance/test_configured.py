@@ -14,7 +14,7 @@ from cir_core.relevance.checkpoint import read_card
 from cir_core.relevance.configured import configured_model, configured_scorer, problem_of
 from cir_core.relevance.store import index_features
 from cir_core.relevance.training.presets import preset_of
-from cir_core.relevance.where import WEIGHTS_FILE, bundled_relevance_dir, folder_of, is_there
+from cir_core.relevance.where import WEIGHTS_FILE, bundled_relevance_dir, folder_of, has_files
 from cir_core.search.searcher import Searcher
 from cir_core.types.methods import MethodSettings
 from tests.fakes.colour_relevance import random_relevance
@@ -36,9 +36,9 @@ def settings(tmp_path, folder):
 
 def test_what_the_setting_names(tmp_path, folder):
     assert folder_of("bundled") == bundled_relevance_dir() and folder_of(f" {folder} ") == folder
-    assert is_there(str(folder)) and not is_there("off") and not is_there("") and not is_there(str(tmp_path))
+    assert has_files(str(folder)) and not has_files("off") and not has_files("") and not has_files(str(tmp_path))
     (tmp_path / "relevance.json").write_text("{}")
-    assert not is_there(str(tmp_path)), "a card without weights"
+    assert not has_files(str(tmp_path)), "a card without weights"
     with pytest.raises(RelevanceUnavailable, match="CIRQUE_RELEVANCE"):
         folder_of("off")
 

@@ -13,8 +13,7 @@ from cir_core.errors import EncoderUnavailable, RelevanceUnavailable
 from cir_core.relevance.backbones.blip2 import Blip2Backbone, caption
 from cir_core.relevance.backbones.loading import load_relevance_backbone
 from cir_core.relevance.checkpoint import RelevanceCard, load_checkpoint, save_checkpoint
-from cir_core.relevance.loading import load_relevance
-from cir_core.relevance.model import RelevanceModel
+from cir_core.relevance.model import RelevanceModel, load_relevance
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scorer import RelevanceScorer
 from cir_core.relevance.store import index_features

@@ -10,8 +10,8 @@ from cir_core.relevance import model as model_module
 from cir_core.relevance.backbones.loading import load_relevance_backbone
 from cir_core.relevance.backbones.open_clip import SmallQFormer
 from cir_core.relevance.checkpoint import RelevanceCard, load_checkpoint, save_checkpoint
-from cir_core.relevance.loading import folder_of, is_there, load_relevance
-from cir_core.relevance.model import RelevanceModel
+from cir_core.relevance.model import RelevanceModel, load_relevance
+from cir_core.relevance.where import folder_of, has_files
 from tests.fakes.relevance import SIZE, network_of, noise, random_model, save_random, small_backbone
 
 TEXTS = ["is red", "a much longer text about a blue dress with long sleeves and a belt", "", "plain", "with dots"]
@@ -88,7 +88,7 @@ def test_half_precision_keeps_scores(tmp_path):
 def test_a_model_is_loaded_from_its_folder_once(tmp_path):
     save_random(tmp_path)
     model = load_relevance(str(tmp_path), device="cpu")
-    assert load_relevance(f" {tmp_path} ", device="cpu") is model and is_there(str(tmp_path))
+    assert load_relevance(f" {tmp_path} ", device="cpu") is model and has_files(str(tmp_path))
     assert (model.tokens, model.dim, model.identity.spec) == (SIZE["tokens"], SIZE["dim"], str(tmp_path))
     direct = random_model(tmp_path / "again")
     np.testing.assert_array_equal(model.encode_candidates([noise(0)]), direct.encode_candidates([noise(0)]))
@@ -96,13 +96,13 @@ def test_a_model_is_loaded_from_its_folder_once(tmp_path):
 
 @pytest.mark.parametrize("spec", ["off", "", "  "])
 def test_no_model_is_set(spec):
-    assert not is_there(spec)
+    assert not has_files(spec)
     with pytest.raises(RelevanceUnavailable, match="CIRQUE_RELEVANCE"):
         folder_of(spec)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    assert not is_there(str(tmp_path / "none"))
+    assert not has_files(str(tmp_path / "none"))
     with pytest.raises(RelevanceUnavailable, match=r"relevance\.json"):
         load_relevance(str(tmp_path / "none"))
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from cir_core.audit.live import LiveAudits
 from cir_core.errors import SearchError, UnknownImage
-from cir_core.images.montage import side_by_side
+from cir_core.images.pixels import side_by_side
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption

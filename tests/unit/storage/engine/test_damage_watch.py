@@ -134,11 +134,11 @@ def test_a_look_that_ends_well_is_not_made_again(engine):
     with engine.connect() as connection:
         driver = connection.connection.dbapi_connection
         driver.set_trace_callback(lambda said: looks.append(said) if "quick_check" in said else None)
-        assert watch.look(connection) == watch.look(connection) == "" and len(looks) == 1
+        assert watch.check(connection) == watch.check(connection) == "" and len(looks) == 1
         watch.note(sqlite3.OperationalError("database is locked"))
-        assert watch.look(connection) == "" and len(looks) == 1
+        assert watch.check(connection) == "" and len(looks) == 1
         watch.note(_coded(sqlite3.SQLITE_CORRUPT))
-        assert watch.look(connection) == watch.look(connection) == "" and len(looks) == 2
+        assert watch.check(connection) == watch.check(connection) == "" and len(looks) == 2
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -157,10 +157,10 @@ def test_an_error_that_is_noted_during_a_look_is_looked_for_afterwards(engine, m
     with engine.connect() as connection:
         if fails:
             with pytest.raises(sqlite3.OperationalError):
-                watch.look(connection)
+                watch.check(connection)
         else:
-            assert watch.look(connection) == ""
-        assert watch.look(connection) == watch.look(connection) == ""
+            assert watch.check(connection) == ""
+        assert watch.check(connection) == watch.check(connection) == ""
     assert len(looks) == 2 and looks[1] is None     # all of it, however long
 
 
@@ -177,11 +177,11 @@ def test_a_look_that_could_not_be_made_is_made_again(engine, monkeypatch):
 
     monkeypatch.setattr("storage.engine.damage_watch._quick_check", check)
     with engine.connect() as connection:
-        assert watch.look(connection) == ""
+        assert watch.check(connection) == ""
         watch.note(_coded(sqlite3.SQLITE_CORRUPT))
         with pytest.raises(sqlite3.OperationalError):
-            watch.look(connection)
-        assert watch.look(connection) == "page 7" and len(looks) == 3
+            watch.check(connection)
+        assert watch.check(connection) == "page 7" and len(looks) == 3
 
 
 def test_a_large_database_does_not_keep_a_start_waiting(path, engine):
@@ -189,7 +189,7 @@ def test_a_large_database_does_not_keep_a_start_waiting(path, engine):
     with engine.connect() as connection, reading(engine) as other:
         assert other.exec_driver_sql("SELECT 1").scalar() == 1
         watch = DamageWatch(lambda: next(times))
-        assert watch.look(connection) == ""
+        assert watch.check(connection) == ""
 
 
 class _Server(Exception):
@@ -223,8 +223,8 @@ def test_a_server_that_reported_damage_is_believed_until_a_restart(engine):
     class Connection:
         dialect = Dialect()
 
-    assert watch.look(Connection()) == ""
+    assert watch.check(Connection()) == ""
     watch.note(_Server("XX001"))
-    assert watch.look(Connection()) == watch.look(Connection()) != ""
+    assert watch.check(Connection()) == watch.check(Connection()) != ""
     said = explain(exc.DBAPIError("SELECT", {}, _Server("XX001")), engine.url)
     assert "is damaged" in str(said) and "damaged" in said.told

@@ -27,10 +27,9 @@ from storage.engine.revisions import SCRIPTS, known_revisions, latest_revision
 from storage.mapping.tables import metadata
 from storage.migrations.run import migrate
 from storage.sessions.audits import SqlAuditStore
-from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
-from storage.sessions.votes import SqlVoteStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import database_of
 

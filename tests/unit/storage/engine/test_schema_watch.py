@@ -73,8 +73,8 @@ def test_asking_whether_it_is_ready_finds_it_out_at_once(engine):
 def test_it_costs_one_look_in_ten_seconds(engine, monkeypatch):
     now, looks = [0.0], []
     readiness = Readiness(engine, lambda: now[0])
-    look = readiness._schema.look
-    monkeypatch.setattr(readiness._schema, "look", lambda connection: looks.append(now[0]) or look(connection))
+    check = readiness._schema.check
+    monkeypatch.setattr(readiness._schema, "check", lambda connection: looks.append(now[0]) or check(connection))
     for second in range(25):
         now[0] = float(second)
         write(engine)

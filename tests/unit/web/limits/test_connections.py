@@ -16,8 +16,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from cir_core.settings import Settings
 from tests.fakes.patience import wait_for
-from web.limits.connections import _HEADERS, _LOOK, _STALL_RATE, _STALLED, Connections, most_connections
-from web.limits.networks import Networks
+from web.limits.connections import _HEADERS, _LOOK, _STALL_RATE, _STALLED, Connections, Networks, most_connections
 from web.server import server_config
 
 LARGE = 32 * 2**20      # bytes, more than the system buffers of a connection hold

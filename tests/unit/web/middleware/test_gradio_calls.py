@@ -24,7 +24,7 @@ from web.http.request_fields import MOST_AT_WORK, Unreadable, whole_body
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
 from web.middleware.gradio_sessions import Sessions
-from web.middleware.malformed_requests import say_what_cannot_be_read
+from web.middleware.malformed_requests import handle_malformed_requests
 from web.middleware.request_log import RequestLog
 
 MAX_UPLOAD_MB = 1
@@ -62,7 +62,7 @@ def person(temporary: Path) -> Iterator[Person]:
     app.add_middleware(SignedIn)
     app.add_middleware(RequestLog, meter=Meter(), templates={})
     run(page())
-    say_what_cannot_be_read(app)
+    handle_malformed_requests(app)
     with TestClient(app) as client:   # one that begins and ends the app; the others ask in the same loop
         def of(name: str) -> TestClient:
             made = TestClient(app, headers={"x-test-name": name})

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
-from web.middleware.malformed_requests import say_what_cannot_be_read
+from web.middleware.malformed_requests import handle_malformed_requests
 
 
 class Call(BaseModel):
@@ -28,7 +28,7 @@ def an_app() -> FastAPI:
 def client(request: pytest.FixtureRequest) -> TestClient:
     outer = an_app()
     outer.mount("/inner", an_app())
-    say_what_cannot_be_read(outer)
+    handle_malformed_requests(outer)
     return TestClient(outer, base_url=f"http://testserver{request.param}")
 
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from web.http.permissions import path_of
-from web.limits.networks import Networks
+from web.limits.connections import Networks
 from web.middleware.proxy_headers import Forwarded, checked_root
 
 SENT = {

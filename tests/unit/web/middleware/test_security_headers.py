@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from web.middleware.security_headers import FILE_POLICY, PAGE_POLICY, SecurityHeaders
-from web.ui.plain_pages import OWN_PAGE
+from web.ui.templating import OWN_PAGE
 
 SITES = ("https://huggingface.co", "https://*.example.org")
 

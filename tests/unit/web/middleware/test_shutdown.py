@@ -34,23 +34,23 @@ async def until(holds):
 
 
 def within(story):
-    """``story`` with the app, its doors and a client, in one event loop."""
+    """``story`` with the app, its shutdown_state and a client, in one event loop."""
 
     async def told():
-        app, doors = Slow(), ShutdownState()
-        transport = httpx.ASGITransport(app=DrainMiddleware(app, doors))
+        app, shutdown_state = Slow(), ShutdownState()
+        transport = httpx.ASGITransport(app=DrainMiddleware(app, shutdown_state))
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
-            await story(app, doors, client)
+            await story(app, shutdown_state, client)
 
     run(told())
 
 
 def test_what_has_begun_is_finished_and_what_comes_is_refused():
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         begun = asyncio.create_task(client.post("/study/save"))
         await until(lambda: app.asked)
-        stopping = asyncio.create_task(doors.close(60))
-        await until(lambda: doors.closed)
+        stopping = asyncio.create_task(shutdown_state.close(60))
+        await until(lambda: shutdown_state.closed)
         late = await client.get("/quick")
         assert late.status_code == 503 and int(late.headers["retry-after"]) > 0
         assert late.headers["connection"] == "close" and late.json()["kind"] == "storage"
@@ -64,28 +64,28 @@ def test_what_has_begun_is_finished_and_what_comes_is_refused():
 
 
 def test_the_patience_ends():
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         begun = asyncio.create_task(client.post("/study/save"))
         await until(lambda: app.asked)
-        assert await doors.close(0.1) is False and doors.inside == 1
-        assert await doors.close(60, hurry=lambda: True) is False
+        assert await shutdown_state.close(0.1) is False and shutdown_state.inside == 1
+        assert await shutdown_state.close(60, interrupted=lambda: True) is False
         app.go.set()
         await begun
-        assert doors.inside == 0 and await doors.close(0) is True
+        assert shutdown_state.inside == 0 and await shutdown_state.close(0) is True
 
     within(story)
 
 
 def test_what_a_request_leaves_behind_is_waited_for_too():
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         left, looks = ["an event that was accepted"], []
-        doors.left_behind = lambda: looks.append(1) or len(left)
-        assert await doors.close(0.1) is False and doors.unfinished == 1
-        stopping, before = asyncio.create_task(doors.close(60)), len(looks)
+        shutdown_state.background_work = lambda: looks.append(1) or len(left)
+        assert await shutdown_state.close(0.1) is False and shutdown_state.unfinished == 1
+        stopping, before = asyncio.create_task(shutdown_state.close(60)), len(looks)
         await until(lambda: len(looks) > before + 2)
         assert not stopping.done()
         left.clear()
-        assert await stopping is True and doors.unfinished == 0
+        assert await stopping is True and shutdown_state.unfinished == 0
 
     within(story)
 
@@ -96,19 +96,19 @@ def test_what_a_request_leaves_behind_is_waited_for_too():
     ("POST", "/gradio_api/queue/join", False), ("GET", "/", False), ("POST", "/study/save", False),
 ])
 def test_once_closed_results_can_be_fetched_and_no_work_brought(method, path, let_in):
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         app.go.set()
-        await doors.close(0)
+        await shutdown_state.close(0)
         assert ((await client.request(method, path)).status_code == 200) is let_in
 
     within(story)
 
 
 def test_who_runs_an_older_version_lets_nobody_in_but_says_how_it_is():
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         app.go.set()
         outdated = True
-        doors.outdated = lambda: outdated
+        shutdown_state.outdated = lambda: outdated
         for method, path in (("GET", "/"), ("POST", "/study/save"), ("GET", "/gradio_api/queue/data")):
             answer = await client.request(method, path)
             assert answer.status_code == 503 and "updated" in answer.text
@@ -121,10 +121,10 @@ def test_who_runs_an_older_version_lets_nobody_in_but_says_how_it_is():
 
 
 def test_a_stream_that_never_ends_is_not_waited_for():
-    async def story(app, doors, client):
+    async def story(app, shutdown_state, client):
         stream = asyncio.create_task(client.get("/gradio_api/heartbeat/abc"))
         await until(lambda: app.asked)
-        assert await doors.close(60) is True
+        assert await shutdown_state.close(60) is True
         app.go.set()
         await stream
 
@@ -143,8 +143,8 @@ PLAIN_HTTP = {"Accept": "text/html,application/xhtml+xml"}   # where browsers le
     ("POST", "/sign-out", PAGE, "5; url=/"),   # looking at that address again would be 405
 ])
 def test_a_person_gets_a_page_that_asks_again_by_itself(method, path, headers, again):
-    async def story(app, doors, client):
-        await doors.close(0)
+    async def story(app, shutdown_state, client):
+        await shutdown_state.close(0)
         answer = await client.request(method, path, headers=headers)
         assert answer.status_code == 503 and not app.asked
         assert answer.headers["content-type"].startswith("text/html")
@@ -165,8 +165,8 @@ def test_a_person_gets_a_page_that_asks_again_by_itself(method, path, headers, a
     ("GET", "/config", {"Accept": "*/*"}),
 ])
 def test_scripts_and_programs_get_json(method, path, headers):
-    async def story(app, doors, client):
-        await doors.close(0)
+    async def story(app, shutdown_state, client):
+        await shutdown_state.close(0)
         answer = await client.request(method, path, headers=headers)
         assert (answer.status_code, answer.json()["kind"], answer.headers["retry-after"]) == (503, "storage", "5")
         assert "refresh" not in answer.headers

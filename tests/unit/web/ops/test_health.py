@@ -14,15 +14,14 @@ from starlette.testclient import TestClient
 from cir_core.errors import LanguageModelUnavailable, SettingsError, Stopped, StorageError
 from cir_core.language.wrappers.metered import CountedLanguageModel
 from cir_core.settings import Settings
-from storage.engine.database import open_database, tell_waits, writing
+from storage.engine.database import observe_waits, open_database, writing
 from storage.engine.readiness import Readiness
 from tests.fakes.databases import engine_of, settings_of, sqlite_of
 from tests.fakes.loops import run
 from web.http.meter import Meter
 from web.http.prometheus import PrometheusMeter
 from web.middleware.shutdown import ShutdownState
-from web.ops.checks import Checks
-from web.ops.health import health_routes
+from web.ops.health import Checks, health_routes
 from web.services import open_services
 
 
@@ -35,10 +34,11 @@ def engine(tmp_path):
 
 @pytest.fixture
 def ask(tmp_path, engine):
-    def client(doors=None, meter=None, at="127.0.0.1", database=engine, **settings):
+    def client(shutdown_state=None, meter=None, at="127.0.0.1", database=engine, **settings):
         app = FastAPI()
         settings = Settings(**{"home": tmp_path, "min_free_mb": 0, **settings})
-        app.include_router(health_routes(settings, Readiness(database), doors or ShutdownState(), meter or Meter()))
+        app.include_router(health_routes(
+            settings, Readiness(database), shutdown_state or ShutdownState(), meter or Meter()))
         return TestClient(app, client=(at, 5000))
 
     return client
@@ -118,9 +118,9 @@ def test_a_database_that_nobody_gets_to_write_for_a_minute_is_not_ready(tmp_path
 
 
 def test_stopping_is_alive_and_not_ready(ask):
-    doors = ShutdownState()
-    doors.closed = True
-    client = ask(doors=doors)
+    shutdown_state = ShutdownState()
+    shutdown_state.closed = True
+    client = ask(shutdown_state=shutdown_state)
     assert client.get("/healthz").status_code == 200
     assert reasons(client.get("/readyz")) == {"open": "cirque is being stopped"}
 
@@ -143,10 +143,10 @@ def test_a_check_that_hangs_is_not_waited_for_and_not_begun_twice(monkeypatch):
 
         with monkeypatch.context() as patched:
             patched.setattr(asyncio, "wait", but_for_the_other)
-            first = [await checks.look() for _ in range(3)]
+            first = [await checks.run() for _ in range(3)]
         go_on.set()
         await asyncio.gather(*checks._running.values())
-        return first, await checks.look()
+        return first, await checks.run()
 
     first, then = run(story())
     assert first == [{"slow": "this takes too long to find out", "next": ""}] * 3   # the other one is not to blame
@@ -199,7 +199,7 @@ def test_what_is_counted(engine):
     assert value(meter, "cirque_running_searches") == 3
     assert value(meter, "cirque_unfinished_requests") == 2
     assert value(meter, "process_resident_memory_bytes") > 2**20
-    tell_waits(engine, meter.waited)
+    observe_waits(engine, meter.waited)
     with writing(engine):
         pass
     assert value(meter, "cirque_write_wait_seconds_count") == 1

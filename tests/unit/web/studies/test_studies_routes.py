@@ -202,7 +202,7 @@ def test_an_imported_study_cannot_be_opened(visit: Open, store: SqlStudyStore, t
         released = visit("admin").post("studies/release", json={"study": name, "annotator": seats[0].annotator})
         assert released.status_code == 400 and store.seats(store.study(name).study_id) == seats
         service = StudyService(store, {"validity": Validity(), "preference": Preference()})
-        assert seats[0].annotator and service.mine(seats[0].annotator) == []
+        assert seats[0].annotator and service.assigned_studies(seats[0].annotator) == []
         with pytest.raises(StudyError, match=f"{name} was imported"):
             service.workspace(name, seats[0].annotator)
 

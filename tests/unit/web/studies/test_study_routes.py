@@ -358,7 +358,7 @@ def test_own_files_have_the_version_in_their_address() -> None:
     app.include_router(own_routes())
     page = TestClient(app)
     address = asset_url("css/study.css")
-    assert address == f"own/{own_version()}/css/study.css" and asset_url("css/study.css", depth=1) == f"../{address}"
+    assert address == f"own/{own_version()}/css/study.css"
     answer = page.get("/" + address)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"

@@ -351,14 +351,14 @@ def test_a_contradiction_is_asked_about_and_kept(service: StudyService, store: S
 def test_the_list_and_other_peoples_questions(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_preference_study(store, tmp_path)
     make_study(store, tmp_path)
-    assert [(one.study.kind, one.joined, one.done, one.total) for one in service.mine("Ada")] == [
+    assert [(one.study.kind, one.joined, one.done, one.total) for one in service.assigned_studies("Ada")] == [
         ("validity", False, 0, 3), ("preference", False, 0, 6)]
     ada, bea = Person(service, "Ada").go_on(), Person(service, "Bea").go_on()
     assert bea.workspace.item is not None
     with pytest.raises(UnknownItem):
         service.save("Shops", "Ada", bea.workspace.item.item_id, rated(), "token-001")
     ada.rate()
-    assert [(one.joined, one.done, one.total) for one in service.mine("Ada")][1] == (True, 1, 6)
+    assert [(one.joined, one.done, one.total) for one in service.assigned_studies("Ada")][1] == (True, 1, 6)
     sample = service.join("Sample", "Ada")
     assert sample.survey is None and sample.item is not None   # the other kind has nothing of all this
     service.save("Sample", "Ada", sample.item.item_id, valid(), "token-001")

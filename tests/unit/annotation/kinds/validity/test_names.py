@@ -52,7 +52,7 @@ def test_nobody_is_not_the_same_as_nobody():
 def test_a_study_is_known_to_be_theirs(store: SqlStudyStore, study: Study) -> None:
     store.set_accepting(study.study_id, False)
     service = StudyService(store, KINDS)
-    (mine,) = service.mine(COMPOSED)
+    (mine,) = service.assigned_studies(COMPOSED)
     assert mine.joined and mine.done == 1
     assert service.workspace("Sample", COMPOSED).done == 1   # it is closed to those who have no seat
 

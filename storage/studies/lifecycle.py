@@ -1,4 +1,4 @@
-"""Insert a whole study."""
+"""Insert and delete a whole study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from annotation.records import AuditEvent, Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
@@ -16,8 +16,12 @@ from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.records import Values
 from storage.mapping.study_rows import assignment_values, item_values, judgement_values, study_values
-from storage.studies.lookups import recount
+from storage.studies.lookups import find_study, recount
 
+_seat = tables.study_seats.c
+# What points at something comes before it: nothing that people judged goes by a cascade.
+_IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.study_events, tables.drafts,
+             tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
 
 def check_study(
     study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
@@ -97,3 +101,15 @@ def _seat_values(seat: Seat) -> Values:
 def _insert(connection: Connection, table: Any, rows: list[Values]) -> None:
     if rows:
         connection.execute(insert(table), rows)
+
+
+def remove_study(connection: Connection, study_id: str, by: str) -> None:
+    """Delete a study, in a write transaction; its entries in the audit log stay. Raises ``UnknownStudy``, as does a
+    later answer."""
+    study = find_study(connection, study_id, lock=True)
+    # Whoever is just saving has locked their seat.
+    connection.execute(select(_seat.number).where(_seat.study_id == study_id).order_by(_seat.number)
+                       .with_for_update()).all()
+    for table in _IN_ORDER:
+        connection.execute(delete(table).where(table.c.study_id == study_id))
+    log_event(connection, AuditEvent("study.removed", by, study.name, study_id, {"kind": study.kind}))
