@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +21,7 @@ from cachetools import LRUCache
 
 from cir_core.garments.known import unlike_garments
 from cir_core.garments.lexicon import BY_KEY, COLOUR
+from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import Matrix, Vector
@@ -33,21 +35,6 @@ _LIKE = 4            # shared values of the other groups that make an answer lik
 
 Codes = npt.NDArray[np.int8]   # [n, groups]: place of the value in its group's keys
 
-#: Group -> value -> text. The groups in the order in which people ask for them.
-PHRASES: Mapping[str, Mapping[str, str]] = {
-    "colour": {key: f"in {key}" for key in COLOUR.keys},
-    "sleeves": {"sleeveless": "sleeveless", "straps": "with thin straps", "short": "with short sleeves",
-                "elbow": "with three-quarter sleeves", "long": "with long sleeves"},
-    "pattern": {"plain": "plain", "stripes": "striped", "pinstripes": "with vertical stripes",
-                "dots": "with polka dots", "checks": "checked", "floral": "with a floral print",
-                "graphic": "with a graphic print"},
-    "trim": {"buttons": "with buttons", "pocket": "with a pocket", "belt": "with a belt", "ruffle": "with ruffles",
-             "bow": "with a bow"},
-    "length": {"short": "shorter", "long": "longer"},
-    "neckline": {"vneck": "with a v-neck", "scoop": "with a scoop neck", "square": "with a square neck",
-                 "turtleneck": "with a turtleneck", "collar": "with a collar"},
-    "fit": {"slim": "slim fit", "loose": "loose fit"},
-}
 #: Text, caption of what is asked, caption of its opposite.
 OPPOSITES: Sequence[tuple[str, str, str]] = (
     ("in black and white", "a black and white photo", "a colour photo"),
@@ -59,7 +46,6 @@ OPPOSITES: Sequence[tuple[str, str, str]] = (
     ("at night", "a photo taken at night", "a photo taken by day"),
     ("with fewer things in it", "a photo of one thing", "a photo of many things"),
 )
-_GROUPS = ("category", *PHRASES)
 _OTHER_THINGS = (
     "a photo of a dog", "a photo of a cat", "a photo of an animal", "a photo of a landscape", "a photo of a building",
     "a photo of food", "a photo of a vehicle", "a photo of furniture", "a photo of a street", "a page of text",
@@ -67,15 +53,25 @@ _OTHER_THINGS = (
 _GARMENTS = ("a photo of a dress", "a photo of a shirt", "a photo of a top", "a person wearing a garment")
 
 
+@cache
+def _phrases() -> Mapping[str, Mapping[str, str]]:
+    """Group to value to text, the groups in the order in which people ask for them."""
+    return {**table("suggestions"), "colour": {key: f"in {key}" for key in COLOUR.keys}}
+
+
+def _groups() -> tuple[str, ...]:
+    return "category", *_phrases()
+
+
 def for_garment(codes: Codes, reference: Codes, *, fewest: int = FEWEST, most: int = MOST) -> tuple[str, ...]:
     """Texts for a reference with the values ``reference`` ``[groups]`` in a gallery with ``codes`` ``[n, groups]``."""
     same = codes == reference
     alike = same[:, 0]
     found: list[tuple[str, npt.NDArray[np.bool_]]] = []
-    for column, group in enumerate(_GROUPS[1:], start=1):
+    for column, group in enumerate(_phrases(), start=1):
         best: tuple[int, str, npt.NDArray[np.bool_]] | None = None
         near = same[:, 1:].sum(axis=1) - same[:, column] >= _LIKE
-        for value, text in PHRASES[group].items():
+        for value, text in _phrases()[group].items():
             code = BY_KEY[group].keys.index(value)
             answers = alike & (codes[:, column] == code)
             if code == reference[column] or answers.sum() < fewest:
@@ -163,8 +159,8 @@ def _codes(attributes: ZeroShotAttributes, features: Matrix) -> Codes:
     parts = []
     for start in range(0, len(features), _CHUNK):
         scores = attributes.scores(features[start:start + _CHUNK])
-        parts.append(np.stack([scores[group].argmax(axis=1) for group in _GROUPS], axis=1).astype(np.int8))
-    return np.concatenate(parts) if parts else np.empty((0, len(_GROUPS)), np.int8)
+        parts.append(np.stack([scores[group].argmax(axis=1) for group in _groups()], axis=1).astype(np.int8))
+    return np.concatenate(parts) if parts else np.empty((0, len(_groups())), np.int8)
 
 
 def _shows_garments(features: Matrix, encoder: TextEncoder) -> bool:
