@@ -163,6 +163,15 @@ def test_a_room_stands_above_all_that_it_imports(package):
             assert here == there or floors[here] < floors[there], f"{name} imports {other}"
 
 
+def test_search_knows_no_garments():
+    """Only what reads the requests of a gallery does: ``cir_core.language.readers``."""
+    of_garments = ("cir_core.garments", "cir_core.language.builtin", "cir_core.language.readers.garments",
+                   "cir_core.language.readers.pointing")
+    for name, imported in graph().items():
+        if name.startswith(("cir_core.search", "cir_core.methods", "cir_core.sessions")):
+            assert not [one for one in imported if f"{one}.".startswith(tuple(f"{top}." for top in of_garments))], name
+
+
 SCRIPT_IMPORT = re.compile(r"""^\s*(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"  |  ^\s*import\s+"([^"]+)"
                            |  \bimport\("([^"]+)"\)""", re.MULTILINE | re.VERBOSE)
 
