@@ -51,6 +51,12 @@ def test_arrows(package):
                 assert allowed, f"{path} imports {name}"
 
 
+def test_the_wheel_needs_no_benchmarks():
+    """Nor tests: a checkout alone has them. ``test_arrows`` says so of the packages."""
+    assert not {name for name in imports(ROOT / "app.py") if name.partition(".")[0] in ("benchmarks", "tests")}
+    assert not any("benchmarks" in allowed for allowed in ALLOWED.values())
+
+
 def test_only_evaluation_reads_the_ground_truth():
     """No retrieval code may know what a garment really is."""
     readers = {
@@ -157,6 +163,15 @@ def test_a_room_stands_above_all_that_it_imports(package):
             assert here == there or floors[here] < floors[there], f"{name} imports {other}"
 
 
+def test_search_knows_no_garments():
+    """Only what reads the requests of a gallery does: ``cir_core.language.readers``."""
+    of_garments = ("cir_core.garments", "cir_core.language.builtin", "cir_core.language.readers.garments",
+                   "cir_core.language.readers.pointing")
+    for name, imported in graph().items():
+        if name.startswith(("cir_core.search", "cir_core.methods", "cir_core.sessions")):
+            assert not [one for one in imported if f"{one}.".startswith(tuple(f"{top}." for top in of_garments))], name
+
+
 SCRIPT_IMPORT = re.compile(r"""^\s*(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"  |  ^\s*import\s+"([^"]+)"
                            |  \bimport\("([^"]+)"\)""", re.MULTILINE | re.VERBOSE)
 
@@ -221,7 +236,7 @@ def test_a_folder_of_more_than_fifteen_entries_says_why():
 DECODING = {"cir_core/images/load.py", "cir_core/images/jpeg_ends.py", "cir_core/images/tiff_numbers.py"}
 # Of images that cirque itself has drawn or decoded, for models that take RGB alone.
 CONVERTING = {"cir_core/images/pixels.py", "cir_core/images/profiles.py", "cir_core/images/tiff_numbers.py",
-              "cir_core/sample/training/sample_data.py", "cir_core/relevance/backbones/open_clip.py",
+              "cir_core/sample/drawn_images.py", "cir_core/relevance/backbones/open_clip.py",
               "cir_core/relevance/backbones/blip2.py", "cir_core/encoders/embedding/universal.py",
               "cir_core/encoders/torch_encoder.py", "cir_core/language/captioners/blip.py",
               "cir_core/language/openai/pictures.py"}

@@ -112,7 +112,7 @@ def _locate(spec: EncoderSpec, allow_downloads: bool) -> _Source:
 def _folder(spec: EncoderSpec, folder: Path) -> _Source:
     if not (folder / CONFIG_NAME).is_file():
         remedy = (
-            "Reinstall cirque, or make the model again with 'cirque sample train-encoder'."
+            "Reinstall cirque."
             if spec.kind == "bundled"
             else "Name a folder written by open_clip (push_to_hf_hub.save_for_hf) or downloaded from the hub."
         )

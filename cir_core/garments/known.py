@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]   # [n]
 #: Of new garments (other designs, other seeds) one in a thousand is farther away than 1; nothing that is no garment
 #: should be nearer (docs/evaluation.md).
 LIMIT = 1.05
-#: What the bundled encoder knows; ``cirque sample measure-encoder`` makes it.
+#: What the bundled encoder knows; ``python -m benchmarks.training known`` makes it.
 RECORD = Path(__file__).with_name("known.safetensors")
 _CHUNK = 4096
 

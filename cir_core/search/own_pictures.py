@@ -12,8 +12,8 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import CirqueError
 from cir_core.gallery.manifest import read_manifest
 from cir_core.gallery.scan import scan_folder
-from cir_core.garments.known import knows_garments_only, unlike_garments
 from cir_core.images.load import for_encoder, process_image
+from cir_core.language.readers.choosing import knows_little, undescribed
 
 LOOKED_AT = 64   # pictures
 
@@ -36,7 +36,7 @@ def look_at(
 ) -> Look:
     """A look at some pictures spread over what :func:`cir_core.gallery.indexing.index_folder` would index. Of encoders
     that know more than garments, or of which nothing is known, nothing is read. Raises ``GalleryError`` as it does."""
-    if not knows_garments_only(encoder):
+    if not knows_little(encoder):
         return Look()
     base = source.absolute()
     scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
@@ -51,5 +51,5 @@ def look_at(
             continue   # indexing says so
     if not images:
         return Look()
-    unlike = unlike_garments(encoder.encode_images(images), encoder)
+    unlike = undescribed(encoder.encode_images(images), encoder)
     return Look(len(unlike), int(unlike.sum()))

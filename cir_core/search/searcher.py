@@ -19,11 +19,11 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.integrity import damage_note
-from cir_core.garments.known import unlike_garments
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
-from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer
+from cir_core.language.readers.choosing import by_rules, reader_for, undescribed
+from cir_core.language.readers.reader import RequestReader
 from cir_core.language.several import one_caption
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
@@ -49,6 +49,8 @@ from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
 from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
 from cir_core.types.records import Matrix, MethodSettings, ProtocolCard, Vector
+
+_READ = 500   # images that say what a gallery shows
 
 
 class StoredCaptions(Protocol):
@@ -101,13 +103,24 @@ class Searcher:
         return usual_for(self.gallery, self.encoder, self.language, self.domain)
 
     @cached_property
+    def reader(self) -> RequestReader:
+        """What reads the requests of this gallery."""
+        return reader_for(self.domain, self.some_features(_READ), self.encoder)
+
+    def some_features(self, most: int) -> Matrix:
+        """``[n, dim]`` of at most so many images, spread over the gallery."""
+        size = len(self.gallery)
+        rows = np.unique(np.linspace(0, max(0, size - 1), min(size, most)).astype(np.intp))
+        return np.asarray(self.gallery.features[rows], dtype=np.float32)
+
+    @cached_property
     def foreign(self) -> float:
         """The share of the gallery's pictures that show something its encoder does not know."""
         return foreign_share(self.gallery, self.encoder)
 
     def unlike(self, image_ids: Sequence[str]) -> frozenset[str]:
         """Those of the gallery's ``image_ids`` that show something its encoder does not know."""
-        unlike = unlike_garments(self.features_of(image_ids), self.encoder) if image_ids else ()
+        unlike = undescribed(self.features_of(image_ids), self.encoder) if image_ids else ()
         return frozenset(image_id for image_id, is_unlike in zip(image_ids, unlike, strict=True) if is_unlike)
 
     def able(self, reference: Reference, method: MethodSettings) -> tuple[MethodSettings, tuple[str, ...]]:
@@ -122,7 +135,7 @@ class Searcher:
     def by_rules(self) -> Searcher:
         """The same search with the built-in rules in place of the language model."""
         other = copy(self)
-        other.language = BuiltinLanguageModel(self.encoder)
+        other.language = by_rules(self.encoder)
         other._captioner = Captioner(other.language, self.domain)
         for made in ("usual", "by_rules"):   # with the other language model
             other.__dict__.pop(made, None)

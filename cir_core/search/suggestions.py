@@ -1,122 +1,28 @@
 """Modification texts to suggest for a reference, each with enough answers in the gallery.
 
-Answers are counted by the encoder's zero-shot reading of the gallery, of at most ``MOST_READ`` of its images. In a
-gallery of garments an answer is of the reference's category and shows the value that is asked for, which the reference
-does not; of the values of a group, the one with the most answers like the reference is suggested. In other galleries an
-answer is nearer to a caption of what is asked than to one of its opposite. Pictures of something that the encoder does
-not know (:mod:`cir_core.garments.known`) are no answers, and get no suggestions.
+Answers are counted by the encoder's reading of the gallery, of at most ``MOST_READ`` of its images, and by the
+gallery's reader. Pictures of something that the encoder does not know get no suggestions.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
 from cachetools import LRUCache
 
-from cir_core.garments.known import unlike_garments
-from cir_core.garments.lexicon import BY_KEY, COLOUR
-from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
+from cir_core.language.readers.choosing import undescribed
 from cir_core.search.searcher import Searcher
-from cir_core.types.records import Matrix, Vector
-from cir_core.types.vectors import TextEncoder
+from cir_core.types.records import Vector
 
-FEWEST = 5           # answers of a text that is suggested
-MOST = 6             # texts
 MOST_READ = 20_000   # images
-_CHUNK = 4096
-_LIKE = 4            # shared values of the other groups that make an answer like the reference
-
-Codes = npt.NDArray[np.int8]   # [n, groups]: place of the value in its group's keys
-
-#: Group -> value -> text. The groups in the order in which people ask for them.
-PHRASES: Mapping[str, Mapping[str, str]] = {
-    "colour": {key: f"in {key}" for key in COLOUR.keys},
-    "sleeves": {"sleeveless": "sleeveless", "straps": "with thin straps", "short": "with short sleeves",
-                "elbow": "with three-quarter sleeves", "long": "with long sleeves"},
-    "pattern": {"plain": "plain", "stripes": "striped", "pinstripes": "with vertical stripes",
-                "dots": "with polka dots", "checks": "checked", "floral": "with a floral print",
-                "graphic": "with a graphic print"},
-    "trim": {"buttons": "with buttons", "pocket": "with a pocket", "belt": "with a belt", "ruffle": "with ruffles",
-             "bow": "with a bow"},
-    "length": {"short": "shorter", "long": "longer"},
-    "neckline": {"vneck": "with a v-neck", "scoop": "with a scoop neck", "square": "with a square neck",
-                 "turtleneck": "with a turtleneck", "collar": "with a collar"},
-    "fit": {"slim": "slim fit", "loose": "loose fit"},
-}
-#: Text, caption of what is asked, caption of its opposite.
-OPPOSITES: Sequence[tuple[str, str, str]] = (
-    ("in black and white", "a black and white photo", "a colour photo"),
-    ("with more colour", "a photo in bright colours", "a photo in muted colours"),
-    ("seen from closer", "a close-up photo", "a photo taken from far away"),
-    ("seen from farther away", "a photo taken from far away", "a close-up photo"),
-    ("outdoors", "a photo taken outdoors", "a photo taken indoors"),
-    ("indoors", "a photo taken indoors", "a photo taken outdoors"),
-    ("at night", "a photo taken at night", "a photo taken by day"),
-    ("with fewer things in it", "a photo of one thing", "a photo of many things"),
-)
-_GROUPS = ("category", *PHRASES)
-_OTHER_THINGS = (
-    "a photo of a dog", "a photo of a cat", "a photo of an animal", "a photo of a landscape", "a photo of a building",
-    "a photo of food", "a photo of a vehicle", "a photo of furniture", "a photo of a street", "a page of text",
-)
-_GARMENTS = ("a photo of a dress", "a photo of a shirt", "a photo of a top", "a person wearing a garment")
-
-
-def for_garment(codes: Codes, reference: Codes, *, fewest: int = FEWEST, most: int = MOST) -> tuple[str, ...]:
-    """Texts for a reference with the values ``reference`` ``[groups]`` in a gallery with ``codes`` ``[n, groups]``."""
-    same = codes == reference
-    alike = same[:, 0]
-    found: list[tuple[str, npt.NDArray[np.bool_]]] = []
-    for column, group in enumerate(_GROUPS[1:], start=1):
-        best: tuple[int, str, npt.NDArray[np.bool_]] | None = None
-        near = same[:, 1:].sum(axis=1) - same[:, column] >= _LIKE
-        for value, text in PHRASES[group].items():
-            code = BY_KEY[group].keys.index(value)
-            answers = alike & (codes[:, column] == code)
-            if code == reference[column] or answers.sum() < fewest:
-                continue
-            liked = int((answers & near).sum())
-            if best is None or liked > best[0]:
-                best = liked, text, answers
-        if best is not None:
-            found.append(best[1:])
-    texts = [text for text, _ in found[:most]]
-    for (one, by_one), (other, by_other) in combinations(found[:3], 2):   # a double request takes the last place
-        if (by_one & by_other).sum() >= fewest and other.startswith("with"):
-            return (*texts[:most - 1], f"{one} {other}" if not one.startswith("with") else f"{one} and {other[5:]}")
-    return tuple(texts)
-
-
-def for_picture(gallery: Matrix, reference: Vector, encoder: TextEncoder, *, fewest: int = FEWEST,
-                most: int = MOST) -> tuple[str, ...]:
-    """Texts for any picture: ``gallery`` ``[n, dim]``, ``reference`` ``[dim]``."""
-    wanted = np.asarray(encoder.encode_texts([one for _, one, _ in OPPOSITES]), dtype=np.float32)
-    against = np.asarray(encoder.encode_texts([one for _, _, one in OPPOSITES]), dtype=np.float32)
-    direction = (wanted - against).T
-    answers, already = (gallery @ direction > 0).sum(axis=0), reference @ direction > 0
-    return tuple(text for (text, _, _), count, has in zip(OPPOSITES, answers, already, strict=True)
-                 if count >= fewest and not has)[:most]
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """``codes`` are None where the gallery does not show garments."""
-
-    features: Matrix
-    attributes: ZeroShotAttributes
-    codes: Codes | None
 
 
 class Suggestions:
     """Suggested texts by gallery and reference, cached. Thread-safe; a gallery is read once."""
 
     def __init__(self) -> None:
-        self._readings: LRUCache[tuple[str, str, str], _Reading] = LRUCache(4)
+        self._readings: LRUCache[tuple[str, str, str], Callable[[Vector], tuple[str, ...]]] = LRUCache(4)
         self._texts: LRUCache[tuple[str, str, str, str], tuple[str, ...]] = LRUCache(2048)
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
@@ -128,47 +34,21 @@ class Suggestions:
         """Texts for the reference with these ``features`` ``[dim]``."""
         texts = self.known(searcher, reference_id)
         if texts is None:
-            reading = self._read(searcher)
-            if unlike_garments(features, searcher.encoder)[0]:
-                texts = ()
-            elif reading.codes is None:
-                texts = for_picture(reading.features, features, searcher.encoder)
-            else:
-                texts = for_garment(reading.codes, _codes(reading.attributes, features[None])[0])
+            unknown = undescribed(features, searcher.encoder)[0]
+            texts = () if unknown else self._read(searcher)(features)
             with self._lock:
                 self._texts[(*_key(searcher), reference_id)] = texts
         return texts
 
-    def _read(self, searcher: Searcher) -> _Reading:
+    def _read(self, searcher: Searcher) -> Callable[[Vector], tuple[str, ...]]:
         key = _key(searcher)
         with self._reading:
             reading = self._readings.get(key)
             if reading is None:
-                size = len(searcher.gallery)
-                rows = np.unique(np.linspace(0, max(0, size - 1), min(size, MOST_READ)).astype(np.intp))
-                features = np.asarray(searcher.gallery.features[rows], dtype=np.float32)
-                features = features[~unlike_garments(features, searcher.encoder)]
-                attributes = attributes_of(searcher.encoder)
-                garments = searcher.domain not in ("scene", "circo") and _shows_garments(features, searcher.encoder)
-                reading = _Reading(features, attributes, _codes(attributes, features) if garments else None)
+                reading = searcher.reader.suggestions(searcher.some_features(MOST_READ), searcher.encoder)
                 self._readings[key] = reading
             return reading
 
 
 def _key(searcher: Searcher) -> tuple[str, str, str]:
     return searcher.gallery.name, searcher.gallery.digest, searcher.encoder.identity.revision
-
-
-def _codes(attributes: ZeroShotAttributes, features: Matrix) -> Codes:
-    parts = []
-    for start in range(0, len(features), _CHUNK):
-        scores = attributes.scores(features[start:start + _CHUNK])
-        parts.append(np.stack([scores[group].argmax(axis=1) for group in _GROUPS], axis=1).astype(np.int8))
-    return np.concatenate(parts) if parts else np.empty((0, len(_GROUPS)), np.int8)
-
-
-def _shows_garments(features: Matrix, encoder: TextEncoder) -> bool:
-    """Whether most images are nearer to a garment than to other things."""
-    garments, others = encoder.encode_texts(list(_GARMENTS)), encoder.encode_texts(list(_OTHER_THINGS))
-    nearer = (features @ garments.T).max(axis=1, initial=-1) >= (features @ others.T).max(axis=1, initial=-1)
-    return bool(nearer.mean() > 0.5) if len(features) else False

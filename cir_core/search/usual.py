@@ -14,9 +14,8 @@ import numpy as np
 from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import LanguageModelError
 from cir_core.gallery.gallery import Gallery
-from cir_core.garments.known import unlike_garments
 from cir_core.language.base import LanguageModel
-from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.readers.choosing import is_by_rules, undescribed
 from cir_core.language.tasks import CaptionTask, Domain, Picture
 from cir_core.language.wrappers.routed import answering
 from cir_core.methods.declared import Method, builtin_methods, usual_method
@@ -44,7 +43,7 @@ class Usual:
 def usual_for(gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain) -> Usual:
     """What searches of ``gallery`` begin with if nobody names a method. No language model on a server is asked."""
     model = answering(language, "caption")
-    if not isinstance(model, BuiltinLanguageModel) or not len(gallery) or _described(gallery, model, domain):
+    if not is_by_rules(model) or not len(gallery) or _described(gallery, model, domain):
         return Usual(usual_method())
     method = _by_picture(encoder)
     if foreign_share(gallery, encoder) > 0.5:
@@ -60,11 +59,11 @@ def usual_for(gallery: Gallery, encoder: Encoder, language: LanguageModel, domai
 
 def foreign_share(gallery: Gallery, encoder: Encoder) -> float:
     """The share of pictures, of some spread over ``gallery``, that show something its encoder does not know
-    (:mod:`cir_core.garments.known`); 0 for encoders of which that cannot be told."""
+    (:func:`cir_core.language.readers.choosing.undescribed`); 0 for encoders of which that cannot be told."""
     if not len(gallery):
         return 0.0
     rows = np.unique(np.linspace(0, len(gallery) - 1, _SHARE_OF).astype(int))
-    return float(unlike_garments(gallery.features[rows], encoder).mean())
+    return float(undescribed(gallery.features[rows], encoder).mean())
 
 
 def instead_of(
@@ -74,9 +73,9 @@ def instead_of(
     encoder does not know and only the built-in model could describe it, the picture itself in place of the caption and
     no step that asks a language model, with a note."""
     rows = [one.features for one in pictures if one.features is not None and not (one.caption or "").strip()]
-    if not rows or not isinstance(answering(language, "caption"), BuiltinLanguageModel):
+    if not rows or not is_by_rules(answering(language, "caption")):
         return method, ()
-    if not unlike_garments(np.stack(rows), encoder).any():
+    if not undescribed(np.stack(rows), encoder).any():
         return method, ()
     other = _by_picture(encoder)
     base = other.settings.base if method.base == "cirevl" else method.base
@@ -89,7 +88,7 @@ def _by_picture(encoder: Encoder) -> Method:
     return builtin_methods()["joint" if composes(encoder) else "slerp"]
 
 
-def _described(gallery: Gallery, model: BuiltinLanguageModel, domain: Domain) -> bool:
+def _described(gallery: Gallery, model: LanguageModel, domain: Domain) -> bool:
     """Whether most of some images, spread over the gallery, have a caption or get one."""
     rows = np.unique(np.linspace(0, len(gallery) - 1, _LOOKED_AT).astype(int))
     images = [gallery.image(int(row)) for row in rows]

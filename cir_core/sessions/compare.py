@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from time import perf_counter
 
 from cir_core.errors import CirqueError, SearchError, Stopped
+from cir_core.language.readers.reader import Pointed
 from cir_core.methods.declared import Method
 from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.methods.references import Previous, Reference
-from cir_core.search.pointing import Pointed
 from cir_core.search.protocol import with_stand_ins
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.comparisons import Comparison, ComparisonStore, MethodColumn

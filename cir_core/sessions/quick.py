@@ -24,12 +24,11 @@ from cir_core.images.pixels import to_rgb
 from cir_core.index.near_duplicates import FOLD_AT, Fold, folded_page
 from cir_core.language.base import LanguageModel
 from cir_core.language.connect import language_models
+from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture
 from cir_core.language.wrappers.cache import MemoryCache
 from cir_core.methods.declared import all_methods, find_method
 from cir_core.methods.references import join
-from cir_core.search.pointing import follow
-from cir_core.search.scene import Scene
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
 from cir_core.support.texts import clean_text
@@ -127,7 +126,7 @@ class Search:
         parts = {one.image_id: one for one in known.parts}
         scene = Scene((), known.image_id, lambda ids: [self.searcher.said_of(parts[one]).caption for one in ids],
                       further=known.image_ids[1:])
-        pointed = follow(clean_text(text, required=False), scene)
+        pointed = self.searcher.reader.follow(clean_text(text, required=False), scene)
         chosen = known if pointed.further is None else parts[pointed.reference_id or known.image_id]
         return chosen, pointed.text, pointed.notes
 

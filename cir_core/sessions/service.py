@@ -23,14 +23,14 @@ from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.regions import checked_region, cut_out
 from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.language.readers.reader import Pointed
+from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import check_further, join
 from cir_core.methods.steps import ranked_with
-from cir_core.search.pointing import Pointed, follow
 from cir_core.search.protocol import differences, with_method, with_models, with_stand_ins
 from cir_core.search.rewording import reworded
-from cir_core.search.scene import Scene
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.search.spread import farthest_first
 from cir_core.search.usual import Usual
@@ -219,7 +219,8 @@ class SearchService:
             found = dict(zip(known, searcher.stored_captions(known), strict=False))
             return [found.get(image_id, "") for image_id in image_ids]
 
-        return follow(clean_text(text, required=False), Scene(path, reference_id, captions, columns, tuple(further)))
+        scene = Scene(path, reference_id, captions, columns, tuple(further))
+        return searcher.reader.follow(clean_text(text, required=False), scene)
 
     def _said_of_upload(self, searcher: Searcher, reference_id: str) -> str:
         try:

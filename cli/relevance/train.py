@@ -87,7 +87,7 @@ def train(
 
 def _data(dataset: str, path: Path | None, images: Path | None, cache: Path) -> TrainingData:
     if dataset == _SAMPLE:
-        from cir_core.sample.training.relevance_data import sample_relevance_data
+        from cir_core.sample.relevance_data import sample_relevance_data
 
         return sample_relevance_data(cache, seed=1)
     from cir_core.registry.kinds import read_benchmark

@@ -14,14 +14,13 @@ from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.reflect import reflect
 from cir_core.language.builtin.seeing import FeatureCaptioner
-from cir_core.language.builtin.targets import confidence, rewrite, two_sentences
+from cir_core.language.builtin.targets import rewrite, two_sentences
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
     A,
     Answer,
     AspectsTask,
     CaptionTask,
-    ConfidenceTask,
     ConstraintsTask,
     DifferenceTask,
     Domain,
@@ -46,7 +45,7 @@ class BuiltinLanguageModel:
     """Captions by zero-shot attributes, everything else by rules. Deterministic, offline, thread-safe.
 
     ``encoder_texts`` must be the encoder that computed the images' features; it may be None
-    if every image has a caption. It supports every role except judging, over garments.
+    if every image has a caption. It supports every role except judging and confidences, over garments.
     """
 
     name = "built-in/2"
@@ -62,8 +61,7 @@ class BuiltinLanguageModel:
             MergeTask: lambda task: merge(task.caption, task.modification_text),
             ReflectTask: self._reflect, FreeReflectTask: self._reflect_freely,
             SilentReflectTask: lambda task: _silent(self._reflect(task)),
-            DifferenceTask: self._difference, ConfidenceTask: self._confidence,
-            TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
+            DifferenceTask: self._difference, TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
@@ -116,13 +114,6 @@ class BuiltinLanguageModel:
         _garment(reference, "the reference", task.role)
         _garment(target, "the target", task.role)
         return difference(reference, target, task.history, task.attempt)
-
-    def _confidence(self, task: ConfidenceTask) -> Answer:
-        reference, *candidates = self._texts([task.reference, *task.candidates], task.domain)
-        _garment(reference, "the reference", task.role)
-        for name, caption in zip(task.names, candidates, strict=True):
-            _garment(caption, name, task.role)
-        return confidence(reference, task.modification_text, dict(zip(task.names, candidates, strict=True)))
 
     def _two_sentences(self, task: TwoSentencesTask) -> Answer:
         reference = self._text(task.reference, task.domain)

@@ -1,4 +1,4 @@
-"""SoFT's multi-target pipeline by rules: two sentences, confidence, one sentence for one target."""
+"""SoFT's multi-target pipeline by rules: two sentences, one sentence for one target."""
 
 from __future__ import annotations
 
@@ -10,44 +10,10 @@ from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.clauses import also
 from cir_core.language.builtin.phrases import SALIENCE, joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
-from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentencesAnswer
+from cir_core.language.tasks import RewriteAnswer, TwoSentencesAnswer
 
-EDITED, KEPT = 3.0, 1.0  # weights: groups mentioned by the text, groups that stay
-UNKNOWN = 0.5            # credit for an attribute that a caption does not mention
-_ATTRIBUTES_ONLY = ("The built-in model compares garment attributes only. Connect a language model with vision for a "
-                    "confidence that considers the whole image")
 _AS_TYPED = "no change of an attribute was understood, so the text is used unchanged"
 _SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
-
-
-def confidence(reference: str, modification_text: str, candidates: Mapping[str, str]) -> ConfidenceAnswer:
-    """How well each candidate's caption (by name) satisfies the request, 0 to 1 with three decimals.
-
-    The weighted share of wanted attributes: each one mentioned by the text has weight :data:`EDITED`, each other one of
-    the reference :data:`KEPT`. It counts 1 if satisfied, 0 if not, :data:`UNKNOWN` if the candidate's caption does not
-    mention it, and −1 if the candidate still has the value to be removed. Negative totals become 0.
-    """
-    wanted = understand(reference, modification_text)
-    scores = {candidate: _score(wanted, parse_caption(caption)) for candidate, caption in candidates.items()}
-    return ConfidenceAnswer(scores=scores, notes=(*wanted.notes, _ATTRIBUTES_ONLY))
-
-
-def _score(wanted: Wanted, shown: Caption) -> float:
-    total = got = 0.0
-    for group in (*wanted.edited, *wanted.kept):
-        weight = EDITED if group in wanted.edited else KEPT
-        value = shown.slots.get(group)
-        total += weight
-        if value is None:
-            got += weight * UNKNOWN
-        elif wanted.accepts(group, value):
-            got += weight
-        elif group in wanted.edited and wanted.gone.get(group) == value:
-            got -= weight
-    if wanted.noun and "category" not in wanted.slots:
-        total += EDITED
-        got += EDITED * (wanted.noun == shown.noun)
-    return round(max(got / total, 0.0), 3) if total else 0.0
 
 
 def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:

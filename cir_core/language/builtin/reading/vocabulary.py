@@ -1,7 +1,7 @@
 """Phrase table of the built-in language model: tuples of words, with their meaning.
 
-The garment words come from :mod:`cir_core.garments.lexicon`; synonyms from :mod:`.phrasebook`, comparatives from
-:mod:`.comparatives`, operation words from :mod:`.operators`.
+The garment words come from :mod:`cir_core.garments.lexicon`; synonyms, comparatives and words that operate on others
+from :mod:`cir_core.garments.tables`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from cir_core.garments.lexicon import COLOUR, GROUPS, NONE
-from cir_core.language.builtin.reading import comparatives, operators, phrasebook
+from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.words import tokenise
 
 WordKind = Literal[
@@ -54,55 +54,57 @@ _ACROSS = frozenset({"horizontal", "horizontally", "across", "crosswise", "breto
 @lru_cache(maxsize=1)
 def phrases() -> Table:
     """Every known phrase with its sense."""
-    table: Table = {}
-    _add_function_words(table)
-    _add_lexicon(table)
-    sources = ((phrasebook.SYNONYMS, False, False), (phrasebook.LOOSE, False, True), (phrasebook.NOUNS, True, False))
-    for source, is_noun, loosely in sources:
-        for (group, key), listed in source.items():
-            sense = Sense("value", ((group, key),), is_noun=is_noun or group == "trim", loosely=loosely)
-            _add(table, listed, sense)
-    _add_places(table)
-    _add_tints(table)
-    for phrase, sense in list(table.items()):
+    found: Table = {}
+    book, comparatives = table("phrasebook"), table("comparatives")
+    _add_function_words(found)
+    _add_lexicon(found)
+    for source, is_noun, loosely in (("synonyms", False, False), ("loose", False, True), ("nouns", True, False)):
+        for group, values in book[source].items():
+            for key, texts in values.items():
+                _add(found, texts, Sense("value", ((group, key),), is_noun=is_noun or group == "trim", loosely=loosely))
+    _add_places(found)
+    _add_tints(found)
+    for phrase, sense in list(found.items()):
         is_pattern = bool(sense.pairs) and sense.pairs[0][0] == "pattern"
         if is_pattern and not {"print", "printed", "graphic"} & set(phrase):
             for ending in _ENDINGS:
-                table.setdefault((*phrase, ending), sense)
-    for words, pairs in phrasebook.COMPOUNDS.items():
-        _add(table, f"{words}, {_plural(words)}", Sense("value", pairs))
-    _add(table, comparatives.OPEN_NECK, Sense("value", (("neckline", "scoop"),), either=("vneck", "square")))
-    for phrase, sense in table.items():
+                found.setdefault((*phrase, ending), sense)
+    for words, pairs in book["compounds"].items():
+        _add(found, f"{words}, {_plural(words)}", Sense("value", tuple(pairs.items())))
+    _add(found, comparatives["open_neck"], Sense("value", (("neckline", "scoop"),), either=("vneck", "square")))
+    for phrase, sense in found.items():
         if sense.pairs == (("pattern", "stripes"),) and not _ACROSS & set(phrase):
-            table[phrase] = replace(sense, either=("pinstripes",))
-    return table
+            found[phrase] = replace(sense, either=("pinstripes",))
+    return found
 
 
-def _add(table: Table, listed: str, sense: Sense) -> None:
-    for words in listed.split(", "):
-        table[tuple(tokenise(words))] = sense
+def _add(found: Table, texts: str, sense: Sense) -> None:
+    for words in listed(texts):
+        found[tuple(tokenise(words))] = sense
 
 
-def _add_function_words(table: Table) -> None:
-    for kind, listed in operators.FUNCTION_WORDS.items():
-        _add(table, listed, Sense(cast(WordKind, kind)))
-    _add(table, _pairs(operators.EXCLUDED_FROM, operators.EXCLUDING), Sense("not"))
-    _add(table, f"{_pairs(operators.ORDINALS, operators.POINTED_AT)}, {operators.POINTERS}", Sense("pointer"))
+def _add_function_words(found: Table) -> None:
+    operators, book = table("operators"), table("phrasebook")
+    for kind, texts in operators["function_words"].items():
+        _add(found, texts, Sense(cast(WordKind, kind)))
+    _add(found, _pairs(operators["excluded_from"], operators["excluding"]), Sense("not"))
+    _add(found, f"{_pairs(operators['ordinals'], operators['pointed_at'])}, {operators['pointers']}", Sense("pointer"))
     for number in range(1, 61):
-        _add(table, ", ".join(f"{word} {number}" for word in ("number", "no", "turn", "result", "picture", "image")),
+        _add(found, ", ".join(f"{word} {number}" for word in ("number", "no", "turn", "result", "picture", "image")),
              Sense("pointer"))
-    _add(table, phrasebook.UNKNOWN_PHRASES, Sense("word"))
-    table[(",",)] = Sense("and")
-    table[("dark",)], table[("light",)] = Sense("shade", direction=1), Sense("shade", direction=-1)
-    for noun in phrasebook.OTHER_GARMENTS.split(", "):
-        _add(table, f"{noun}, {noun}s", Sense("noun"))
-    for group, listed in phrasebook.PARTS.items():
-        _add(table, listed, Sense("part", group=group))
-    for (group, direction), listed in comparatives.STEPS.items():
-        _add(table, listed, Sense("step", group=group, direction=direction))
+    _add(found, book["unknown_phrases"], Sense("word"))
+    found[(",",)] = Sense("and")
+    found[("dark",)], found[("light",)] = Sense("shade", direction=1), Sense("shade", direction=-1)
+    for noun in listed(book["other_garments"]):
+        _add(found, f"{noun}, {noun}s", Sense("noun"))
+    for group, texts in book["parts"].items():
+        _add(found, texts, Sense("part", group=group))
+    for group, steps in table("comparatives")["steps"].items():
+        for direction, texts in steps.items():
+            _add(found, texts, Sense("step", group=group, direction=1 if direction == "more" else -1))
 
 
-def _add_lexicon(table: Table) -> None:
+def _add_lexicon(found: Table) -> None:
     for group in GROUPS:
         if group.key == "second_colour":
             continue  # its words are the colours', and "none" is expressed by a negation
@@ -113,28 +115,30 @@ def _add_lexicon(table: Table) -> None:
                 bare = phrase.removeprefix("with ").removeprefix("a ")
                 is_thing = group.key == "trim" or (group.key == "pattern" and phrase != bare)
                 sense = Sense("value", ((group.key, value.key),), is_noun=is_thing)
-                _add(table, f"{bare}, {_plural(bare)}" if group.key == "category" else bare, sense)
+                _add(found, f"{bare}, {_plural(bare)}" if group.key == "category" else bare, sense)
 
 
-def _add_tints(table: Table) -> None:
+def _add_tints(found: Table) -> None:
     """"Jet black". Where the tint is a colour of its own, two are named: "tan orange"."""
-    tints = ", ".join(tint for tint in phrasebook.TINTS.split(", ") if (tint,) not in table)
+    tints = ", ".join(tint for tint in listed(table("phrasebook")["tints"]) if (tint,) not in found)
     for colour in COLOUR.values:
         for phrase in colour.phrases:
-            for words in _pairs(tints, phrase).split(", "):
-                table.setdefault(tuple(tokenise(words)), Sense("value", (("colour", colour.key),), loosely=True))
+            for words in listed(_pairs(tints, phrase)):
+                found.setdefault(tuple(tokenise(words)), Sense("value", (("colour", colour.key),), loosely=True))
 
 
-def _add_places(table: Table) -> None:
-    for pair, listed in comparatives.PLACES.items():
-        lengths = ", ".join(f"{place} length" for place in listed.split(", "))
-        for words in f"{_pairs(comparatives.REACHING, listed)}, {lengths}".split(", "):
-            table.setdefault(tuple(tokenise(words)), Sense("value", (pair,)))
+def _add_places(found: Table) -> None:
+    comparatives = table("comparatives")
+    for group, values in comparatives["places"].items():
+        for value, places in values.items():
+            lengths = ", ".join(f"{place} length" for place in listed(places))
+            for words in listed(f"{_pairs(comparatives['reaching'], places)}, {lengths}"):
+                found.setdefault(tuple(tokenise(words)), Sense("value", ((group, value),)))
 
 
 def _pairs(first: str, then: str) -> str:
     """Each word of ``first`` before each of ``then``."""
-    return ", ".join(f"{one} {other}" for one in first.split(", ") for other in then.split(", "))
+    return ", ".join(f"{one} {other}" for one in listed(first) for other in listed(then))
 
 
 def _plural(noun: str) -> str:
@@ -147,7 +151,8 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
     known = frozenset(word for phrase in phrases() for word in phrase)
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
-    return known | frozenset(operators.INNOCENT.split(", ")), tuple(sorted(word for word in meant if len(word) > 3))
+    innocent = listed(table("operators")["innocent"])
+    return known.union(innocent), tuple(sorted(word for word in meant if len(word) > 3))
 
 
 @lru_cache(maxsize=4096)
@@ -156,8 +161,8 @@ def respell(word: str) -> tuple[str, ...]:
     garment word of the same first letter if it has four letters or more: further guesses do more harm than an unknown
     word."""
     known, meant = spelling()
-    if word in operators.ABBREVIATIONS:
-        return (operators.ABBREVIATIONS[word],)
+    if (meant_by := table("operators")["abbreviations"].get(word)) is not None:
+        return (meant_by,)
     if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
     stem = word.removesuffix("less")

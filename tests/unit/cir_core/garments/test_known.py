@@ -9,6 +9,7 @@ from sklearn.datasets import load_sample_images
 
 from benchmarks.far import new_garments
 from benchmarks.no_garments import pictures
+from benchmarks.training.known_garments import measure_known, measured
 from cir_core.encoders import load_encoder
 from cir_core.garments.known import (
     LIMIT,
@@ -20,7 +21,6 @@ from cir_core.garments.known import (
 from cir_core.garments.zero_shot import attributes_of
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, Picture
-from cir_core.sample.training.known_garments import measure_known, measured
 from tests.fakes.encoder import FakeEncoder
 
 

@@ -18,7 +18,6 @@ from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import (
     CaptionTask,
-    ConfidenceTask,
     ConstraintsTask,
     DifferenceTask,
     JudgeTask,
@@ -171,24 +170,6 @@ def test_every_instruction_does_what_it_says() -> None:
         assert group == "colour" or after["colour"] == old["colour"], (describe(old), text)
 
 
-def test_confidence_is_the_weighted_share_of_what_is_wanted() -> None:
-    candidates = {
-        "candidate 1": "a slim fit short navy plain dress with short sleeves, a round neck and a belt",
-        "candidate 2": RED,
-        "candidate 3": "a slim fit short green plain dress with short sleeves, a round neck and a bow",
-        "candidate 4": "a navy dress",
-    }
-    task = ConfidenceTask(
-        Picture(RED), "is navy", tuple(candidates), tuple(Picture(caption) for caption in candidates.values()))
-    answer = MODEL.complete(task)
-    # The colour weighs 3, the eight other groups 1 each: 11 in all. Candidate 2 is still red:
-    # (8 - 3) / 11. Candidate 3 lacks colour and belt: 7 / 11. Candidate 4 has colour, kind and
-    # no second colour, lacks the belt and is silent about five: (3 + 2 + 5 * 0.5) / 11.
-    assert dict(answer.scores) == {
-        "candidate 1": 1.0, "candidate 2": 0.455, "candidate 3": 0.636, "candidate 4": 0.682}
-    assert "attributes" in answer.notes[-1]
-
-
 def test_two_sentences() -> None:
     def answer(text: str):
         return MODEL.complete(TwoSentencesTask(Picture(RED), text))
@@ -222,7 +203,6 @@ def test_rewrite_of_twins_says_so() -> None:
 @pytest.mark.parametrize("task", [
     ReflectTask(reference_caption=DOG, captions=(RED,)), ReflectTask(reference_caption=RED, captions=(DOG,)),
     DifferenceTask(Picture(DOG), Picture(RED)), DifferenceTask(Picture(RED), Picture()),
-    ConfidenceTask(Picture(RED), "blue", ("candidate 1",), (Picture(),)),
     TwoSentencesTask(Picture(DOG), "blue"), RewriteTask(Picture(RED), Picture(RED), (Picture(DOG),), "blue"),
 ])
 def test_what_is_no_garment_is_refused_with_a_remedy(task) -> None:

@@ -10,8 +10,8 @@ from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.wanted import understand
-from cir_core.search.pointing import follow
-from cir_core.search.scene import Scene
+from cir_core.language.readers.pointing import follow
+from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Hit
 from web.search.presenters.methods import warnings
 

@@ -8,8 +8,8 @@ import pytest
 
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.reading.parse import parse_edits
-from cir_core.search.pointing import follow, request
-from cir_core.search.scene import Scene
+from cir_core.language.readers.pointing import follow, request
+from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Hit
 
 DRESS = "a slim fit long red and green striped dress with short sleeves and a round neck"

@@ -13,12 +13,13 @@ from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.merge import merge
+from cir_core.language.readers.garments import GarmentReader
+from cir_core.language.readers.pointing import follow
+from cir_core.language.readers.scene import Scene
 from cir_core.language.several import captions_in, one_caption
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.references import join
-from cir_core.search.pointing import follow
-from cir_core.search.scene import Scene
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.export import session_to_circled
@@ -230,6 +231,7 @@ def test_a_turn_of_several_is_stored_and_gone_on_from(service):
 
 
 def test_an_upload_not_yet_searched_from_is_described_where_words_point_at_it(service):
+    service.searcher(NAME).reader = GarmentReader()
     session = service.start(NAME, method=SLERP)
     first = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     upload = service.add_upload(Image.new("RGB", (40, 40), "blue"))
@@ -304,6 +306,7 @@ def test_in_a_few_lines(searcher):
     assert set(second.found.excluded_ids) == {"r0g3b0", "r3g0b0", "r1g1b1"}
     searcher.said_of = lambda reference, watch=None: CaptionAnswer(
         caption={"r3g0b0": RED, "r0g0b3": BLUE}[reference.image_id])
+    searcher.reader = GarmentReader()
     taken = search.start(["r3g0b0", "r0g0b3"], "the sleeves of the second picture")
     assert taken.notes[0] == "sleeves of picture 2: with long sleeves" and len(taken.found.excluded_ids) == 2
     alone = search.start(["r3g0b0", "r0g0b3"], "like the second picture but longer")

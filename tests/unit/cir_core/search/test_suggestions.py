@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cir_core.garments.lexicon import BY_KEY
-from cir_core.search.suggestions import for_garment, for_picture
+from cir_core.language.readers.garments import for_garment
+from cir_core.language.readers.plain import for_picture
 
 GROUPS = ("category", "colour", "sleeves", "pattern", "trim", "length", "neckline", "fit")
 REFERENCE = {"category": "dress", "colour": "red", "sleeves": "short", "pattern": "plain", "trim": "none",

@@ -62,7 +62,7 @@ def repeated(services, view):
 def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, replies, monkeypatch):
     refusal = LanguageModelRefused("The model declined.")
     services.language._replies["merge"] = [refusal, MergeAnswer(query="red")]
-    monkeypatch.setattr("cir_core.search.searcher.BuiltinLanguageModel", lambda encoder: ScriptedLanguageModel())
+    monkeypatch.setattr("cir_core.search.searcher.by_rules", lambda encoder: ScriptedLanguageModel())
     settings = METHODS["cirevl"].settings
     refused = searched(services, settings, text="red", more=["r3g0b0"])
     assert refused.problem == "The model declined. The built-in rules can answer in its place." == str(refusal)
@@ -88,7 +88,7 @@ def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, rep
 def test_a_turn_of_which_a_part_was_refused_is_repeated_beside_it(services, monkeypatch):
     services.language._replies["constraints"] = [LanguageModelRefused("The model declined.")]
     rules = ReplayingLanguageModel(SAID, name="rules/1")
-    monkeypatch.setattr("cir_core.search.searcher.BuiltinLanguageModel", lambda encoder: rules)
+    monkeypatch.setattr("cir_core.search.searcher.by_rules", lambda encoder: rules)
     view = searched(services, METHODS["slerp-soft"].settings, text="red")
     turn = turn_of(services, view)
     [warning] = methods.warnings(turn.notes)

@@ -19,8 +19,7 @@ from PIL import Image
 from cir_core.relevance.training.data import Rows, TrainingData, TrainingQuery
 from cir_core.sample.atelier.catalogue import DEFAULT_SIZES, Garment, catalogue
 from cir_core.sample.atelier.queries import Triplet, close_pairs, make_triplets, triplets_of
-from cir_core.sample.training.sample_data import rendered
-from cir_core.sample.training.sample_model import IMAGE_SIZE
+from cir_core.sample.drawn_images import IMAGE_SIZE, rendered
 
 _SIZES = {**DEFAULT_SIZES, "designs": 6000}
 _PER_CATEGORY = {"train": 3000, "designs": 2000, "val": 150}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cir_core.language.builtin.captions import parse_caption
-from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.types.records import Hit, Turn
 
 _SEEN = 12   # results of a turn among which a description is looked for
@@ -37,6 +35,10 @@ class Found:
     name: str   # "result 2"
     held: int | None = None
     further: tuple[str, ...] = ()   # references beside it
+
+    @property
+    def note(self) -> str:
+        return "reference: " + self.name.replace("the reference of", "that of")
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,22 @@ class Scene:
             return result
         return self._result(number, said)
 
-    def described(self, words: str) -> Found:
-        """The one earlier reference, or else the one result, whose caption shows what ``words`` say. Raises
+    def undone(self, words: str) -> Found:
+        """The reference of the last turn, without what was asked in it. Raises ``Unclear``."""
+        if not self.turns:
+            raise Unclear(words, "there is no earlier turn")
+        return _reference_of(self.turns[-1])
+
+    def described(self, words: str, shows: Callable[[str], bool]) -> Found:
+        """The one earlier reference, or else the one result, whose caption ``shows`` what ``words`` say. Raises
         ``Unclear``."""
         references = {turn.reference_id: _reference_of(turn)
                       for turn in self.turns if turn.reference_id != self.reference_id}
         results = {hit.image_id: _result_of(turn, hit, turn is self.turns[-1])
                    for turn in self.turns for hit in turn.hits[:_SEEN] if hit.image_id not in references}
         for images in (references, results):
-            fitting = [found for found, shows in zip(images.values(), self._show(list(images), words), strict=True)
-                       if shows]
+            fitting = [found for found, caption in zip(images.values(), self._captions(list(images)), strict=True)
+                       if caption and shows(caption)]
             if len(fitting) == 1:
                 return fitting[0]
             if fitting:
@@ -112,21 +120,12 @@ class Scene:
                 raise Unclear(words, f"it may be {names}{more}: select the one that is meant")
         raise Unclear(words, "no earlier reference or result of this branch fits: select the image that is meant")
 
-    def _show(self, image_ids: Sequence[str], words: str) -> list[bool]:
-        edits = parse_edits(words)
-        wanted = [edit for edit in edits.edits if edit.operation == "set"]
-        if not (wanted or edits.unused) or any(edit.operation != "set" for edit in edits.edits):
-            raise Unclear(words, "say what it shows, for example “back to the striped one”")
-        captions = [self._said_before(one) for one in image_ids]
-        missing = [one for one, caption in zip(image_ids, captions, strict=True) if not caption]
-        stored = dict(zip(missing, self.captions(missing) or [""] * len(missing), strict=True)) if missing else {}
-        shows = []
-        for one, known in zip(image_ids, captions, strict=True):
-            caption = known or stored[one]
-            slots = parse_caption(caption).slots
-            shows.append(bool(caption) and all(word in caption.lower() for word in edits.unused) and all(
-                {edit.value, *edit.either} & {slots.get(edit.group), *_second(edit.group, slots)} for edit in wanted))
-        return shows
+    def _captions(self, image_ids: Sequence[str]) -> list[str]:
+        known = {one: caption for one in image_ids if (caption := self._said_before(one))}
+        missing = [one for one in image_ids if one not in known]
+        if missing:
+            known |= zip(missing, self.captions(missing) or [""] * len(missing), strict=True)
+        return [known[one] for one in image_ids]
 
     def _given(self, first: str, number: int, noun: str, said: str, part: bool) -> Found | None:
         """One of several references: "the second picture"; "the second one", too, where that cannot be a result."""
@@ -178,8 +177,3 @@ def _reference_of(turn: Turn) -> Found:
 def _result_of(turn: Turn, hit: Hit, last: bool) -> Found:
     name = f"result {hit.rank}"
     return Found(hit.image_id, name) if last else Found(hit.image_id, f"{name} of turn {turn.number}", turn.number)
-
-
-def _second(group: str, slots: dict[str, str]) -> tuple[str, ...]:
-    """A red and green dress is "the green one", too."""
-    return (slots.get("second_colour", ""),) if group == "colour" else ()

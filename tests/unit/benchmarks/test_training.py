@@ -16,24 +16,13 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from cir_core.garments.lexicon import GROUPS, NONE
-from cir_core.sample.atelier.catalogue import Garment, catalogue
-from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
-from cir_core.sample.training import losses, sample_data, sample_encoder
-from cir_core.sample.training.alignment import AlignmentRecipe, align, pooled, projected
-from cir_core.sample.training.bpe import learn_merges, train_vocabulary, write_vocabulary
-from cir_core.sample.training.recipe import learning_rate
-from cir_core.sample.training.sample_data import (
-    Pixels,
-    attribute_codes,
-    batches,
-    jitter,
-    rendered,
-    shrink,
-    take_seed,
-)
-from cir_core.sample.training.sample_model import (
-    IMAGE_SIZE,
+from benchmarks.training import losses, sample_encoder
+from benchmarks.training.__main__ import main
+from benchmarks.training.alignment import AlignmentRecipe, align, pooled, projected
+from benchmarks.training.bpe import learn_merges, train_vocabulary, write_vocabulary
+from benchmarks.training.recipe import learning_rate
+from benchmarks.training.sample_data import attribute_codes, batches, jitter
+from benchmarks.training.sample_model import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
     ModelInTraining,
@@ -42,8 +31,13 @@ from cir_core.sample.training.sample_model import (
     new_model,
     normalised,
 )
-from cir_core.sample.training.sample_run import TrainingRun
-from cir_core.sample.training.sample_texts import write_partials, write_prompts
+from benchmarks.training.sample_run import TrainingRun
+from benchmarks.training.sample_texts import write_partials, write_prompts
+from cir_core.garments.lexicon import GROUPS, NONE
+from cir_core.sample import drawn_images
+from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, rendered, shrink, take_seed
+from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
 
 RECIPE = sample_encoder.TrainingRecipe(
     batch_size=6, captioned=4, image_epochs=1, locked_epochs=1, partials=6, prompted=2, takes=1, bfloat16=False,
@@ -87,7 +81,7 @@ def patches(monkeypatch: pytest.MonkeyPatch) -> None:
         coarse = np.random.default_rng(seed).integers(0, 255, (8, 8, 3), dtype=np.uint8)
         return coarse.repeat(size // 8, axis=0).repeat(size // 8, axis=1)
 
-    monkeypatch.setattr(sample_data.draw, "render", render)
+    monkeypatch.setattr(drawn_images.draw, "render", render)
 
 
 def test_merges_follow_frequency_then_the_alphabet() -> None:
@@ -310,3 +304,11 @@ def test_report_counts_every_group(garments: tuple[Garment, ...]) -> None:
     assert category.by_value["dress"] == (10, 10)
     with pytest.raises(ValueError, match="garments with"):
         evaluate_sample_encoder(Constant(), garments, pictures[1:], seed=0)
+
+
+@pytest.mark.parametrize("epochs", ["0", "4"])
+def test_a_new_encoder_needs_epochs_after_those_of_its_images_alone(epochs: str, capsys: pytest.CaptureFixture[str],
+                                                                    tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["encoder", "--out", str(tmp_path / "model"), "--epochs", epochs])
+    assert "needs more than" in capsys.readouterr().err and not (tmp_path / "model").exists()

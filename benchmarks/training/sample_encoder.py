@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from benchmarks.training.alignment import AlignmentRecipe, align
+from benchmarks.training.recipe import TrainingRecipe
+from benchmarks.training.sample_model import export
+from benchmarks.training.sample_run import TrainingRun
 from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, rendered
 from cir_core.sample.evaluate_encoder import EncoderReport
-from cir_core.sample.training.alignment import AlignmentRecipe, align
-from cir_core.sample.training.recipe import TrainingRecipe
-from cir_core.sample.training.sample_data import Pixels, rendered
-from cir_core.sample.training.sample_model import IMAGE_SIZE, export
-from cir_core.sample.training.sample_run import TrainingRun
 
 __all__ = ["TrainingRecipe", "train_sample_encoder"]
 

@@ -18,15 +18,11 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor
 
-from cir_core.errors import SettingsError
-from cir_core.sample.atelier.captions import full_caption
-from cir_core.sample.atelier.catalogue import Garment
-from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
-from cir_core.sample.training import losses
-from cir_core.sample.training.bpe import train_vocabulary
-from cir_core.sample.training.recipe import TrainingRecipe, learning_rate
-from cir_core.sample.training.sample_data import Pixels, attribute_codes, batches
-from cir_core.sample.training.sample_model import (
+from benchmarks.training import losses
+from benchmarks.training.bpe import train_vocabulary
+from benchmarks.training.recipe import TrainingRecipe, learning_rate
+from benchmarks.training.sample_data import attribute_codes, batches
+from benchmarks.training.sample_model import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
     ModelInTraining,
@@ -35,7 +31,12 @@ from cir_core.sample.training.sample_model import (
     normalised,
     text_features,
 )
-from cir_core.sample.training.sample_texts import write_partials, write_prompts
+from benchmarks.training.sample_texts import write_partials, write_prompts
+from cir_core.errors import SettingsError
+from cir_core.sample.atelier.captions import full_caption
+from cir_core.sample.atelier.catalogue import Garment
+from cir_core.sample.drawn_images import Pixels
+from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
 
 _CAPTIONS_FOR_VOCABULARY = 20_000
 
@@ -116,7 +117,7 @@ class TrainingRun:
         return total / max(1, self.steps_per_epoch)
 
     def loss(self, pixels: Pixels, rows: npt.NDArray[np.int64], rng: random.Random) -> Tensor:
-        """The weighted sum of the losses of :mod:`cir_core.sample.training.losses`."""
+        """The weighted sum of the losses of :mod:`benchmarks.training.losses`."""
         codes = self.codes[rows]
         known = torch.from_numpy(codes)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):

@@ -19,9 +19,8 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
-from cir_core.sample.training.sample_data import Pixels, shrink
+from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, shrink
 
-IMAGE_SIZE = 160
 CONTEXT_LENGTH = 64
 VOCABULARY_FILE = "bpe_simple_vocab.txt.gz"
 CONFIG_FILE = "open_clip_config.json"

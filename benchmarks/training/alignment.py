@@ -23,12 +23,9 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor
 
-from cir_core.sample.atelier.captions import full_caption
-from cir_core.sample.atelier.catalogue import Garment
-from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
-from cir_core.sample.training import losses
-from cir_core.sample.training.sample_data import Pixels, attribute_codes, jitter
-from cir_core.sample.training.sample_model import (
+from benchmarks.training import losses
+from benchmarks.training.sample_data import attribute_codes, jitter
+from benchmarks.training.sample_model import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
     ModelInTraining,
@@ -38,7 +35,11 @@ from cir_core.sample.training.sample_model import (
     normalised,
     text_features,
 )
-from cir_core.sample.training.sample_texts import write_partials, write_prompts
+from benchmarks.training.sample_texts import write_partials, write_prompts
+from cir_core.sample.atelier.captions import full_caption
+from cir_core.sample.atelier.catalogue import Garment
+from cir_core.sample.drawn_images import Pixels
+from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
 
 _CHUNK = 200
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.training.bpe import GENERAL_WORDS
+from benchmarks.training.sample_data import Codes
 from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
 from cir_core.garments.zero_shot import prompts
 from cir_core.sample.atelier.captions import partial_caption
 from cir_core.sample.atelier.catalogue import Garment
-from cir_core.sample.training.bpe import GENERAL_WORDS
-from cir_core.sample.training.sample_data import Codes
 
 _GROUP_KEYS = tuple(group.key for group in GROUPS)
 #: Weights of the number of groups a partial caption mentions, one to six.

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from benchmarks.training.sample_texts import PromptBook
 from cir_core.garments.lexicon import GROUPS
-from cir_core.sample.training.sample_texts import PromptBook
 
 #: What a small part of the picture shows weighs more; 1 in the mean.
 _DETAILS = {"trim": 3.0, "neckline": 2.0, "second_colour": 2.0, "pattern": 1.5}

@@ -9,14 +9,15 @@ so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.reader import ReadItem, read
-from cir_core.search.scene import Found, Scene, Unclear
+from cir_core.language.readers.reader import WHOLE, Pointed
+from cir_core.language.readers.scene import Found, Scene, Unclear
 
 _BACK = frozenset({"back to", "go back to"})
 _NOT_MEANT = frozenset({"not", "without", "instead", "except", "less"})
@@ -24,7 +25,6 @@ _BEFORE = frozenset({"the", "as", "same", "to", "verb", "from", "more", "keep"})
 _SMALL = frozenset({"like", "of", "on", "i", "me", "love", "please", "take", "exactly", "just", "about", "my", "would",
                     "similar", "use", "using", "with", "go", "going", "something", "pls", "think"})
 _LEADING = frozenset({"but", "and", ",", ".", "please", "pls"})
-_WHOLE = "the same"   # the text of a request that names an image and nothing else
 _BEFORE_IT = frozenset({"as before", "from before", "like before"})   # no image: "long sleeves, as before"
 _DESCRIBED = frozenset({"picture", "image", "photo", "result", "option", "reference"})
 
@@ -53,22 +53,6 @@ def _spelled_out(text: str, several: bool) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Pointed:
-    """``text`` without what points; it is the text as it was where nothing does, or where that is unclear. Back at an
-    earlier image, the requests of the first ``held`` turns alone still hold."""
-
-    text: str
-    reference_id: str | None
-    notes: tuple[str, ...] = ()
-    held: int | None = None
-    further: tuple[str, ...] | None = None   # references beside it, where the words choose the reference
-
-    @property
-    def unclear(self) -> bool:
-        return any(note.startswith("not understood") for note in self.notes)
-
-
 def follow(text: str, scene: Scene) -> Pointed:
     """The reference and the text that ``text`` means in ``scene``. Never fails."""
     items, _ = read(_spelled_out(text, bool(scene.further)))
@@ -82,8 +66,8 @@ def follow(text: str, scene: Scene) -> Pointed:
     image_id, notes, held, further = scene.reference_id, list(reader.notes), None, None
     if reader.chosen is not None:
         image_id, held, further = reader.chosen.image_id, reader.chosen.held, reader.chosen.further
-        notes.insert(0, "reference: " + reader.chosen.name.replace("the reference of", "that of"))
-    return Pointed(reader.rest() or _WHOLE, image_id, tuple(notes), held, further)
+        notes.insert(0, reader.chosen.note)
+    return Pointed(reader.rest() or WHOLE, image_id, tuple(notes), held, further)
 
 
 class _Reader:
@@ -158,7 +142,8 @@ class _Reader:
             self._clear(place, start + 1)
             return start + 1
         if any(item.kind in ("head", "noun") or item.value_of("category") or item.text in _DESCRIBED for item in span):
-            self._choose(self.scene.described(" ".join(item.text for item in span)), place)
+            words = " ".join(item.text for item in span)
+            self._choose(self.scene.described(words, _shows(words)), place)
             self._clear(place, end)
         else:
             self._clear(place, start)   # "back to stripes" asks for stripes
@@ -280,6 +265,26 @@ class _Reader:
 
     def _clear(self, start: int, end: int) -> None:
         self.said[start:end] = [""] * (end - start)
+
+
+def _shows(words: str) -> Callable[[str], bool]:
+    """Whether a caption shows what ``words`` say. Raises ``Unclear``."""
+    edits = parse_edits(words)
+    wanted = [edit for edit in edits.edits if edit.operation == "set"]
+    if not (wanted or edits.unused) or any(edit.operation != "set" for edit in edits.edits):
+        raise Unclear(words, "say what it shows, for example “back to the striped one”")
+
+    def fits(caption: str) -> bool:
+        slots = parse_caption(caption).slots
+        return all(word in caption.lower() for word in edits.unused) and all(
+            {edit.value, *edit.either} & {slots.get(edit.group), *_second(edit.group, slots)} for edit in wanted)
+
+    return fits
+
+
+def _second(group: str, slots: dict[str, str]) -> tuple[str, ...]:
+    """A red and green dress is "the green one", too."""
+    return (slots.get("second_colour", ""),) if group == "colour" else ()
 
 
 def _group(item: ReadItem) -> str:

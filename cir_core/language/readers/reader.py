@@ -1,0 +1,42 @@
+"""What reads the requests of a gallery, whatever its images show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cir_core.language.readers.scene import Scene
+from cir_core.types.records import Matrix, Vector
+from cir_core.types.vectors import TextEncoder
+
+WHOLE = "the same"   # the text of a request that names an image and nothing else
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """``text`` without what points; it is the text as it was where nothing does, or where that is unclear. Back at an
+    earlier image, the requests of the first ``held`` turns alone still hold."""
+
+    text: str
+    reference_id: str | None
+    notes: tuple[str, ...] = ()
+    held: int | None = None
+    further: tuple[str, ...] | None = None   # references beside it, where the words choose the reference
+
+    @property
+    def unclear(self) -> bool:
+        return any(note.startswith("not understood") for note in self.notes)
+
+
+class RequestReader(Protocol):
+    """Reads what people ask of a gallery. What it does not understand it says in notes, and leaves as it is."""
+
+    def follow(self, text: str, scene: Scene) -> Pointed:
+        """The reference and the text that ``text`` means in ``scene``. Never fails."""
+        ...
+
+    def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
+        """What finds texts to suggest for a reference's vector ``[dim]``, each with enough answers among the vectors
+        ``gallery`` ``[n, dim]``, which are read once."""
+        ...
