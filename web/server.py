@@ -43,8 +43,8 @@ from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
 from web.middleware.cookies import Cookies
 from web.middleware.gradio_calls import GradioCalls
+from web.middleware.gradio_connections import GradioConnections
 from web.middleware.gradio_memory import GradioMemory
-from web.middleware.gradio_sessions import Sessions
 from web.middleware.malformed_requests import handle_malformed_requests
 from web.middleware.proxy_headers import Forwarded, checked_root
 from web.middleware.public_demo import Limits, PublicDemo
@@ -106,7 +106,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         )
     for routes in routers:
         app.include_router(routes)
-    sessions, images = Sessions(), ImageFetcher(settings.max_upload_mb, services.quota)
+    sessions, images = GradioConnections(), ImageFetcher(settings.max_upload_mb, services.quota)
     # The one that is added last stands outermost.
     limits = Limits(settings.demo_searches_per_minute)
     calls: set[int] = set()

@@ -10,7 +10,7 @@ import logging
 import re
 
 from cir_core.errors import CirqueError, QuotaExceeded, StorageError, TryLater
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 
 _log = logging.getLogger("cirque.storage")
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from time import monotonic
 
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 
 _WINDOW = 60.0   # seconds
 

@@ -29,7 +29,7 @@ from starlette.concurrency import run_in_threadpool
 
 from cir_core.errors import CirqueError, StorageError
 from cir_core.images.upload_quota import UploadQuota
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 
 Validate = Callable[[str], Awaitable[str]]
 

@@ -28,7 +28,7 @@ from web.http.request_ids import request_id
 from web.http.visitor import Visitor
 from web.limits.url_downloads import ImageFetcher
 from web.middleware.call_images import with_local_images
-from web.middleware.gradio_sessions import Sessions
+from web.middleware.gradio_connections import GradioConnections
 
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
@@ -41,11 +41,11 @@ class GradioCalls:
     those with the numbers that ``only`` gives there are none."""
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
-                 sessions: Sessions | None = None, images: ImageFetcher | None = None,
+                 sessions: GradioConnections | None = None, images: ImageFetcher | None = None,
                  admit: Callable[[Visitor, Mapping[str, Any]], None] | None = None,
                  only: Collection[int] | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
-        self._sessions = sessions or Sessions()
+        self._sessions = sessions or GradioConnections()
         self._images = images or ImageFetcher(max_upload_mb, self._quota)
         self._admit, self._only = admit, only
 

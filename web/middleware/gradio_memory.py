@@ -12,7 +12,7 @@ from gradio.routes import App
 from gradio.state_holder import SessionState, StateHolder
 
 # Queues of results that wait to be fetched. Beyond that Gradio drops the oldest queue, even that of an open page. There
-# are fewer: web.limits.session_limits keeps 3,000 sessions, web.middleware.gradio_sessions 5,000 unfetched results of
+# are fewer: web.limits.gradio_limits keeps 3,000 sessions, web.middleware.gradio_connections 5,000 unfetched results of
 # other calls.
 _MOST_PENDING = 10_000
 _NEVER = 10**12

@@ -11,7 +11,7 @@ import pytest
 from cir_core.errors import DecodingBusy, GalleryError, QuotaExceeded, StorageError, nothing_saved
 from web.http.json_api import refused
 from web.http.public_errors import MAX_SENTENCE, public_message, retry_after, status_of
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 
 WEB = Path(__file__).parents[4] / "web"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from web.limits.gradio_limits import TooManyRequests
 from web.limits.rates import RateLimit
-from web.limits.session_limits import TooManyRequests
 
 
 class Clock:

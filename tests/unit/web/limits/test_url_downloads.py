@@ -29,7 +29,7 @@ from cir_core.images.upload_quota import UploadQuota
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.visitor import Visitor
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 from web.limits.url_downloads import (
     FetchLimits,
     ImageFetcher,

@@ -22,8 +22,8 @@ from web.http import request_fields
 from web.http.meter import Meter
 from web.http.request_fields import MOST_AT_WORK, Unreadable, whole_body
 from web.middleware.gradio_calls import GradioCalls
+from web.middleware.gradio_connections import GradioConnections
 from web.middleware.gradio_errors import Screens
-from web.middleware.gradio_sessions import Sessions
 from web.middleware.malformed_requests import handle_malformed_requests
 from web.middleware.request_log import RequestLog
 
@@ -168,7 +168,7 @@ def test_two_people_may_call_their_sessions_the_same(person: Person) -> None:
 
 
 def test_events_are_remembered_and_not_for_ever() -> None:
-    sessions = Sessions()
+    sessions = GradioConnections()
     sessions.began("Ann", "of Ann")
     for number in range(1000):
         sessions.began("Res", f"event {number}")
@@ -178,7 +178,7 @@ def test_events_are_remembered_and_not_for_ever() -> None:
     assert not sessions.has("Res", "event 0") and sessions.has("Res", "event 1") and sessions.has("Ann", "of Ann")
     # Gradio's name for a session is told by neither name, and is not the same elsewhere.
     assert sessions.of("Ann", "mine") != sessions.of("Ann", "other") != sessions.of("Res", "other")
-    assert sessions.of("Ann", "mine") == sessions.of("Ann", "mine") != Sessions().of("Ann", "mine")
+    assert sessions.of("Ann", "mine") == sessions.of("Ann", "mine") != GradioConnections().of("Ann", "mine")
 
 
 FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}

@@ -20,9 +20,9 @@ from starlette.testclient import TestClient
 
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
-from web.limits.session_limits import Limits, SessionTable, TooManyRequests
-from web.middleware import gradio_sessions
-from web.middleware.gradio_sessions import Sessions
+from web.limits.gradio_limits import ConnectionTable, Limits, TooManyRequests
+from web.middleware import gradio_connections
+from web.middleware.gradio_connections import GradioConnections
 from web.server import create_app
 
 
@@ -149,7 +149,7 @@ def test_calls_side_by_side_get_their_own_answers(asked: Asked, more: dict[str, 
 
 def test_sessions_begun_without_end_are_refused_and_bounded(asked: Asked) -> None:
     limits = Limits(begun=8, each=6)
-    sessions_of(asked)._table = SessionTable(limits)
+    sessions_of(asked)._table = ConnectionTable(limits)
     for number in range(limits.begun):
         assert asked.run(session_hash=f"session {number}").status_code == 500
     refused = asked.run(session_hash="one more")
@@ -163,7 +163,7 @@ def test_sessions_begun_without_end_are_refused_and_bounded(asked: Asked) -> Non
 
 def test_a_session_that_is_let_go_leaves_nothing(asked: Asked) -> None:
     sessions = sessions_of(asked)
-    sessions._table = SessionTable(Limits(begun=100, each=3, in_all=3))
+    sessions._table = ConnectionTable(Limits(begun=100, each=3, in_all=3))
     search = next(one["id"] for one in asked.client.get("/config").json()["dependencies"]
                   if one["api_name"] == "search")
     for number in range(12):
@@ -176,7 +176,7 @@ def test_a_session_that_is_let_go_leaves_nothing(asked: Asked) -> None:
 
 
 def test_results_that_nobody_fetches_are_let_go_after_a_thousand(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.middleware.gradio_sessions._MOST", 5)
+    monkeypatch.setattr("web.middleware.gradio_connections._MOST", 5)
     events = []
     for _ in range(9):
         events.append(asked.begin())
@@ -198,7 +198,7 @@ def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
             released.append(session)
 
     released: list[str] = []
-    sessions, memory = Sessions(), Memory()
+    sessions, memory = GradioConnections(), Memory()
     sessions.memory = memory  # type: ignore[assignment]
     for number in range(1000):
         sessions.check_room("Ann")
@@ -217,7 +217,7 @@ def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
 def test_the_unfetched_results_of_all_people_leave_the_queues_of_open_pages(
     asked: Asked, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("web.middleware.gradio_sessions._MOST_UNFETCHED", 5)
+    monkeypatch.setattr("web.middleware.gradio_connections._MOST_UNFETCHED", 5)
     search = next(one["id"] for one in asked.client.get("/config").json()["dependencies"]
                   if one["api_name"] == "search")
     page = {"data": ["", None, "in red", "page", 10, "", [], []], "fn_index": search, "session_hash": "page"}
@@ -237,9 +237,9 @@ def test_the_unfetched_results_of_all_people_leave_the_queues_of_open_pages(
 
 
 def test_unfinished_calls_of_all_people_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.middleware.gradio_sessions._MOST_UNFETCHED", 12)
+    monkeypatch.setattr("web.middleware.gradio_connections._MOST_UNFETCHED", 12)
     running, released = set[str](), list[str]()
-    sessions = Sessions()
+    sessions = GradioConnections()
     sessions.memory = SimpleNamespace(is_running=running.__contains__, release=released.append)  # type: ignore
     events = [(f"person {number % 4}", f"event {number}") for number in range(12)]
     running.update(event for _, event in events)
@@ -255,12 +255,12 @@ def test_unfinished_calls_of_all_people_are_bounded(monkeypatch: pytest.MonkeyPa
     assert released == ["event 5"] and not sessions.has("person 1", "event 5") and sessions.has("person 0", "of a page")
 
 
-def sessions_of(asked: Asked) -> Sessions:
+def sessions_of(asked: Asked) -> GradioConnections:
     """Those of the middleware that stands in front of Gradio."""
     here: Any = asked.client.app.middleware_stack  # type: ignore[attr-defined]
     while not hasattr(here, "_sessions"):
         here = getattr(here, "_app", None) or here.app
-    found: Sessions = here._sessions
+    found: GradioConnections = here._sessions
     return found
 
 
@@ -274,8 +274,8 @@ def wait_until_ended(asked: Asked) -> None:
 
 
 def test_visitors_who_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradio_sessions, "_MOST_PEOPLE", 50)
-    sessions = gradio_sessions.Sessions()
+    monkeypatch.setattr(gradio_connections, "_MOST_PEOPLE", 50)
+    sessions = gradio_connections.GradioConnections()
     for number in range(200):
         sessions.began(f"visitor-{number}", f"event-{number}", own_session=True)
         sessions.began("visitor-0", f"again-{number}")

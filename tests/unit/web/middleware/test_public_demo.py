@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from cir_core.settings import Settings
 from tests.fakes.people import people_service
 from web.http.visitor import Visitor, browser_of, visitor_of
-from web.limits.session_limits import TooManyRequests
+from web.limits.gradio_limits import TooManyRequests
 from web.middleware.public_demo import Limits, PublicDemo
 
 SECRETS = ("0" * 32, "f" * 32)

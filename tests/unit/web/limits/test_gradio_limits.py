@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from web.limits.session_limits import Limits, SessionTable, TooManyRequests
+from web.limits.gradio_limits import ConnectionTable, Limits, TooManyRequests
 
 SMALL = Limits(begun=4, each=2, in_all=5)
 
@@ -15,15 +15,15 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def table(now: list[float]) -> SessionTable:
-    return SessionTable(SMALL, lambda: now[0])
+def table(now: list[float]) -> ConnectionTable:
+    return ConnectionTable(SMALL, lambda: now[0])
 
 
-def let_go(table: SessionTable, *busy: str) -> list[str]:
+def let_go(table: ConnectionTable, *busy: str) -> list[str]:
     return list(table.surplus(lambda session: session in busy))
 
 
-def test_a_person_begins_so_many_sessions_a_minute(table: SessionTable, now: list[float]) -> None:
+def test_a_person_begins_so_many_sessions_a_minute(table: ConnectionTable, now: list[float]) -> None:
     for number in range(4):
         now[0] = 1000.0 + 10 * number
         table.use("Ann", f"session {number}")
@@ -38,14 +38,14 @@ def test_a_person_begins_so_many_sessions_a_minute(table: SessionTable, now: lis
         table.use("Ann", "and another")
 
 
-def test_of_a_person_the_least_recently_used_are_let_go(table: SessionTable) -> None:
+def test_of_a_person_the_least_recently_used_are_let_go(table: ConnectionTable) -> None:
     for session in ("a", "b", "a", "c"):
         table.use("Ann", session)
     assert let_go(table) == ["b"] and len(table) == 2
     assert let_go(table) == []
 
 
-def test_what_is_busy_stays_and_what_is_open_goes_last(table: SessionTable) -> None:
+def test_what_is_busy_stays_and_what_is_open_goes_last(table: ConnectionTable) -> None:
     table.use("Ann", "a")
     table.use("Ann", "b")
     with table.opened("a"):
@@ -56,7 +56,7 @@ def test_what_is_busy_stays_and_what_is_open_goes_last(table: SessionTable) -> N
     assert let_go(table) == [] and len(table) == 2
 
 
-def test_where_all_are_busy_none_goes_and_the_one_used_now_stays(table: SessionTable, now: list[float]) -> None:
+def test_where_all_are_busy_none_goes_and_the_one_used_now_stays(table: ConnectionTable, now: list[float]) -> None:
     for session in "abc":
         table.use("Ann", session)
     assert let_go(table, "a", "b", "c") == []
@@ -64,7 +64,7 @@ def test_where_all_are_busy_none_goes_and_the_one_used_now_stays(table: SessionT
     assert let_go(table) == ["a"]
 
 
-def test_of_everybody_the_least_recently_used_are_let_go(table: SessionTable) -> None:
+def test_of_everybody_the_least_recently_used_are_let_go(table: ConnectionTable) -> None:
     people = [(name, f"{name} {number}") for number in range(2) for name in ("Ann", "Bob", "Cyd")]
     for name, session in people[:5]:
         table.use(name, session)
@@ -76,7 +76,7 @@ def test_of_everybody_the_least_recently_used_are_let_go(table: SessionTable) ->
 
 
 def test_letting_one_go_does_not_look_at_all_sessions(now: list[float]) -> None:
-    table, looked = SessionTable(Limits(begun=1000, each=300, in_all=3000), lambda: now[0]), list[str]()
+    table, looked = ConnectionTable(Limits(begun=1000, each=300, in_all=3000), lambda: now[0]), list[str]()
     for number in range(301):
         table.use("Ann", f"session {number}")
     assert list(table.surplus(lambda session: bool(looked.append(session)))) == ["session 0"] == looked

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
 
-from web.limits.session_limits import SessionTable, TooManyRequests
+from web.limits.gradio_limits import ConnectionTable, TooManyRequests
 from web.middleware.gradio_memory import GradioMemory
 
 _MOST = 1000    # events of a person that are remembered: each is asked for soon or never. No more may be unfinished
@@ -17,7 +17,7 @@ _MOST_UNFETCHED = 5000   # events with a session of their own, of all people, wh
 _AGAIN = 10     # seconds after which to look whether some have ended
 
 
-class Sessions:
+class GradioConnections:
     """Maps client session names to per-user Gradio names: the same name of two users denotes two sessions.
 
     Events are named by Gradio, so those of each person are remembered, as long as they run: cachetools would let go of
@@ -29,7 +29,7 @@ class Sessions:
         self._key = secrets.token_bytes(32)
         self._events: OrderedDict[str, OrderedDict[str, None]] = OrderedDict()    # who was there longest ago first
         self._unfetched: OrderedDict[str, str] = OrderedDict()    # event to person, the oldest first
-        self._table = SessionTable()
+        self._table = ConnectionTable()
         self.memory: GradioMemory | None = None
 
     def of(self, person: str, session: str) -> str:

@@ -32,7 +32,7 @@ class TooManyRequests(TryLater):
     """Too many new sessions, unfinished calls or concurrent downloads. Answered with 429."""
 
 
-class SessionTable:
+class ConnectionTable:
     """Sessions by person in LRU order. For one event loop."""
 
     def __init__(self, limits: Limits = Limits(), clock: Callable[[], float] = monotonic) -> None:
