@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cir_core.language.builtin.variation import _wordings
 from cir_core.language.openai.dialect import FEATURES
 from storage.engine import error_codes
 from tests.fakes.patterns import Use, hostile_to, uses
@@ -27,6 +28,8 @@ PATIENCE = 1.0      # seconds of CPU for one text of any size
 GIVEN = {
     "cir_core/language/openai/dialect.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
     "storage/engine/error_codes.py: pattern": [pattern for pattern, _ in error_codes._BY_MESSAGE],
+    r"cir_core/language/builtin/variation.py: '\\b(' + '|'.join(sorted(map(re.escape, words), key=len, reverse=True)) "
+    r"+ ')\\b'": [_wordings()[1]],
     # The tokens of models, escaped and one of several: nothing in it repeats.
     "cir_core/encoders/files/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],
 }

@@ -43,7 +43,7 @@ def mended(text: str, fields: Collection[str]) -> Mended | None:
     return None
 
 
-def _outermost(text: str) -> Iterator[tuple[str, str, _Scan]]:
+def _outermost(text: str) -> Iterator[tuple[str, str, Scan]]:
     """Every object that is not inside another, as its first key, its text and what a scan of it shows. What a stray
     quotation mark leaves in doubt is given as well."""
     start = text.find("{")
@@ -53,14 +53,14 @@ def _outermost(text: str) -> Iterator[tuple[str, str, _Scan]]:
         begins = _FIRST_KEY.match(text, start)
         after = start + 1
         if begins and len(text) - start <= _LONGEST:
-            seen = _scan(text[start:])
+            seen = scan(text[start:])
             if not seen.stray:
                 after = start + seen.length
             yield begins[1], text[start:start + seen.length], seen
         start = text.find("{", after)
 
 
-def _mended(whole: str, seen: _Scan, fields: Collection[str]) -> Mended | None:
+def _mended(whole: str, seen: Scan, fields: Collection[str]) -> Mended | None:
     """The object that ``whole`` is."""
     ends = whole.endswith("}")
     cut_off = seen.open > 0 and not (seen.stray and ends)
@@ -84,22 +84,24 @@ def _mended(whole: str, seen: _Scan, fields: Collection[str]) -> Mended | None:
 
 
 @dataclass(frozen=True)
-class _Scan:
-    """``open``: brackets that are open at the end. ``stray``: a quotation mark stands where no text can begin or end,
-    so that no other figure is certain."""
+class Scan:
+    """``open``: brackets that are open at the end. ``closes``: whether every brace is closed, whatever the other
+    brackets do. ``stray``: a quotation mark stands where no text can begin or end, so that no other figure is
+    certain."""
 
     length: int
     open: int
     opened_at: int | None       # where a text begins that does not end
     deepest: int
     stray: bool
+    closes: bool
 
 
-def _scan(text: str) -> _Scan:
+def scan(text: str) -> Scan:
     """Brackets and texts of ``text`` up to the end of its first object."""
-    depth = deepest = 0
+    depth = deepest = braces = 0
     opened_at: int | None = None
-    escaped = stray = comment = False
+    escaped = stray = comment = closes = False
     before = ""       # the last sign besides white space and comments
     for position, sign in enumerate(text):
         if opened_at is not None:
@@ -117,15 +119,16 @@ def _scan(text: str) -> _Scan:
             opened_at = position
             stray = stray or before not in tuple("{[,:")
         elif sign in "{[":
-            depth += 1
+            depth, braces = depth + 1, braces + (sign == "{")
             deepest = max(deepest, depth)
         elif sign in "}]":
-            depth -= 1
+            depth, braces = depth - 1, braces - (sign == "}")
+            closes = closes or braces == 0
             if depth == 0 and not (stray and text.find('"', position) > 0):
-                return _Scan(position + 1, 0, None, deepest, stray)
+                return Scan(position + 1, 0, None, deepest, stray, closes)
         if not sign.isspace():
             before = sign
-    return _Scan(len(text), max(depth, 1), opened_at, deepest, stray)
+    return Scan(len(text), max(depth, 1), opened_at, deepest, stray, closes)
 
 
 def _without_half(text: str) -> str:

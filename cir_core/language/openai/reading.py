@@ -10,7 +10,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from cir_core.language.openai.mending import mended
+from cir_core.language.openai.mending import mended, scan
 from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
 from cir_core.language.tasks.base import CUT_OFF
@@ -20,6 +20,7 @@ from cir_core.support.texts import quoted
 _TAG = re.compile(r"<(?P<close>/)?(?:(?:seed:)?think(?:ing)?|thought|reasoning)>|\[(?P<off>/)?THINK\]|"
                   r"◁(?P<out>/)?think▷|<\|channel\|>(?P<channel>analysis|commentary|final)\b", re.IGNORECASE)
 _TAGS = 50               # looked at
+_DECODER = json.JSONDecoder(strict=False)   # models put line breaks inside strings
 _CALLED = ("arguments", "parameters", "input")     # of an answer in the shape of a tool call
 _STARTS = 100            # opening braces tried before a text is rejected as not JSON
 _LONGEST = 100_000       # characters parsed
@@ -162,42 +163,19 @@ def _spans(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
     for _ in range(_STARTS):
         if start < 0:
             return
-        end = _closing(text, start)
-        if end is None and _BEGUN.match(text, start):
-            return
-        found = _parsed(text[start:end]) if end else None
-        if end and found is not None:
+        try:
+            found, end = _DECODER.raw_decode(text, start)
             yield found, end, end - start
-        start = text.find("{", end if end and found is not None else start + 1)
-
-
-def _closing(text: str, start: int) -> int | None:
-    """The position after the brace that closes the one at ``start``; braces in strings do not count."""
-    depth, inside, escaped = 0, False, False
-    for position in range(start, len(text)):
-        sign = text[position]
-        if inside:
-            if escaped:
-                escaped = False
-            elif sign == "\\":
-                escaped = True
-            elif sign == '"':
-                inside = False
-        elif sign == '"':
-            inside = True
-        elif sign == "{":
-            depth += 1
-        elif sign == "}":
-            depth -= 1
-            if depth == 0:
-                return position + 1
-    return None
+        except (ValueError, RecursionError):
+            if _BEGUN.match(text, start) and not scan(text[start:]).closes:
+                return
+            end = start + 1
+        start = text.find("{", end)
 
 
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        # Not strict: models put line breaks inside strings.
-        found = json.loads(text, strict=False)
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
