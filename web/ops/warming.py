@@ -99,6 +99,7 @@ class Warming:
                 self._change("warming")
             with self._busy:
                 searcher = self._services.search.searcher(settings.gallery)
+                _ = searcher.reader     # chosen by what the images show, which encodes some texts
                 for image_id in searcher.gallery.ids[:1]:
                     searcher.turn(searcher.gallery_reference(image_id), "in red", _first_search(settings), k=1)
         except CirqueError as error:
