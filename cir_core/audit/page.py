@@ -35,8 +35,13 @@ _CAUTION = ("Shortcut-free queries are those that no retriever here finds by one
 
 def page(name: str, summary: Summary, gaps: GapReport) -> str:
     """The whole page. ``name`` is the data set's; the same arguments give the same text."""
+    return html_page(name, "Shortcut audit", _basis(summary), [*results(summary, gaps), _method(summary, gaps)])
+
+
+def results(summary: Summary, gaps: GapReport) -> list[Section]:
+    """The sections with numbers: labels, inputs, gaps, queries without a label."""
     sections = [_labels(summary), _inputs(gaps), _gaps(gaps)] if summary.labelled else []
-    return html_page(name, "Shortcut audit", _basis(summary), [*sections, *_skipped(summary), _method(summary, gaps)])
+    return [*sections, *_skipped(summary)]
 
 
 def _basis(summary: Summary) -> str:
@@ -195,7 +200,10 @@ def _skipped(summary: Summary) -> tuple[Section, ...]:
     left = f"{sum(summary.skipped.values()):,} of {summary.queries:,} queries"
     return (Section("skipped", "Queries without a label", f"{left} could not be ranked by every retriever.", tables=(
         ReportTable("skipped", f"{left}, by reason", (text("reason", "Reason"), count("queries", "Queries")),
-                    tuple(summary.skipped.items())),)),)
+                    tuple(sorted(summary.skipped.items(), key=lambda one: (-one[1], one[0])))),
+        ReportTable("problems", "Problems by retriever",
+                    (text("retriever", "Retriever"), count("problems", "Problems")), tuple(
+                        (row.retriever, row.problems) for row in summary.retrievers if row.problems)))),)
 
 
 def _method(summary: Summary, gaps: GapReport) -> Section:

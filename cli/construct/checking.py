@@ -12,6 +12,7 @@ from cir_core.construct.filtering.stages import FilterSettings, MissingRank
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from cli.console import open_encoder, out, print_notes, progress_bar
 from cli.construct.tables import conditions_table
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.construct.filtering.conditions import Violation
@@ -29,6 +30,7 @@ def check(
     encoder: Annotated[str | None, typer.Option(
         "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Check that every session is ε-consistent and τ-diverse, as CIRCLED requires; exit code 1 if one is not."""
     from cir_core.construct.filtering.conditions import check_conditions
@@ -39,8 +41,8 @@ def check(
             progress=lambda done: progress(done, 0))
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
-    else:
-        out.print(conditions_table(report.subsets))
+    give([conditions_table(report.subsets)], tables, quiet=as_json)
+    if not as_json:
         print_notes(report.notes)
         if report.ok:
             out.print(f"Every session keeps to τ = {tau:g}." if report.notes else

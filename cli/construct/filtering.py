@@ -12,7 +12,8 @@ import typer
 from cir_core.construct.filtering.stages import STAGES, FilterSettings, MissingRank
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from cli.console import open_encoder, out, progress_bar
-from cli.construct.tables import counts_table
+from cli.construct.tables import count_table
+from cli.tables.output import TablesOption, give
 
 _LISTED = 10
 _SHORT = ("success", "multi", "text", "rank", "redund.", "repeat")   # the stages, in 80 columns
@@ -31,6 +32,7 @@ def filter_sessions(
     explain: Annotated[bool, typer.Option(
         "--explain", help="Write every dropped session with its stage and number to dropped.jsonl.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Filter constructed sessions as CIRCLED does, and write the public and the raw form."""
     from cir_core.construct.filtering.files import filter_sessions as filtered
@@ -44,9 +46,10 @@ def filter_sessions(
             explain=explain, progress=lambda done: progress(done, 0))
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in report.subsets], indent=1))
-        return
     rows = {one.subset: [one.sessions, *(-one.removed[stage] for stage in STAGES), one.kept] for one in report.subsets}
-    out.print(counts_table("subset", ("sessions", *_SHORT, "kept"), rows))
+    give([count_table("filters", "subset", ("sessions", *_SHORT, "kept"), rows, sums=True)], tables, quiet=as_json)
+    if as_json:
+        return
     for path in report.outputs:
         out.print(f"Wrote {path} and raw/{path.name}", soft_wrap=True)
     if explain:

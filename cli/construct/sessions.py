@@ -23,6 +23,7 @@ from cli.construct.progress import check_budget, session_bar
 from cli.construct.tables import print_estimate, print_report
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
+from cli.tables.output import TablesOption
 
 if TYPE_CHECKING:
     from cir_core.construct.sessions.run import Construction
@@ -76,6 +77,7 @@ def sessions(
     alpha: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the picked image.")] = _DEFAULT.alpha,
     beta: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: away from the others.")] = _DEFAULT.beta,
     gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
+    tables: TablesOption = None,
 ) -> None:
     """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
     from cir_core.construct.sessions.journal import check_card
@@ -116,7 +118,7 @@ def sessions(
             raise typer.Exit(1) from None
         except (LanguageModelError, EncoderUnavailable) as error:
             raise type(error)(f"{error} Finished sessions are kept in {folder}: --resume goes on with them.") from error
-    print_report(report, folder)
+    print_report(report, folder, tables)
     if not report.outputs:
         raise typer.Exit(1)
 

@@ -30,16 +30,22 @@ def joined_page(joined: JoinedAudits) -> str:
     facts = (f"{names}. Every query is ranked with image and text, with the text alone, and with the image alone. "
              f"Found means among the first {first.summary.k}. A query needs both inputs if no retriever finds it by "
              f"one and at least {counted(first.summary.min_support, 'retriever')} by both. Ablation: {first.ablation}.")
+    sections = joined_sections(joined)
+    if joined.notes:
+        sections.append(Section("notes", "To know", "", tables=(
+            ReportTable("notes", "Notes", (text("note", "Note"),), tuple((note,) for note in joined.notes)),)))
+    return html_page(counted(len(joined.audits), "benchmark"), "Shortcut audits", facts, sections)
+
+
+def joined_sections(joined: JoinedAudits) -> list[Section]:
+    """The sections with numbers."""
     sections = [_labels(joined), _gaps(joined), _recall(joined)]
     if "validated" in joined.subsets:
         sections.insert(1, Section(
             "validated", "Which of them did people find well-formed?",
             "Validated queries by their label: solved are those that need both inputs and are found with them.",
             tables=(validated_table(joined),)))
-    if joined.notes:
-        sections.append(Section("notes", "To know", "", tables=(
-            ReportTable("notes", "Notes", (text("note", "Note"),), tuple((note,) for note in joined.notes)),)))
-    return html_page(counted(len(joined.audits), "benchmark"), "Shortcut audits", facts, sections)
+    return sections
 
 
 def labels_table(joined: JoinedAudits) -> ReportTable:
