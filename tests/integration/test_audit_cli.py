@@ -57,10 +57,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
-    result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out")
+    result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out", "--tables", tmp_path / "tables")
     assert result.exit_code == 0, result.output
     assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
     assert "are shortcut-free" in result.output and "CompGap nDCG" in result.output
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"labels", "support", "inputs", "gaps"}
     assert f"files in {tmp_path / 'out'}" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"] == QUERIES

@@ -86,6 +86,10 @@ def test_the_table_for_people(evaluate, circo, tmp_path):
     assert "circo, val: 2 queries" in result.output and "52.78 [50.0, 55.6]" in result.output
     assert "addition (n 1)" in result.output
     assert "Note: The files do not list the pool" in result.output
+    beside = evaluate("circo", "-a", circo, "-r", tmp_path / "mine.json", "--json", "--tables", tmp_path / "tables")
+    assert json.loads(beside.stdout)["queries"] == 2
+    head, mine = (tmp_path / "tables/map.csv").read_text("utf-8-sig").splitlines()
+    assert head.startswith("system,map_5,map_5_low,map_5_high,") and float(mine.split(",")[1]) == pytest.approx(19 / 36)
     bare = evaluate("circo", "-a", circo, "-r", tmp_path / "mine.json", "--no-intervals")
     assert "52.78" in bare.output and "[" not in bare.output.split("mAP@k")[1].split("Recall@k")[0]
 
