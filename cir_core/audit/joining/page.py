@@ -3,10 +3,11 @@ and its table of Recall@K."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from cir_core.audit.gap import GAP_MEASURES, Gap, GapMeasure
 from cir_core.audit.joining.reading import JoinedAudit, JoinedAudits
+from cir_core.audit.page import MEASURE_NAMES, SUBSETS, gap_figure, in_words
 from cir_core.audit.records import Label
 from cir_core.reports import figures
 from cir_core.reports.axis_names import axis_names
@@ -15,8 +16,6 @@ from cir_core.reports.page import html_page
 from cir_core.reports.records import Estimate, ReportTable, Section
 from cir_core.support.texts import counted
 
-SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}
-MEASURES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
 _LABELS: Mapping[Label, str] = {
     "shortcut_solvable": "Shortcut-solvable", "composition_required": "Composition required",
     "unresolved": "Unresolved",
@@ -87,7 +86,7 @@ def gaps_table(joined: JoinedAudits, measure: GapMeasure) -> ReportTable:
         rows.append((audit.name, pooled.retrievers,
                      *(each for gap in means for each in (gap.value, gap.low, gap.high)), moved))
     return ReportTable(
-        f"gaps-{measure}", f"Composition Gap ({MEASURES[measure]}), averaged over retrievers",
+        f"gaps-{measure}", f"Composition Gap ({MEASURE_NAMES[measure]}), averaged over retrievers",
         (text("benchmark", "Benchmark"), count("retrievers", "Retrievers"),
          *(column for subset in joined.subsets for column in ranged(subset, SUBSETS[subset])),
          number("moved", f"Full to {SUBSETS[last].lower()}")),
@@ -124,7 +123,7 @@ def _recall_of(audit: JoinedAudit, name: str, subset: str) -> float | None:
 def _labels(joined: JoinedAudits) -> Section:
     parts = [f"{of.share(of.labels['shortcut_solvable']) or 0:.1%} of {audit.name}"
              for audit in joined.audits for of in (audit.summary,)]
-    sentence = f"A target is found by the text or the image alone for {_joined(parts)}."
+    sentence = f"A target is found by the text or the image alone for {in_words(parts)}."
     names, note = axis_names([audit.name for audit in joined.audits])
     series = [figures.Series(words, tuple(
         Estimate(audit.summary.share(audit.summary.labels[label]), audit.summary.labelled)
@@ -141,12 +140,7 @@ def _gaps(joined: JoinedAudits) -> Section:
         series = [figures.Series(SUBSETS[subset], tuple(
             Estimate(gap.value, audit.gaps.subsets.get(subset, 0), gap.low, gap.high, gap.reason)
             for audit in joined.audits for gap in (mean_gap(audit, subset, measure),))) for subset in joined.subsets]
-        ends = [end for one in series for of in one.estimates for end in (of.value, of.low, of.high) if end is not None]
-        title = f"Composition Gap, {MEASURES[measure]}"
-        drawn.append(figures.dots(
-            f"gaps-{measure}", title, f"{title}, averaged over retrievers, by benchmark and subset; the numbers are in "
-            "the table below.", names, series, axis=title, share=True, at=0,
-            bounds=(min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03)))
+        drawn.append(gap_figure(measure, ", averaged over retrievers, by benchmark and subset", names, series))
     return Section(
         "gaps", "How much comes from composing?",
         "The share of ranking quality that neither input gives alone, averaged over the retrievers of each audit that "
@@ -157,7 +151,3 @@ def _gaps(joined: JoinedAudits) -> Section:
 def _recall(joined: JoinedAudits) -> Section:
     return Section("recall", "How well does each retriever do?", "With image and text, on each benchmark and subset.",
                    tables=(recall_table(joined),))
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
