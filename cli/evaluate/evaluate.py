@@ -80,17 +80,18 @@ def sample_encoder(
               f"none of whose attribute combinations it was trained on; seed {settings.seed}")
     out.print(f"  full caption to image   Recall@1 {report.recall_at_1:.4f}   Recall@10 {report.recall_at_10:.4f}"
               f"   median rank {report.median_rank:.0f}")
-    give([ReportTable(
-        "attributes", "", (text("attribute", "zero-shot attribute"), percent("accuracy", "accuracy, %"),
-                           count("correct", "correct"), count("of", "of")),
-        (*((name, group.accuracy, group.correct, group.total) for name, group in report.attribute_accuracy.items()),
-         ("mean of groups", report.mean_attribute_accuracy, None, None)))], tables)
-    _write_json(json_path, {
+    content = {
         "encoder": dataclasses.asdict(model.identity), "n": report.n, "seed": settings.seed,
         "recall_at_1": report.recall_at_1, "recall_at_10": report.recall_at_10,
         "attribute_accuracy": {name: group.accuracy for name, group in report.attribute_accuracy.items()},
         "mean_attribute_accuracy": report.mean_attribute_accuracy,
-    })
+    }
+    give([ReportTable(
+        "attributes", "", (text("attribute", "zero-shot attribute"), percent("accuracy", "accuracy, %"),
+                           count("correct", "correct"), count("of", "of")),
+        (*((name, group.accuracy, group.correct, group.total) for name, group in report.attribute_accuracy.items()),
+         ("mean of groups", report.mean_attribute_accuracy, None, None)))],
+        tables, between=lambda: _write_json(json_path, content))
 
 
 @app.command("sample")
@@ -169,8 +170,7 @@ def sample(
         less = differences(evaluated("", content).figures, earlier.figures)
         parts += difference_parts(less, earlier)
         content["less_earlier"] = {"file": earlier.name, "systems": less}
-    give(parts, tables)
-    _write_json(json_path, content)
+    give(parts, tables, between=lambda: _write_json(json_path, content))
     if figure:
         draw_sample_turns(figure, report)
 
@@ -203,8 +203,8 @@ def requests(
                 gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
                 seed=settings.seed if seed is None else seed, limit=limit, progress=update,
             )
-    give(request_parts(report), tables)
-    _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+    give(request_parts(report), tables,
+         between=lambda: _write_json(json_path, dataclasses.asdict(report, dict_factory=flat)))
 
 
 def _given(context: typer.Context, names: Sequence[str]) -> str | None:

@@ -15,7 +15,7 @@ from cir_core.evaluation.evaluate_run import evaluate_run
 from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.registry.kinds import KINDS, Kind, evaluator_of, read_benchmark
 from cir_core.settings import get_settings
-from cli.console import err, out, progress_bar, write_file
+from cli.console import err, out, progress_bar
 from cli.evaluate.answer_files import submit
 from cli.evaluate.answers import (
     Opened,
@@ -33,7 +33,7 @@ from cli.evaluate.captions_first import YesOption
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
 from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, further_by_turn, scorer_in
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
-from cli.evaluate.score_tables import as_text, show
+from cli.evaluate.score_tables import show
 from cli.evaluate.sweeping import (
     ByOption,
     FigureOption,
@@ -176,9 +176,7 @@ def sample_runs(
     scores = [evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial,
                            further=further_by(scorer, one.run.system), seed=_seed(True))
               for one in answers]
-    show(asked, answers, scores, as_json=False, earlier=earlier, tables=tables)
-    if json_path is not None:
-        write_file(json_path, as_text(asked, answers, scores, earlier) + "\n")
+    show(asked, answers, scores, as_json=False, earlier=earlier, tables=tables, json_path=json_path)
 
 
 def circled(

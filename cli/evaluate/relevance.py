@@ -58,10 +58,14 @@ def sample(
                           limit=limit, progress=update)
     scorer = RelevanceScorer(model, gallery)
     answers, metrics, comparison = compare(sets, {CIRQRS: scorer}, seed=seed)
-    give(comparison_parts(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed), tables)
-    if json_path is not None:
+
+    def write() -> None:
+        if json_path is None:
+            return
         content = as_json(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed, limit)
         write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=dict) + "\n")
+    give(comparison_parts(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed), tables,
+         between=write)
 
 
 def compare(

@@ -13,6 +13,7 @@ import typer
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
 from cir_core.reports.columns import cells, ranged, text
 from cir_core.reports.records import ReportTable
+from cli.console import write_file
 from cli.evaluate.answers import SystemRun
 from cli.evaluate.comparing import Evaluated, difference_parts, differences, evaluated
 from cli.tables.output import Part, give
@@ -35,16 +36,18 @@ _COLUMNS = 6  # a family of more is turned: a row for each measure
 
 def show(
     protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool,
-    earlier: Evaluated | None = None, tables: Path | None = None,
+    earlier: Evaluated | None = None, tables: Path | None = None, json_path: Path | None = None,
 ) -> None:
     """Print everything about the runs. ``every`` is None for a split with hidden targets; ``earlier`` is compared with;
-    ``tables`` is a folder of their files.
+    ``tables`` is a folder of their files; ``json_path`` gets the JSON, too.
 
     JSON is that of :func:`as_text`.
     """
+    text = as_text(protocol, answers, every, earlier)
     if as_json:
-        typer.echo(as_text(protocol, answers, every, earlier))
-    give(_parts(protocol, answers, every, earlier), tables, quiet=as_json)
+        typer.echo(text)
+    give(_parts(protocol, answers, every, earlier), tables, quiet=as_json,
+         between=lambda: write_file(json_path, text + "\n"))
 
 
 def _parts(

@@ -155,9 +155,7 @@ def show_curves(
     if as_json:
         typer.echo(text)
     give([f"{name}: {facts}; in percent.", *(f"Note: {note}" for note in protocol["notes"]), *sweep_sections(found)],
-         tables, quiet=as_json)
-    if json_path is not None:
-        write_file(json_path, text + "\n")
+         tables, quiet=as_json, between=lambda: write_file(json_path, text + "\n"))
     if figure is not None:
         write_file(figure, sweep_page(name, facts, found))
         if not as_json:

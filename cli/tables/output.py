@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -44,9 +44,12 @@ TablesOption = Annotated[Path | None, typer.Option(
 )]
 
 
-def give(parts: Iterable[Part], to: Path | None = None, *, quiet: bool = False, most: int | None = None) -> None:
+def give(
+    parts: Iterable[Part], to: Path | None = None, *, quiet: bool = False, most: int | None = None,
+    between: Callable[[], object] = lambda: None,
+) -> None:
     """Print a report, unless ``quiet``, of each table at most ``most`` rows, and write its tables to ``to``. Raises
-    ``SettingsError`` if they cannot be written."""
+    ``SettingsError`` if they cannot be written. ``between`` is called once the report is printed, before that."""
     parts = tuple(parts)
     for number, part in enumerate(() if quiet else parts):
         if isinstance(part, str):
@@ -58,6 +61,7 @@ def give(parts: Iterable[Part], to: Path | None = None, *, quiet: bool = False, 
             print_section(part, most)
         else:
             print_table(part, most)
+    between()
     if to is not None:
         number = _write(to, [table for part in parts if not isinstance(part, str) for table in (
             part.tables if isinstance(part, Section) else (part,))])

@@ -45,6 +45,14 @@ def test_what_is_printed_is_rounded_and_what_is_written_is_not(printed, tmp_path
     assert json.loads((tmp_path / "recall.json").read_text("utf-8"))["rows"][0]["system"] == HOSTILE
 
 
+def test_tables_that_cannot_be_written_cost_nothing_else(printed, tmp_path):
+    (tmp_path / "recall.csv").mkdir()
+    between = []
+    with pytest.raises(SettingsError, match="--tables"):
+        give([TABLE], tmp_path, between=lambda: between.append(printed.getvalue()))
+    assert "33.33" in between[0]
+
+
 def test_nothing_is_printed_beside_json(printed, tmp_path):
     give([Section("one", "One", "", tables=(TABLE,))], tmp_path, quiet=True)
     assert printed.getvalue() == "" and (tmp_path / "recall.csv").exists()
