@@ -90,8 +90,10 @@ def open_relevance(spec: str | None) -> RelevanceModel:
                           allow_downloads=settings.allow_downloads)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write an output file. Raises ``SettingsError`` if it cannot be written."""
+def write_file(path: Path | None, text: str) -> None:
+    """Write an output file, if one is wanted. Raises ``SettingsError`` if it cannot be written."""
+    if path is None:
+        return
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from annotation.analysis.records import AnyReport, Headline, Section
-from annotation.analysis.rendering.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
 from annotation.analysis.rendering.report_parts import selected
 from annotation.kinds.reports import WholeReport
 from cir_core.reports.cells import shown, shown_interval
+from cir_core.reports.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
 from cir_core.reports.page import html_page, remark
 
 ReportForm = Literal["md", "html", "json"]

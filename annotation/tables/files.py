@@ -7,19 +7,16 @@ a spreadsheet would run as a formula gets an apostrophe in front; Parquet has it
 
 from __future__ import annotations
 
-import codecs
-import csv
 import io
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from annotation.tables.columns import Table, Type
-from cir_core.support.spreadsheets import as_text
+from cir_core.support.spreadsheets import csv_file
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same files give the same bytes
 
@@ -37,15 +34,6 @@ def json_files(name: str, content: Mapping[str, Any]) -> dict[str, bytes]:
 
 def to_csv(table: Table) -> bytes:
     return csv_file([column.name for column in table.columns], table.rows)
-
-
-def csv_file(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """A line of ``names``, then ``rows``."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")   # with both, a lone one of either is quoted in a text
-    writer.writerow(names)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return codecs.BOM_UTF8 + text.getvalue().encode()
 
 
 def to_parquet(table: Table) -> bytes:
@@ -84,17 +72,3 @@ def write_zip(target: IO[bytes], files: Mapping[str, bytes | Path]) -> None:
             entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, data.stat().st_size
             with data.open("rb") as source, archive.open(entry, "w") as part:
                 shutil.copyfileobj(source, part, 2**20)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, list):
-        return as_text(json.dumps(value, ensure_ascii=False))
-    if isinstance(value, str):
-        return as_text(value)
-    return str(value)

@@ -17,7 +17,7 @@ from cir_core.reports.page import html_page
 from cir_core.reports.records import Estimate, Figure, Headline, ReportTable, Section
 from cir_core.support.texts import counted
 
-_SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}
+SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}
 _SUBSET_WORDS = {"full": "all queries", "shortcut_free": "shortcut-free ones", "validated": "validated ones"}
 _DETAILS: Mapping[Detail, tuple[str, Label]] = {
     "composition_required": ("Both inputs are needed", "composition_required"),
@@ -27,7 +27,7 @@ _DETAILS: Mapping[Detail, tuple[str, Label]] = {
     "both_unimodal": ("Either alone is enough", "shortcut_solvable"),
 }
 _INPUTS: Mapping[Variant, str] = {"multimodal": "both", "text_only": "text", "image_only": "image"}
-_MEASURES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
+MEASURE_NAMES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
 _GAP = "1 − max(image, text) / both, with 95 % intervals; recall_gap is the difference of Recall instead."
 _CAUTION = ("Shortcut-free queries are those that no retriever here finds by one input, so a larger gap on them is "
             "partly how they were chosen.")
@@ -35,8 +35,13 @@ _CAUTION = ("Shortcut-free queries are those that no retriever here finds by one
 
 def page(name: str, summary: Summary, gaps: GapReport) -> str:
     """The whole page. ``name`` is the data set's; the same arguments give the same text."""
+    return html_page(name, "Shortcut audit", _basis(summary), [*results(summary, gaps), _method(summary, gaps)])
+
+
+def results(summary: Summary, gaps: GapReport) -> list[Section]:
+    """The sections with numbers: labels, inputs, gaps, queries without a label."""
     sections = [_labels(summary), _inputs(gaps), _gaps(gaps)] if summary.labelled else []
-    return html_page(name, "Shortcut audit", _basis(summary), [*sections, *_skipped(summary), _method(summary, gaps)])
+    return [*sections, *_skipped(summary)]
 
 
 def _basis(summary: Summary) -> str:
@@ -84,18 +89,18 @@ def _inputs(gaps: GapReport) -> Section:
     names, subsets = _retrievers(gaps), _shown(gaps)
     rows = [gaps.of(name, subset) for name in names for subset in subsets]
     short, note = axis_names(names)
-    labels = [f"{name}, {_SUBSETS[subset].lower()}" for name in short for subset in subsets]
+    labels = [f"{name}, {SUBSETS[subset].lower()}" for name in short for subset in subsets]
 
     top = {measure: max((max(row.means[measure].values()) for row in rows if row.means), default=1.0)
            for measure in GAP_MEASURES}
 
     def drawn(measure: GapMeasure) -> Figure:
-        title = f"Mean {_MEASURES[measure]} under each input"
+        title = f"Mean {MEASURE_NAMES[measure]} under each input"
         series = [figures.Series(words, tuple(Estimate(row.means[measure][variant] if row.means else None, row.queries)
                                               for row in rows)) for variant, words in _INPUTS.items()]
         return replace(figures.dots(
             f"inputs-{measure}", title, f"{title}, by retriever and subset; the numbers are in the table below.",
-            labels, series, axis=_MEASURES[measure], bounds=(0, 1.06 * top[measure])), note=note)
+            labels, series, axis=MEASURE_NAMES[measure], bounds=(0, 1.06 * top[measure])), note=note)
 
     head = [number(f"{measure}_{variant}", f"{_INPUTS[variant]} {title}")
             for measure, title in zip(MEASURES, (f"R@{gaps.k}", "nDCG", "MRR"), strict=True) for variant in VARIANTS]
@@ -106,7 +111,7 @@ def _inputs(gaps: GapReport) -> Section:
         tables=(ReportTable(
             "inputs", "Means over the queries of a subset",
             (text("retriever", "Retriever"), text("subset", "Subset"), count("queries", "Queries"), *head),
-            tuple((row.retriever, _SUBSETS[row.subset], row.queries,
+            tuple((row.retriever, SUBSETS[row.subset], row.queries,
                    *(row.means[m][v] if row.means else None for m in MEASURES for v in VARIANTS)) for row in rows)),),
     )
 
@@ -121,8 +126,8 @@ def _inputs_sentence(gaps: GapReport, measure: GapMeasure, names: Sequence[str],
             alone = sum(max(of["text_only"], of["image_only"]) for of in means) / len(means)
             found.append(f"{mean:.2f} ({alone:.2f}) on {_SUBSET_WORDS[subset]}")
     pool = "" if len(names) == 1 else ", averaged over the retrievers"
-    what = f"{_MEASURES[measure]} with both inputs, and in brackets with the better input alone"
-    return f"{what}{pool}: {_joined(found)}."
+    what = f"{MEASURE_NAMES[measure]} with both inputs, and in brackets with the better input alone"
+    return f"{what}{pool}: {in_words(found)}."
 
 
 def _gaps(gaps: GapReport) -> Section:
@@ -136,19 +141,15 @@ def _gaps(gaps: GapReport) -> Section:
         for subset in subsets:
             found = [*([gaps.mean(subset, measure).gap] if pooled else []),
                      *(gaps.of(name, subset).gaps[measure] for name in names)]
-            series.append(figures.Series(_SUBSETS[subset], tuple(
+            series.append(figures.Series(SUBSETS[subset], tuple(
                 Estimate(gap.value, gaps.subsets[subset], gap.low, gap.high, gap.reason) for gap in found)))
-        title = f"Composition Gap, {_MEASURES[measure]}"
-        ends = [end for one in series for of in one.estimates for end in (of.value, of.low, of.high) if end is not None]
-        bounds = (min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03)
-        return replace(figures.dots(
-            f"gaps-{measure}", title, f"{title} by retriever and subset; the numbers are in the table below.",
-            [*([mean] if pooled else []), *short], series, axis=title, share=True, at=0, bounds=bounds), note=note)
+        return replace(gap_figure(measure, " by retriever and subset", [*([mean] if pooled else []), *short], series),
+                       note=note)
 
-    rows = [(mean, _SUBSETS[subset], gaps.subsets[subset],
+    rows = [(mean, SUBSETS[subset], gaps.subsets[subset],
              *_values(*(gaps.mean(subset, measure).gap for measure in GAP_MEASURES), Gap(None)))
             for subset in (subsets if pooled else [])]
-    rows += [(row.retriever, _SUBSETS[row.subset], row.queries,
+    rows += [(row.retriever, SUBSETS[row.subset], row.queries,
               *_values(*(row.gaps[measure] for measure in GAP_MEASURES), row.recall_gap))
              for row in (gaps.of(name, subset) for name in names for subset in subsets)]
     return Section(
@@ -163,6 +164,15 @@ def _gaps(gaps: GapReport) -> Section:
     )
 
 
+def gap_figure(measure: GapMeasure, by: str, names: Sequence[str], series: Sequence[figures.Series]) -> Figure:
+    """Composition Gaps with intervals; ``by`` says what the rows and colours are."""
+    title = f"Composition Gap, {MEASURE_NAMES[measure]}"
+    ends = [end for one in series for of in one.estimates for end in (of.value, of.low, of.high) if end is not None]
+    return figures.dots(
+        f"gaps-{measure}", title, f"{title}{by}; the numbers are in the table below.", names, series, axis=title,
+        share=True, at=0, bounds=(min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03))
+
+
 def _gap_sentence(gaps: GapReport, measure: GapMeasure, subsets: Sequence[str]) -> str:
     found = []
     for subset in subsets:
@@ -174,18 +184,18 @@ def _gap_sentence(gaps: GapReport, measure: GapMeasure, subsets: Sequence[str]) 
     if not found and len(gaps.one_input) == len(_retrievers(gaps)):
         return "Every retriever takes one input alone, so that its gap is 0 by construction."
     if not found:
-        return f"The gap of {_MEASURES[measure]} is not defined on any subset."
+        return f"The gap of {MEASURE_NAMES[measure]} is not defined on any subset."
     who = "The share" if len(gaps.retrievers) == len(gaps.subsets) else f"Averaged over {_pool(gaps)}, the share"
     negative = any((gaps.mean(s, measure).gap.value or 0) < 0 for s in subsets)
     end = " A negative share means that one input alone does better than both." if negative else ""
-    return f"{who} of {_MEASURES[measure]} that neither input gives alone is {_joined(found)}.{end}"
+    return f"{who} of {MEASURE_NAMES[measure]} that neither input gives alone is {in_words(found)}.{end}"
 
 
 def _pool(gaps: GapReport) -> str:
     """The retrievers that a mean is over, in words."""
     if not gaps.one_input:
         return "the retrievers"
-    left = _joined(gaps.one_input)
+    left = in_words(gaps.one_input)
     return f"the retrievers that take both inputs (without {left}, whose gap is 0 by construction)"
 
 
@@ -195,7 +205,10 @@ def _skipped(summary: Summary) -> tuple[Section, ...]:
     left = f"{sum(summary.skipped.values()):,} of {summary.queries:,} queries"
     return (Section("skipped", "Queries without a label", f"{left} could not be ranked by every retriever.", tables=(
         ReportTable("skipped", f"{left}, by reason", (text("reason", "Reason"), count("queries", "Queries")),
-                    tuple(summary.skipped.items())),)),)
+                    tuple(sorted(summary.skipped.items(), key=lambda one: (-one[1], one[0])))),
+        ReportTable("problems", "Problems by retriever",
+                    (text("retriever", "Retriever"), count("problems", "Problems")), tuple(
+                        (row.retriever, row.problems) for row in summary.retrievers if row.problems)))),)
 
 
 def _method(summary: Summary, gaps: GapReport) -> Section:
@@ -216,7 +229,7 @@ def _retrievers(gaps: GapReport) -> list[str]:
 
 
 def _shown(gaps: GapReport) -> list[str]:
-    return [subset for subset in _SUBSETS if subset in gaps.subsets]
+    return [subset for subset in SUBSETS if subset in gaps.subsets]
 
 
 def _values(*gaps: Gap) -> tuple[float | str | None, ...]:
@@ -229,6 +242,6 @@ def _percent(value: float | None) -> str:
     return shown(value, "share")
 
 
-def _joined(parts: Sequence[str]) -> str:
+def in_words(parts: Sequence[str]) -> str:
     """As in "a, b and c"."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "no query"

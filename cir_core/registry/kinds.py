@@ -6,19 +6,32 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.readers import circo, cirr, fashioniq, genecis, lasco, mbeir
+from cir_core.datasets.readers import (
+    circled,
+    circo,
+    cirr,
+    fashioniq,
+    genecis,
+    hp_fashioniq,
+    lasco,
+    mbeir,
+    qrels,
+    soft,
+    soft_constraints,
+    soft_scores,
+)
 from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators import single_turn
 from cir_core.evaluation.evaluators.cirr import cirr as measure_cirr
 from cir_core.evaluation.evaluators.evaluator import Evaluator, of_rankings
-from cir_core.evaluation.runs import submissions
+from cir_core.evaluation.runs import submissions, trec
 from cir_core.evaluation.runs.records import Run
-from cir_core.registry import audit_contents, contents, copying
+from cir_core.registry import audit_contents, contents
 from cir_core.registry.contents import Content, Reader, Source, of_benchmark
 from cir_core.sample import benchmark as sample
 from cir_core.support.texts import quoted
@@ -26,6 +39,9 @@ from cir_core.types.domains import Domain
 
 Option = Literal["split", "caption_mode", "pool", "annotations", "union"]
 Submit = Callable[[Path, Run, Benchmark], submissions.Submission]
+Copy = Callable[[Path, Path], Sequence[str]]
+"""Reads the first path, writes the second, and gives notes. Raises ``DatasetError`` at the first fault."""
+_Content = TypeVar("_Content")
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -48,7 +64,7 @@ class Kind:
     measures: str = ""
     domain: Domain | None = None
     parts: Callable[[Benchmark], Sequence[str]] = lambda benchmark: (benchmark.kind,)
-    copy: copying.Copy | None = None
+    copy: Copy | None = None
     submit: Submit | None = None
 
     @property
@@ -64,6 +80,18 @@ def _benchmark(read: Callable[..., Benchmark], *options: Option, evaluator: Eval
         return of_benchmark(read(source.path, faults=source.faults, **given))
 
     return {"read": content, "options": options, "evaluator": evaluator}
+
+
+def _copy(
+    read: Callable[[Path], _Content], write: Callable[[Path, _Content], None],
+    notes: Callable[[_Content], Sequence[str]] = lambda content: (),
+) -> Copy:
+    def copied(path: Path, out: Path) -> Sequence[str]:
+        content = read(path)
+        write(out, content)
+        return notes(content)
+
+    return copied
 
 
 def _soft_parts(benchmark: Benchmark) -> Sequence[str]:
@@ -98,26 +126,28 @@ _ALL = (
          measures="Anything in M-BEIR's form: Recall@k, nDCG and MRR.", parts=lambda benchmark: (benchmark.dataset,)),
     Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw form",
          contents.circled, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
-         copy=copying.copy_sessions),
+         copy=_copy(circled.read_sessions, circled.write_sessions, lambda sessions: sessions.notes)),
     Kind("soft-multi-target", "SoFT's multi-target queries", "the JSON file; the gallery's split file as --pool",
          contents.soft_multi_target, ("split", "caption_mode", "pool"),
          Evaluator(of_rankings(single_turn.multi_target)),
          "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.", parts=_soft_parts,
-         copy=copying.copy_multi_target),
+         copy=_copy(soft.read_multi_target, soft.write_multi_target)),
     Kind("soft-single-target", "SoFT's rewritten queries", "the JSON file; the gallery's split file as --pool",
          contents.soft_single_target, ("split", "pool"), Evaluator(),
-         "SoFT's rewritten queries: Recall@k, nDCG and MRR.", parts=_soft_parts, copy=copying.copy_single_target),
+         "SoFT's rewritten queries: Recall@k, nDCG and MRR.", parts=_soft_parts,
+         copy=_copy(soft.read_single_target, soft.write_single_target)),
     Kind("soft-candidates", "SoFT's candidates", "a by_caption_query, by_joined_query or by_tg_img JSON file",
-         contents.soft_candidates, copy=copying.copy_candidates),
+         contents.soft_candidates, copy=_copy(soft.read_candidates, soft.write_candidates)),
     Kind("soft-scores", "SoFT's confidences of one group of candidates", "a by_<group>_20_scores JSON file",
-         contents.soft_scores, copy=copying.copy_scores),
+         contents.soft_scores, copy=_copy(soft_scores.read_scores, soft_scores.write_scores)),
     Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json", contents.soft_constraints,
-         copy=copying.copy_constraints),
+         copy=_copy(soft_constraints.read_constraints, soft_constraints.write_cache)),
     Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json", contents.hp_fashioniq,
-         copy=copying.copy_questions),
-    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag", contents.trec_run, copy=copying.copy_run),
+         copy=_copy(hp_fashioniq.read_questions, hp_fashioniq.write_questions)),
+    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag", contents.trec_run,
+         copy=_copy(trec.read_trec_run, trec.write_trec_run, lambda run: run.notes)),
     Kind("trec-qrels", "relevance judgements", "TREC lines, or tabs with a header", contents.trec_qrels,
-         copy=copying.copy_qrels),
+         copy=_copy(qrels.read_qrels, qrels.write_qrels)),
     Kind("circo-submission", "a submission to CIRCO's server", "its JSON file; CIRCO as --annotations",
          contents.circo_submission, ("split", "annotations")),
     Kind("cirr-submission", "a submission to CIRR's server", "its JSON file or their folder; CIRR as --annotations",

@@ -28,12 +28,20 @@ def shown(cell: Any, kind: str) -> str:
         return _share(cell)
     if kind == "p":
         return "< 0.001" if cell < 0.001 else f"{cell:.3f}"
+    if kind in ("percent", "points", "difference"):
+        return _places(cell, kind, 3 if kind == "difference" else 2)
     return _signed(f"{cell:.2f}" if kind == "score" else f"{cell:.3f}")
 
 
 def shown_interval(low: float | None, high: float | None, kind: str) -> str:
-    """ "[0.412, 0.501]"; "" where there is none."""
-    return "" if low is None or high is None else f"[{shown(low, kind)}, {shown(high, kind)}]"
+    """ "[0.412, 0.501]"; "" where there is none. Percent have a decimal less than the value."""
+    if low is None or high is None:
+        return ""
+    if kind not in ("percent", "points", "difference"):
+        return f"[{shown(low, kind)}, {shown(high, kind)}]"
+    places = 3 if kind == "difference" else 1
+    star = "*" if kind != "percent" and (low > 0 or high < 0) else ""
+    return f"[{_places(low, kind, places)}, {_places(high, kind, places)}]{star}"
 
 
 def rests_on(one: Headline) -> str:
@@ -54,16 +62,16 @@ class Reading:
 
 
 def reading(table: ReportTable) -> Reading:
-    place = {column.key: number for number, column in enumerate(table.columns)}
-    bounds = {key: (low, high) for key in place
-              if (low := place.get(f"{key}_low")) is not None and (high := place.get(f"{key}_high")) is not None}
+    places = [column.key for column in table.columns]
+    bounds = {number: (number + 1, number + 2) for number, key in enumerate(places)
+              if places[number + 1:number + 3] == [f"{key}_low", f"{key}_high"]}
     inside = {number for both in bounds.values() for number in both}
     keys, names, right, columns = [], [], [], []
     for number, column in enumerate(table.columns):
         cells = [shown(row[number], column.kind) for row in table.rows]
         if number in inside or (column.kind == "text" and cells and not any(row[number] for row in table.rows)):
             continue
-        low, high = bounds.get(column.key, (None, None))
+        low, high = bounds.get(number, (None, None))
         intervals = [] if low is None or high is None else [
             shown_interval(row[low], row[high], column.kind) for row in table.rows]
         columns.append([f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
@@ -85,6 +93,12 @@ def _share(value: float) -> str:
     if 0.9995 <= value < 1:
         return "> 99.9 %"
     return _signed(f"{value * 100:.1f}") + " %"
+
+
+def _places(value: float, kind: str, places: int) -> str:
+    """With a plus sign before differences."""
+    text = _signed(f"{value if kind == 'difference' else 100 * value:.{places}f}")
+    return f"+{text}" if kind != "percent" and not text.startswith((_MINUS, "-")) else text
 
 
 def _signed(text: str) -> str:

@@ -21,14 +21,18 @@ class Estimate:
     count: int | None = None       # of a share: how many of ``n``
 
 
+ColumnKind = Literal["text", "count", "number", "score", "share", "percent", "points", "difference", "p"]
+
+
 @dataclass(frozen=True)
 class ReportColumn:
     """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "score" (two), "share"
-    (percent), "p"."""
+    (81.1 %), "percent" (a share as 81.12), "points" (a difference of shares as +1.12), "difference" (of numbers:
+    +0.112), "p". Differences whose interval excludes zero have a star."""
 
     key: str
     name: str
-    kind: Literal["text", "count", "number", "score", "share", "p"]
+    kind: ColumnKind
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ import typer
 
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
-from cli.console import out, print_notes, write_file
-from cli.evaluate.answer_files import check_folder
-from cli.tables.report_tables import print_table
+from cli.console import out, write_file
+from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
     from cir_core.reports.records import ReportTable
@@ -28,6 +27,7 @@ def describe(
     tagger: Annotated[str | None, typer.Option(
         help="Counts parts of speech: a folder or hub name of a token classifier of transformers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Describe sessions as CIRCLED's Tables 1 and 2 do: turns, lengths, words, parts of speech, frequent terms. Of
     queries with several targets: their number, as SoFT does, and the confidences of the original targets."""
@@ -41,26 +41,26 @@ def describe(
         if len(several) < len(sessions) or tagger:
             raise SettingsError("Sessions and queries with several targets are described one kind at a time, and "
                                 "--tagger is for sessions.")
-        _describe_targets(sessions, folder, as_json)
+        _describe_targets(sessions, folder, as_json, tables)
         return
     subsets, notes = read_sets(sessions)
     chosen = TransformersTagger(tagger, allow_downloads=get_settings().allow_downloads) if tagger else None
     found = describe_sessions(subsets, notes, chosen)
-    tables = (size_table(found), wording_table(found), terms_table(found))
-    _write(found.as_json(), tables, lambda: page(found, _names(sessions)), folder, as_json, found.notes)
+    _write(found.as_json(), (size_table(found), wording_table(found), terms_table(found)),
+           lambda: page(found, _names(sessions)), folder, as_json, found.notes, to=tables)
 
 
-def _describe_targets(paths: Sequence[Path], folder: Path | None, as_json: bool) -> None:
+def _describe_targets(paths: Sequence[Path], folder: Path | None, as_json: bool, to: Path | None) -> None:
     from cir_core.construct.describe.targets import describe_targets, histogram_table, target_page, target_table
 
     found = describe_targets(paths)
-    tables = (target_table(found), histogram_table(found))
-    _write(found.as_json(), tables, lambda: target_page(found, _names(paths)), folder, as_json)
+    _write(found.as_json(), (target_table(found), histogram_table(found)),
+           lambda: target_page(found, _names(paths)), folder, as_json, to=to)
 
 
 def _write(
     content: dict[str, Any], tables: Sequence[ReportTable], page: Callable[[], str], folder: Path | None, as_json: bool,
-    notes: Sequence[str] = (),
+    notes: Sequence[str] = (), to: Path | None = None,
 ) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
@@ -68,12 +68,8 @@ def _write(
         write_file(folder / "description.html", page())
     if as_json:
         typer.echo(text)
-        return
-    for table in tables:
-        print_table(table)
-        out.print()
-    print_notes(notes)
-    if folder is not None:
+    give([*tables, "", *(f"Note: {note}" for note in notes)], to, quiet=as_json)
+    if folder is not None and not as_json:
         out.print(f"Wrote {folder / 'description.json'} and {folder / 'description.html'}", soft_wrap=True)
 
 

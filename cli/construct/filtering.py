@@ -12,7 +12,8 @@ import typer
 from cir_core.construct.filtering.stages import STAGES, FilterSettings, MissingRank
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from cli.console import open_encoder, out, print_notes, progress_bar
-from cli.construct.tables import conditions_table, counts_table
+from cli.construct.tables import conditions_table, count_table
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.construct.filtering.conditions import Violation
@@ -34,6 +35,7 @@ def filter_sessions(
     explain: Annotated[bool, typer.Option(
         "--explain", help="Write every dropped session with its stage and number to dropped.jsonl.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Filter constructed sessions as CIRCLED does, and write the public and the raw form."""
     from cir_core.construct.filtering.files import filter_sessions as filtered
@@ -47,9 +49,10 @@ def filter_sessions(
             explain=explain, progress=lambda done: progress(done, 0))
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in report.subsets], indent=1))
-        return
     rows = {one.subset: [one.sessions, *(-one.removed[stage] for stage in STAGES), one.kept] for one in report.subsets}
-    out.print(counts_table("subset", ("sessions", *_SHORT, "kept"), rows))
+    give([count_table("filters", "subset", ("sessions", *_SHORT, "kept"), rows, sums=True)], tables, quiet=as_json)
+    if as_json:
+        return
     for path in report.outputs:
         out.print(f"Wrote {path} and raw/{path.name}", soft_wrap=True)
     if explain:
@@ -71,6 +74,7 @@ def check(
     encoder: Annotated[str | None, typer.Option(
         "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Check that every session is ε-consistent and τ-diverse, as CIRCLED requires; exit code 1 if one is not."""
     from cir_core.construct.filtering.conditions import check_conditions
@@ -81,8 +85,8 @@ def check(
             progress=lambda done: progress(done, 0))
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
-    else:
-        out.print(conditions_table(report.subsets))
+    give([conditions_table(report.subsets)], tables, quiet=as_json)
+    if not as_json:
         print_notes(report.notes)
         if report.ok:
             out.print(f"Every session keeps to τ = {tau:g}." if report.notes else

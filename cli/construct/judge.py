@@ -20,7 +20,7 @@ from cli.construct.judge_people import StudyOptions, check_options, create_study
 from cli.construct.sources import named_paths, named_values
 from cli.construct.tables import duration, print_estimate
 from cli.evaluate.method_options import language_model
-from cli.tables.report_tables import print_table
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.construct.judging.run import Judging, JudgingReport
@@ -62,6 +62,7 @@ def judge(
     seconds_per_item: Annotated[float | None, typer.Option(
         min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources; or have people rate it."""
     from cir_core.construct.describe.sets import read_sets
@@ -110,8 +111,7 @@ def judge(
         usage = asdict(report.usage)
         typer.echo(json.dumps({**report.as_json(), "usage": usage, "stopped": report.stopped}, indent=1,
                               ensure_ascii=False))
-    else:
-        _print_report(report, folder)
+    _print_report(report, folder, tables, as_json=as_json)
     if report.stopped:
         raise typer.Exit(1)
 
@@ -131,13 +131,13 @@ def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_jso
                           f"{judging.card.shown}.")
 
 
-def _print_report(report: JudgingReport, folder: Path) -> None:
+def _print_report(report: JudgingReport, folder: Path, tables: Path | None, *, as_json: bool) -> None:
     from cir_core.construct.judging.scores import score_table, turn_table
 
     several = len({row.source for row in report.rows}) > 1
-    for table in (score_table(report.rows), *([turn_table(report.rows)] if several else [])):
-        print_table(table)
-        out.print()
+    give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json)
+    if as_json:
+        return
     usage = report.usage
     cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
     out.print(f"{duration(report.seconds)}; all runs: {usage.calls:,} requests, {usage.cached:,} answers from the "

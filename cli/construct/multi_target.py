@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cir_core.errors import SettingsError
+from cir_core.reports.columns import count, text
+from cir_core.reports.records import ReportColumn, ReportTable
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import ModelChoice, open_encoder, out, print_notes
 from cli.construct import jobs
-from cli.construct.tables import print_estimate, print_job, table_of
+from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.construct.targets.multi_target import MultiTargetReport, MultiTargets
@@ -52,6 +55,7 @@ def multi_target(
     split: SplitOption = None,
     caption_mode: CaptionOption = None,
     pool: PoolOption = None,
+    tables: TablesOption = None,
 ) -> None:
     """Find all images that answer each query of a data set, as stage 1 of SoFT's pipeline does."""
     from cir_core.construct.targets.multi_target import MultiTargets, find_targets
@@ -87,7 +91,7 @@ def multi_target(
         with jobs.job_run("Finding targets", folder, "queries", workers=at_a_time, budget=budget, max_calls=max_calls,
                           resume=resume, retry_failed=retry_failed) as options:
             report = find_targets(about, folder, threshold=threshold, limit=limit, options=options)
-    _print(report, folder)
+    _print(report, folder, tables)
     if not report.outputs:
         raise typer.Exit(1)
 
@@ -112,13 +116,13 @@ def _estimate(about: MultiTargets, folder: Path, limit: int | None, workers: int
         f"{about.encoder.name}, domain {about.domain}.")
 
 
-def _print(report: MultiTargetReport, folder: Path) -> None:
-    table = table_of("subset", "queries", "found", "none", "failed", "targets", "mean", "most", "3+")
-    for name, one in report.counts.items():
-        mean = "–" if one.mean is None else f"{one.mean:.2f}"
-        table.add_row(name, *(f"{n:,}" for n in (one.queries, one.kept, one.dropped, one.failed, one.targets)), mean,
-                      f"{one.most:,}", f"{one.rewritable:,}")
-    out.print(table)
+def _print(report: MultiTargetReport, folder: Path, tables: Path | None) -> None:
+    names = ("queries", "found", "none", "failed", "targets")
+    give([ReportTable(
+        "targets", "", (text("subset", "subset"), *(count(name, name) for name in names),
+                        ReportColumn("mean", "mean", "score"), count("most", "most"), count("rewritable", "3+")),
+        tuple((name, one.queries, one.kept, one.dropped, one.failed, one.targets, one.mean, one.most, one.rewritable)
+              for name, one in report.counts.items()))], tables)
     original = sum(one.without_original for one in report.counts.values())
     reference = sum(one.with_reference for one in report.counts.values())
     out.print(f"The original target is not among the targets of {counted(original, 'query', 'queries')}; the reference "

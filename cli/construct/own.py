@@ -16,11 +16,10 @@ from cir_core.errors import DatasetError, SettingsError
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import open_encoder, out, print_notes, progress_bar
+from cli.console import open_encoder, out, progress_bar
 from cli.construct.sources import named_paths
-from cli.construct.tables import counts_table
-from cli.evaluate.answer_files import check_folder
-from cli.tables.report_tables import print_table
+from cli.construct.tables import count_table
+from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
     from cir_core.construct.own.export import OwnReport
@@ -36,6 +35,7 @@ def own(
     encoder: Annotated[str | None, typer.Option(
         "--encoder", "-e", help="Compares the texts (default: the encoder that searched).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Write the finished target searches of this cirque in CIRCLED's raw form, for filters, statistics and judging."""
     check_folder(folder, "--out")
@@ -44,8 +44,12 @@ def own(
     if as_json:
         typer.echo(json.dumps({"sessions": dict(report.sessions), "left_out": dict(report.left_out),
                                "notes": list(report.notes)}, indent=1))
+    sessions = count_table("sessions", "subset", ("sessions",), {name: [n] for name, n in report.sessions.items()},
+                           sums=True)
+    give([sessions if report.sessions else "No search here can be used.",
+          *(f"Note: {note}" for note in (*_said_of_left_out(report), *report.notes))], tables, quiet=as_json)
+    if as_json:
         return
-    _print_own(report)
     for path in report.outputs:
         out.print(f"Wrote {path}", soft_wrap=True)
     out.print(f"The others, with reasons: {folder / 'left_out.json'}", soft_wrap=True)
@@ -64,6 +68,7 @@ def compare(
     epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose.")] = EPSILON,
     tau: Annotated[float, typer.Option(min=-1, max=2, help="Cosine with an earlier text that drops a session.")] = TAU,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Compare sources of sessions, e.g. simulated and real ones: filters, turns, words, ranks, scores."""
     from cir_core.construct.comparison.measures import measure
@@ -89,12 +94,8 @@ def compare(
     comparison = Comparison(sources, settings, loaded.identity.spec, tuple(rows), tuple(notes))
     if as_json:
         typer.echo(json.dumps(comparison.as_json(), indent=1, ensure_ascii=False))
-        return
-    tables = [filter_table(comparison), measure_table(comparison), *([judged_table(comparison)] if judged else [])]
-    for table in tables:
-        print_table(table)
-        out.print()
-    print_notes(notes)
+    give([filter_table(comparison), measure_table(comparison), *([judged_table(comparison)] if judged else []), "",
+          *(f"Note: {note}" for note in notes)], tables, quiet=as_json)
 
 
 @contextmanager
@@ -138,14 +139,6 @@ def _log_export(session_ids: Sequence[str]) -> None:
         log = SqlAuditLog(store.engine)
         for session_id in session_ids:
             log.note(AuditEvent("session.exported", LOCAL, session_id))
-
-
-def _print_own(report: OwnReport) -> None:
-    if report.sessions:
-        out.print(counts_table("subset", ("sessions",), {name: [n] for name, n in report.sessions.items()}))
-    else:
-        out.print("No search here can be used.")
-    print_notes([*_said_of_left_out(report), *report.notes])
 
 
 def _said_of_left_out(report: OwnReport) -> list[str]:

@@ -22,6 +22,7 @@ from cli.construct import jobs
 from cli.construct.tables import print_estimate, print_report
 from cli.evaluate.method_options import DomainOption, language_model
 from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
+from cli.tables.output import TablesOption
 
 if TYPE_CHECKING:
     from cir_core.construct.sessions.run import Construction
@@ -73,6 +74,7 @@ def sessions(
     alpha: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the picked image.")] = _DEFAULT.alpha,
     beta: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: away from the others.")] = _DEFAULT.beta,
     gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
+    tables: TablesOption = None,
 ) -> None:
     """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
     from cir_core.construct.sessions.run import Construction, construct_sessions
@@ -105,7 +107,7 @@ def sessions(
         with jobs.job_run("Constructing", folder, "sessions", workers=at_a_time, budget=budget, max_calls=max_calls,
                           resume=resume, retry_failed=retry_failed) as options:
             report = construct_sessions(construction, folder, subsets=tuple(subset or ()), limit=limit, options=options)
-    print_report(report, folder)
+    print_report(report, folder, tables)
     if not report.outputs:
         raise typer.Exit(1)
 

@@ -13,8 +13,9 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import ModelChoice, open_encoder, out
 from cli.construct import jobs
-from cli.construct.tables import print_estimate, print_job, table_of
+from cli.construct.tables import count_table, print_estimate, print_job
 from cli.evaluate.method_options import DomainOption, language_model
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.construct.targets.single_target import SingleTargetReport, SingleTargets
@@ -41,6 +42,7 @@ def single_target(
     model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
         ModelChoice.settings),
     domain: DomainOption = None,
+    tables: TablesOption = None,
 ) -> None:
     """Rewrite queries with three targets and more so that one target is left, as stage 2 of SoFT's pipeline does."""
     from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
@@ -71,7 +73,7 @@ def single_target(
         with jobs.job_run("Rewriting", folder, "texts", workers=at_a_time, budget=budget, max_calls=max_calls,
                           resume=resume, retry_failed=retry_failed) as options:
             report = rewrite_targets(about, folder, limit=limit, options=options)
-    _print(report, folder)
+    _print(report, folder, tables)
     if not report.outputs:
         raise typer.Exit(1)
 
@@ -87,11 +89,10 @@ def _estimate(about: SingleTargets, folder: Path, limit: int | None, workers: in
         f"{about.check}, domain {about.domain}.")
 
 
-def _print(report: SingleTargetReport, folder: Path) -> None:
-    table = table_of("file", "queries", "3 targets and more", "rewritten", "failed", "texts rejected")
-    for name, one in report.counts.items():
-        table.add_row(name, *(f"{n:,}" for n in (one.queries, one.drawn, one.rewritten, one.failed, one.again)))
-    out.print(table)
+def _print(report: SingleTargetReport, folder: Path, tables: Path | None) -> None:
+    give([count_table("rewritten", "file", ("queries", "3 targets and more", "rewritten", "failed", "texts rejected"), {
+        name: (one.queries, one.drawn, one.rewritten, one.failed, one.again) for name, one in report.counts.items()},
+    )], tables)
     print_job(report.job, [(f"{one['file']}, record {one['record']}", one["reason"]) for one in report.failures],
               folder, "texts")
     for paths in report.outputs.values():

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
+from cir_core.reports.columns import count, number, text
+from cir_core.reports.records import ReportTable
 from cli.console import out, print_notes
+from cli.tables.fitted_tables import print_table
+from cli.tables.output import give
 
 if TYPE_CHECKING:
     from cir_core.construct.filtering.conditions import SubsetConditions
@@ -25,22 +27,19 @@ def print_estimate(found: Estimate, heading: str) -> None:
     out.print(heading, soft_wrap=True)
     if not found.sessions:
         return
-    table = table_of("estimate", "requests", "at most", "prompt tokens", "answer tokens")
-    for name, role in found.roles.items():
-        table.add_row(name, f"{role.calls:,.0f}", f"{role.most:,}", _number(role.prompt_tokens),
-                      _number(role.completion_tokens))
     if found.roles:
-        out.print(table)
+        print_table(count_table("estimate", "estimate", ("requests", "at most", "prompt tokens", "answer tokens"), {
+            name: (round(role.calls), role.most, round(role.prompt_tokens) or None,
+                   round(role.completion_tokens) or None) for name, role in found.roles.items()}))
     cost = "" if found.cost is None else f", cost {found.cost:,.2f}"
     out.print(f"Time: {found.time}{cost}; basis: {found.basis}.", soft_wrap=True)
 
 
-def print_report(report: ConstructionReport, folder: Path) -> None:
+def print_report(report: ConstructionReport, folder: Path, tables: Path | None = None) -> None:
     """What was constructed, what failed and why, what it cost."""
-    table = table_of("subset", "queries", "sessions", "found the target", "failed")
-    for name, one in report.counts.items():
-        table.add_row(name, f"{one.queries:,}", f"{one.sessions:,}", f"{one.successes:,}", f"{one.failures:,}")
-    out.print(table)
+    give([count_table("sessions", "subset", ("queries", "sessions", "found the target", "failed"), {
+        name: (one.queries, one.sessions, one.successes, one.failures) for name, one in report.counts.items()},
+    )], tables)
     _print_usage(report.seconds, report.usage, report.answers)
     _print_failures([(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], folder)
     print_notes(report.notes)
@@ -64,7 +63,7 @@ def print_job(report: JobReport, failures: Sequence[tuple[str, str]], folder: Pa
 
 
 def _print_usage(seconds: float, usage: Usage, by_role: Mapping[str, int]) -> None:
-    answers = ", ".join(f"{number:,} {role}" for role, number in by_role.items())
+    answers = ", ".join(f"{asked:,} {role}" for role, asked in by_role.items())
     out.print(f"{duration(seconds)}; answers in this run: {answers or 'none'}.", soft_wrap=True)
     if usage.calls or usage.cached:
         cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
@@ -82,42 +81,28 @@ def _print_failures(failures: Sequence[tuple[str, str]], folder: Path) -> None:
         out.print("--resume --retry-failed tries these queries again.")
 
 
-def counts_table(first: str, columns: Sequence[str], rows: Mapping[str, Sequence[int]]) -> Table:
-    """A row of counts for each name, and their sums if there are several."""
-    table = table_of(first, *columns)
-    for name, counts in rows.items():
-        table.add_row(name, *(f"{count:,}" for count in counts))
-    if len(rows) > 1:
-        table.add_section()
-        table.add_row("all", *(f"{sum(column):,}" for column in zip(*rows.values(), strict=True)))
-    return table
+def count_table(
+    key: str, first: str, columns: Sequence[str], rows: Mapping[str, Sequence[int | None]], *, sums: bool = False
+) -> ReportTable:
+    """A row of counts for each name, and their sums, if wanted and there are several."""
+    every = [(name, *counts) for name, counts in rows.items()]
+    if sums and len(rows) > 1:
+        every.append(("all", *(sum(filter(None, column)) for column in zip(*rows.values(), strict=True))))
+    return ReportTable(key, "", (text("name", first), *(count(name, name) for name in columns)), tuple(every))
 
 
-def conditions_table(rows: Sequence[SubsetConditions]) -> Table:
+def conditions_table(rows: Sequence[SubsetConditions]) -> ReportTable:
     """Sessions by subset, and how far each condition is from being broken."""
-    table = table_of("subset", "sessions", "over ε", "worst setback", "at τ", "highest cosine")
-    for row in rows:
-        table.add_row(
-            row.subset, f"{row.sessions:,}", "–" if row.inconsistent is None else f"{row.inconsistent:,}",
-            "–" if row.worst_setback is None else f"{row.worst_setback:,}", f"{row.repetitive:,}",
-            "–" if row.closest_texts is None else f"{row.closest_texts:.3f}")
-    return table
+    return ReportTable(
+        "conditions", "",
+        (text("subset", "subset"), count("sessions", "sessions"), count("inconsistent", "over ε"),
+         count("worst_setback", "worst setback"), count("repetitive", "at τ"),
+         number("closest_texts", "highest cosine")),
+        tuple((row.subset, row.sessions, row.inconsistent, row.worst_setback, row.repetitive, row.closest_texts)
+              for row in rows))
 
 
 def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def table_of(first: str, *numbers: str) -> Table:
-    """An empty table: a column of names, and columns of numbers."""
-    table = Table(first, *numbers, box=None)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value else "–"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,19 +19,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 120  # bytes of a name; file systems take 255, and endings come behind it
-
-
-def check_folder(folder: Path | None, option: str) -> None:
-    """Create the output folder before any work. Raises ``SettingsError``."""
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = "it is a file" if folder.is_file() else error.strerror or str(error)
-        raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")
 
 
 def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:

@@ -22,6 +22,7 @@ from cli.evaluate.audit_join import join
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
 from cli.tables.audit_bar import run_bar
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.audit.records import RetrieverRun
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from storage.stores import Stores
 
 SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
+_LISTED = 40   # rows on the terminal; gap.html has all
 
 
 class AuditCommand(TyperGroup):
@@ -92,6 +94,7 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print only the summary (or the list), as JSON.")]
     = False,
     list_: Annotated[bool, typer.Option("--list", help="List stored runs.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Run the shortcut audit: rank every query with image and text, text only and image only.
 
@@ -106,7 +109,7 @@ def audit(
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores())
         if list_:
-            _list(stores, as_json)
+            _list(stores, as_json, tables)
             return
         if dataset is None:
             raise DatasetError("Name a data set, for example: cirque audit sample --retrievers text-only,slerp,cirevl. "
@@ -131,7 +134,7 @@ def audit(
         folder = folder or settings.home / "audits" / _folder_name(
             benchmark, outcome.runs, k, min_support, accepted, settings.seed)
         sources = [spec.ranks for spec in specs if spec.ranks]
-        _report(audited, outcome, folder, sources, k, min_support, accepted, settings.seed, as_json)
+        _report(audited, outcome, folder, sources, k, min_support, accepted, settings.seed, as_json, tables)
     if outcome.failed:
         raise typer.Exit(1)
 
@@ -233,10 +236,10 @@ def _folder_name(
 
 def _report(
     audited: Audited, outcome: AuditOutcome, folder: Path, sources: Sequence[Path], k: int, min_support: int,
-    accepted: frozenset[str] | None, seed: int, as_json: bool,
+    accepted: frozenset[str] | None, seed: int, as_json: bool, tables: Path | None,
 ) -> None:
     from cir_core.audit.report import make_report, write_files
-    from cli.tables.audit_tables import print_audit
+    from cli.tables.audit_tables import audit_parts
 
     benchmark = audited.benchmark
     report = make_report(benchmark, outcome.runs, k=k, min_support=min_support, validated=accepted, seed=seed)
@@ -247,8 +250,8 @@ def _report(
                             "the ranks are stored and will be reused.") from error
     if as_json:
         typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
-    else:
-        print_audit(benchmark, report)
+    give(audit_parts(benchmark, report), tables, quiet=as_json, most=_LISTED)
+    if not as_json:
         out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
     if not report.aggregate.labels:
         raise DatasetError("No query has a label: each failed with some retriever. Fix the causes listed in "
@@ -265,11 +268,10 @@ def _tell_failed(outcome: AuditOutcome) -> None:
               "failed.", soft_wrap=True)
 
 
-def _list(stores: Stores, as_json: bool) -> None:
-    from cli.tables.audit_tables import print_runs, runs_json
+def _list(stores: Stores, as_json: bool, tables: Path | None) -> None:
+    from cli.tables.audit_tables import runs_json, runs_table
 
     runs = stores.audits.runs()
     if as_json:
         typer.echo(runs_json(runs))
-    else:
-        print_runs(runs)
+    give([runs_table(runs)], tables, quiet=as_json)

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from cir_core.errors import DatasetError, SettingsError
-from cli.console import out, print_notes
+from cli.console import out
+from cli.tables.output import TablesOption, give
 
 
 def join(
@@ -17,12 +18,12 @@ def join(
         metavar="AUDIT", help="Folders that `cirque audit` wrote, or NAME=FOLDER; two or more.")],
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for joined.json and joined.html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
 ) -> None:
     """Set finished audits of several benchmarks side by side: labels, Composition Gaps, Recall."""
-    from cir_core.audit.joining.page import joined_page
+    from cir_core.audit.joining.page import joined_page, joined_sections
     from cir_core.audit.joining.reading import join_audits, joined_json
     from cir_core.support.files import write_atomically
-    from cli.tables.audit_tables import print_joined
 
     joined = join_audits([_source(text) for text in audits])
     content = json.dumps(joined_json(joined), indent=1, ensure_ascii=False) + "\n"
@@ -35,10 +36,8 @@ def join(
                                 "--out.") from error
     if as_json:
         typer.echo(content, nl=False)
-        return
-    print_joined(joined)
-    print_notes(joined.notes)
-    if folder:
+    give([*joined_sections(joined), "", *(f"Note: {note}" for note in joined.notes)], tables, quiet=as_json)
+    if folder and not as_json:
         out.print(f"\nWrote {folder / 'joined.json'} and joined.html", soft_wrap=True)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cir_core.errors import DatasetError
-from cli.console import out
+from cir_core.reports.columns import text
+from cir_core.reports.records import ReportColumn, ReportTable
+from cli.tables.output import Part
 
 CompareOption = Annotated[Path | None, typer.Option(
     "--compare", metavar="FILE", help="Also print differences from the figures of this earlier JSON file.")]
@@ -83,16 +84,16 @@ def differences(now: Figures, earlier: Figures) -> dict[str, dict[str, float]]:
     }
 
 
-def print_differences(found: Mapping[str, Mapping[str, float]], earlier: Evaluated) -> None:
+def difference_parts(found: Mapping[str, Mapping[str, float]], earlier: Evaluated) -> Iterator[Part]:
     if not found:
         systems = ", ".join(earlier.figures)
-        out.print(f"\nNothing to compare: no system is called like one of {earlier.name} ({systems}).")
+        yield f"\nNothing to compare: no system is called like one of {earlier.name} ({systems})."
         return
-    out.print(f"\nLess {earlier.name}, times 100:")
-    table = Table("measure", *found, box=None)
-    for measure in dict.fromkeys(measure for of in found.values() for measure in of):
-        table.add_row(measure, *(f"{100 * of[measure]:+.2f}" if measure in of else "" for of in found.values()))
-    out.print(table)
+    measures = dict.fromkeys(measure for of in found.values() for measure in of)
+    yield ReportTable(
+        "less-earlier", f"Less {earlier.name}, times 100:",
+        (text("measure", "measure"), *(ReportColumn(name, name, "points") for name in found)),
+        tuple((measure, *(of.get(measure) for of in found.values())) for measure in measures))
 
 
 def _flat(families: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

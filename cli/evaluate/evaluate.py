@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cir_core.methods.declared import all_methods
+from cir_core.reports.columns import count, percent, text
+from cir_core.reports.records import ReportTable
 from cir_core.settings import get_settings
 from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
@@ -21,9 +22,9 @@ from cli.evaluate.captions_first import LONG, YesOption, captions_first
 from cli.evaluate.comparing import (
     CompareOption,
     check_comparable,
+    difference_parts,
     differences,
     evaluated,
-    print_differences,
     read_evaluated,
     sample_data,
 )
@@ -38,6 +39,7 @@ from cli.evaluate.method_options import (
 )
 from cli.evaluate.sweeping import ByOption, SweepOption, SweepRequest, TurnsOption, draw_sample_turns
 from cli.galleries.galleries import index_bar
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
@@ -54,6 +56,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write ever
 def sample_encoder(
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
     json_path: JsonOption = None,
+    tables: TablesOption = None,
 ) -> None:
     """Evaluate an encoder on the held-out garments: caption to image, zero-shot attributes."""
     from cir_core.images.load import open_image
@@ -77,17 +80,18 @@ def sample_encoder(
               f"none of whose attribute combinations it was trained on; seed {settings.seed}")
     out.print(f"  full caption to image   Recall@1 {report.recall_at_1:.4f}   Recall@10 {report.recall_at_10:.4f}"
               f"   median rank {report.median_rank:.0f}")
-    table = Table("zero-shot attribute", "accuracy", "correct", "of", box=None)
-    for name, group in report.attribute_accuracy.items():
-        table.add_row(name, f"{group.accuracy:.4f}", str(group.correct), str(group.total))
-    table.add_row("mean of groups", f"{report.mean_attribute_accuracy:.4f}", "", "")
-    out.print(table)
-    _write_json(json_path, {
+    content = {
         "encoder": dataclasses.asdict(model.identity), "n": report.n, "seed": settings.seed,
         "recall_at_1": report.recall_at_1, "recall_at_10": report.recall_at_10,
         "attribute_accuracy": {name: group.accuracy for name, group in report.attribute_accuracy.items()},
         "mean_attribute_accuracy": report.mean_attribute_accuracy,
-    })
+    }
+    give([ReportTable(
+        "attributes", "", (text("attribute", "zero-shot attribute"), percent("accuracy", "accuracy, %"),
+                           count("correct", "correct"), count("of", "of")),
+        (*((name, group.accuracy, group.correct, group.total) for name, group in report.attribute_accuracy.items()),
+         ("mean of groups", report.mean_attribute_accuracy, None, None)))],
+        tables, between=lambda: _write_json(json_path, content))
 
 
 @app.command("sample")
@@ -112,6 +116,7 @@ def sample(
     figure: TurnsOption = None,
     yes: YesOption = False,
     json_path: JsonOption = None,
+    tables: TablesOption = None,
 ) -> None:
     """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
     check_metric(metric, relevance_spec)
@@ -123,7 +128,7 @@ def sample(
         if name := _given(context, of_methods):
             raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
         scorer = scorer_over(_sample_gallery(open_encoder("atelier")), relevance_spec) if metric else None
-        evaluate_datasets.sample_runs(run, partial, json_path, compare, scorer)
+        evaluate_datasets.sample_runs(run, partial, json_path, compare, scorer, tables)
         return
     if partial:
         raise typer.BadParameter("--partial is of runs: --run FILE.")
@@ -132,7 +137,7 @@ def sample(
     from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries
     from cir_core.sample.evaluate_sample import evaluate_sample
     from cir_core.sample.gallery import sample_folder
-    from cli.tables.evaluation_tables import print_report
+    from cli.tables.evaluation_tables import sample_parts
 
     settings = get_settings()
     chosen = chosen_methods(methods, against, all_methods(settings.methods))
@@ -144,7 +149,7 @@ def sample(
     if sweep:
         with language_model(model, loaded) as language:
             evaluate_datasets.sweep_sample(
-                request, Opened(gallery, loaded, language, chosen), folder, limit, json_path, yes=yes)
+                request, Opened(gallery, loaded, language, chosen), folder, limit, json_path, tables, yes=yes)
         return
     scorer = scorer_over(gallery, relevance_spec) if metric else None
     earlier = None if compare is None else read_evaluated(compare)
@@ -159,13 +164,13 @@ def sample(
                 gallery, folder, loaded, language, chosen, seed=settings.seed, max_turns=turns,
                 limit=limit, sessions=sessions, requests=requests, against=against, scorer=scorer, progress=update,
             )
-    print_report(report, turns)
+    parts = list(sample_parts(report, turns))
     content = dataclasses.asdict(report, dict_factory=flat)
     if earlier:
         less = differences(evaluated("", content).figures, earlier.figures)
-        print_differences(less, earlier)
+        parts += difference_parts(less, earlier)
         content["less_earlier"] = {"file": earlier.name, "systems": less}
-    _write_json(json_path, content)
+    give(parts, tables, between=lambda: _write_json(json_path, content))
     if figure:
         draw_sample_turns(figure, report)
 
@@ -180,11 +185,12 @@ def requests(
     model: ModelOption = ModelChoice.built_in,
     yes: YesOption = False,
     json_path: JsonOption = None,
+    tables: TablesOption = None,
 ) -> None:
     """How well methods do what was asked: satisfaction and preservation, in one turn and in sessions of four."""
     from cir_core.sample.evaluate_requests import evaluate_requests, read_truth
     from cir_core.sample.gallery import sample_folder
-    from cli.tables.request_tables import print_requests
+    from cli.tables.request_tables import request_parts
 
     settings = get_settings()
     chosen = chosen_methods(methods, None, all_methods(settings.methods))
@@ -197,8 +203,8 @@ def requests(
                 gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
                 seed=settings.seed if seed is None else seed, limit=limit, progress=update,
             )
-    print_requests(report)
-    _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
+    give(request_parts(report), tables,
+         between=lambda: _write_json(json_path, dataclasses.asdict(report, dict_factory=flat)))
 
 
 def _given(context: typer.Context, names: Sequence[str]) -> str | None:

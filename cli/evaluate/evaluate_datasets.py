@@ -15,8 +15,8 @@ from cir_core.evaluation.evaluate_run import evaluate_run
 from cir_core.evaluation.evaluators.checks import refuse_hidden
 from cir_core.registry.kinds import KINDS, Kind, evaluator_of, read_benchmark
 from cir_core.settings import get_settings
-from cli.console import err, out, progress_bar, write_file
-from cli.evaluate.answer_files import check_folder, submit
+from cli.console import err, out, progress_bar
+from cli.evaluate.answer_files import submit
 from cli.evaluate.answers import (
     Opened,
     check_choice,
@@ -33,7 +33,7 @@ from cli.evaluate.captions_first import YesOption
 from cli.evaluate.comparing import CompareOption, Evaluated, check_comparable, data_of, read_evaluated
 from cli.evaluate.further_metrics import MetricOption, check_metric, further_by, further_by_turn, scorer_in
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption, RelevanceOption
-from cli.evaluate.score_tables import as_text, show
+from cli.evaluate.score_tables import show
 from cli.evaluate.sweeping import (
     ByOption,
     FigureOption,
@@ -47,6 +47,7 @@ from cli.evaluate.sweeping import (
     sweep_methods,
     sweep_opened,
 )
+from cli.tables.output import TablesOption, check_folder
 
 if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer
@@ -90,7 +91,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
         submission: Submission = None, union: Union = False, metric: MetricOption = None,
         relevance: RelevanceOption = None, compare: CompareOption = None, sweep: SweepOption = None,
         choose_by: ByOption = None, figure: FigureOption = None,
-        constraints: Constraints = None, yes: YesOption = False,
+        constraints: Constraints = None, yes: YesOption = False, tables: TablesOption = None,
     ) -> None:
         request = SweepRequest(sweep, choose_by, figure)
         request.check(methods=not run, other={
@@ -117,7 +118,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
             if stored:
                 protocol |= {"constraints": f"{stored.digest} by {stored.model}",
                              "notes": [*protocol["notes"], *without_filter(stored)]}
-            show_curves(protocol, found, figure, as_json=as_json)
+            show_curves(protocol, found, figure, as_json=as_json, tables=tables)
             return
         scorer = scorer_in(gallery, relevance) if metric and gallery else None
         asked = _of_benchmark(benchmark, intervals, scorer)
@@ -135,7 +136,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
                          seed=_seed(intervals))
             for one in answers
         ]
-        show(asked, answers, scores, as_json, earlier)
+        show(asked, answers, scores, as_json, earlier, tables)
         if submission and kind.submit:  # last: a file that the server would refuse costs no figures
             submit(submission, benchmark, [one.run for one in answers], kind.submit, say)
         if early:
@@ -145,7 +146,8 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
 
 
 def sweep_sample(
-    request: SweepRequest, found: Opened, folder: Path, limit: int | None, json_path: Path | None, *, yes: bool = False
+    request: SweepRequest, found: Opened, folder: Path, limit: int | None, json_path: Path | None,
+    tables: Path | None = None, *, yes: bool = False,
 ) -> None:
     """The curves over the sample benchmark, or the first ``limit`` queries of each category."""
     benchmark = read_benchmark("sample", folder)
@@ -154,11 +156,13 @@ def sweep_sample(
                  [one for one in benchmark.queries if one.pool == pool][:limit]]
         benchmark = replace(benchmark, queries=tuple(first))
     curves = sweep_opened(found, request.wanted(found.methods), over_benchmark(benchmark, request.by, None), yes=yes)
-    show_curves(_of_benchmark(benchmark, True, None), curves, request.figure, json_path=json_path)
+    show_curves(_of_benchmark(benchmark, True, None), curves, request.figure, json_path=json_path,
+                tables=tables)
 
 
 def sample_runs(
-    runs: Sequence[Path], partial: bool, json_path: Path | None, compare: Path | None, scorer: RelevanceScorer | None
+    runs: Sequence[Path], partial: bool, json_path: Path | None, compare: Path | None, scorer: RelevanceScorer | None,
+    tables: Path | None = None,
 ) -> None:
     """Evaluate runs on the sample benchmark. Draws it the first time."""
     from cir_core.sample.gallery import ensure_drawn
@@ -172,9 +176,7 @@ def sample_runs(
     scores = [evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial,
                            further=further_by(scorer, one.run.system), seed=_seed(True))
               for one in answers]
-    show(asked, answers, scores, as_json=False, earlier=earlier)
-    if json_path is not None:
-        write_file(json_path, as_text(asked, answers, scores, earlier) + "\n")
+    show(asked, answers, scores, as_json=False, earlier=earlier, tables=tables, json_path=json_path)
 
 
 def circled(
@@ -186,6 +188,7 @@ def circled(
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
     metric: MetricOption = None, relevance: RelevanceOption = None, compare: CompareOption = None,
     sweep: SweepOption = None, choose_by: ByOption = None, figure: TurnsOption = None, yes: YesOption = False,
+    tables: TablesOption = None,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
     from cir_core.datasets.readers.circled import read_sessions
@@ -204,7 +207,7 @@ def circled(
     if sweep:
         over = over_sessions(sessions, choose_by, domain, pools_of(sessions, pool), exclude_history)
         found = sweep_methods(request, gallery or "", methods or "", model, over, yes=yes)
-        show_curves(protocol, found, figure, as_json=as_json)
+        show_curves(protocol, found, figure, as_json=as_json, tables=tables)
         return
     scorer = scorer_in(gallery, relevance) if metric and gallery else None
     if scorer:
@@ -219,7 +222,7 @@ def circled(
                           further=further_by_turn(scorer, one.run.system), seed=_seed(intervals))
         for one in answers
     ]
-    show(protocol, answers, scores, as_json, earlier)
+    show(protocol, answers, scores, as_json, earlier, tables)
     if figure:
         draw_turns(figure, protocol["dataset_digest"], sessions, scores)
     if early:
@@ -231,7 +234,7 @@ def trec(
     run: Runs = None,
     measures: Annotated[str, typer.Option(
         help="Comma-separated names of ir-measures.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
-    partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False,
+    partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False, tables: TablesOption = None,
 ) -> None:
     """Evaluate a run against qrels with standard measures."""
     from cir_core.datasets.readers.qrels import read_qrels
@@ -243,7 +246,8 @@ def trec(
     answers = from_files(run)
     names = [name.strip() for name in re.split(r",(?![^(]{0,300}\))", measures) if name.strip()]
     scores = [evaluate_qrels(qrels, one.run, measures=names, partial=partial, seed=_seed(intervals)) for one in answers]
-    show(_protocol("trec", "", file_digest(annotations), len(qrels), (), intervals), answers, scores, as_json)
+    show(_protocol("trec", "", file_digest(annotations), len(qrels), (), intervals), answers, scores, as_json,
+         tables=tables)
 
 
 def _seed(intervals: bool) -> int | None:

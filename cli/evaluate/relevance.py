@@ -15,6 +15,7 @@ from cir_core.types.parts import flat
 from cli.console import open_encoder, open_relevance, progress_bar, write_file
 from cli.evaluate.method_options import RelevanceOption, chosen_methods, named_bar
 from cli.galleries.galleries import index_bar
+from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
     from annotation.kinds.preference.report.metric_comparison import MetricComparison
@@ -35,12 +36,13 @@ def sample(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
     seed: Annotated[int | None, typer.Option(help="Other raters and intervals (default: CIRQUE_SEED).")] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
+    tables: TablesOption = None,
 ) -> None:
     """CIRQRS, Recall and CLIP similarity of the held-out garments against simulated raters."""
     from cir_core.relevance.scorer import RelevanceScorer
     from cir_core.sample.evaluate_metrics import METHODS, build_sets
     from cir_core.sample.gallery import ensure_sample, sample_folder
-    from cli.tables.relevance_tables import print_comparison
+    from cli.tables.relevance_tables import comparison_parts
 
     settings = get_settings()
     seed = settings.seed if seed is None else seed
@@ -56,10 +58,14 @@ def sample(
                           limit=limit, progress=update)
     scorer = RelevanceScorer(model, gallery)
     answers, metrics, comparison = compare(sets, {CIRQRS: scorer}, seed=seed)
-    print_comparison(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed)
-    if json_path is not None:
+
+    def write() -> None:
+        if json_path is None:
+            return
         content = as_json(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed, limit)
         write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=dict) + "\n")
+    give(comparison_parts(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed), tables,
+         between=write)
 
 
 def compare(

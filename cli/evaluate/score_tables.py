@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
-from rich.table import Table
 
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate
-from cli.console import out, print_notes
+from cir_core.reports.columns import cells, ranged, text
+from cir_core.reports.records import ReportTable
+from cli.console import write_file
 from cli.evaluate.answers import SystemRun
-from cli.evaluate.comparing import Evaluated, differences, evaluated, print_differences
-from cli.tables.measures import percent
+from cli.evaluate.comparing import Evaluated, difference_parts, differences, evaluated
+from cli.tables.output import Part, give
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
@@ -35,38 +36,46 @@ _COLUMNS = 6  # a family of more is turned: a row for each measure
 
 def show(
     protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool,
-    earlier: Evaluated | None = None,
+    earlier: Evaluated | None = None, tables: Path | None = None, json_path: Path | None = None,
 ) -> None:
-    """Print everything about the runs. ``every`` is None for a split with hidden targets; ``earlier`` is compared with.
+    """Print everything about the runs. ``every`` is None for a split with hidden targets; ``earlier`` is compared with;
+    ``tables`` is a folder of their files; ``json_path`` gets the JSON, too.
 
     JSON is that of :func:`as_text`.
     """
+    text = as_text(protocol, answers, every, earlier)
     if as_json:
-        typer.echo(as_text(protocol, answers, every, earlier))
-        return
+        typer.echo(text)
+    give(_parts(protocol, answers, every, earlier), tables, quiet=as_json,
+         between=lambda: write_file(json_path, text + "\n"))
+
+
+def _parts(
+    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, earlier: Evaluated | None
+) -> Iterator[Part]:
     name = f"{protocol['dataset']}, {protocol['split']}" if protocol["split"] else protocol["dataset"]
     how = "" if protocol["seed"] is None or not every else (
         f"; in percent, 95 % bootstrap intervals in brackets (seed {protocol['seed']})")
-    out.print(f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
-              f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
+    yield (f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
+           f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
     if protocol.get("relevance"):
-        out.print(f"CIRQRS by relevance model {protocol['relevance']}.")
-    print_notes(protocol["notes"], soft_wrap=False)
+        yield f"CIRQRS by relevance model {protocol['relevance']}."
+    yield from (f"Note: {note}" for note in protocol["notes"])
     if every:
-        _print_tables(every)
+        yield from (_upright(key, title, every, measures) if len(measures) <= _COLUMNS
+                    else _turned(key, title, every, measures) for key, title, measures in _families(every))
     else:
-        out.print("The split hides its targets: nothing to measure here.")
-    out.print()
+        yield "The split hides its targets: nothing to measure here."
+    yield ""
     for place, answer in enumerate(answers):
         facts = [f"{key.replace('_', ' ')} {value}" for key, value in answer.source.items()]
         if every:
             facts += [f"{key.replace('_', ' ')} {value}" for key, value in every[place].facts.items()]
-        out.print(f"{answer.run.system}: {', '.join(facts)}")
-        for note in every[place].notes if every else answer.run.notes:
-            out.print(f"  Note: {note}")
+        yield f"{answer.run.system}: {', '.join(facts)}"
+        yield from (f"  Note: {note}" for note in (every[place].notes if every else answer.run.notes))
     if earlier and every:
         content = as_content(protocol, answers, every)
-        print_differences(differences(evaluated("", content).figures, earlier.figures), earlier)
+        yield from difference_parts(differences(evaluated("", content).figures, earlier.figures), earlier)
 
 
 def as_text(
@@ -92,14 +101,8 @@ def as_content(
     return {**systems[0], "protocol": protocol} if len(systems) == 1 else {"protocol": protocol, "systems": systems}
 
 
-def _print_tables(every: Sequence[Scores]) -> None:
-    for title, measures in _families(every):
-        out.print(f"\n{title}")
-        out.print(_upright(every, measures) if len(measures) <= _COLUMNS else _turned(every, measures))
-
-
-def _families(every: Sequence[Scores]) -> Iterator[tuple[str, list[Measure]]]:
-    """Tables of measures by family; numbers without a cutoff come first."""
+def _families(every: Sequence[Scores]) -> Iterator[tuple[str, str, list[Measure]]]:
+    """Families of measures with their titles; numbers without a cutoff come first."""
     measures = list(dict.fromkeys(measure for scores in every for measure in scores.figures))
     families: dict[str, list[Measure]] = {}
     last = ""
@@ -108,26 +111,32 @@ def _families(every: Sequence[Scores]) -> Iterator[tuple[str, list[Measure]]]:
             last = measure.family
         families.setdefault(last, []).append(measure)
     for family, those in families.items():
-        yield _TITLES.get(family, family), those
+        yield family, _TITLES.get(family, family), those
 
 
-def _upright(every: Sequence[Scores], measures: Sequence[Measure]) -> Table:
-    table = Table("system", *(_heading(every[0], measure) for measure in measures), box=None)
+def _upright(key: str, title: str, every: Sequence[Scores], measures: Sequence[Measure]) -> ReportTable:
+    rows = []
     for scores in every:
         mean = f", mean of {len(scores.by_group)}" if scores.of_groups else ""
-        table.add_row(f"{scores.system}{mean}", *(_cell(scores.figures, measure) for measure in measures))
-        for group, figures in scores.by_group.items():
-            table.add_row(f"  {group}", *(_cell(figures, measure) for measure in measures))
-    return table
+        rows += [(f"{scores.system}{mean}", scores.figures),
+                 *((f"  {group}", figures) for group, figures in scores.by_group.items())]
+    columns = (column for at, measure in enumerate(measures)
+               for column in ranged(_key(measure, at), _heading(every[0], measure), "percent"))
+    return ReportTable(key, title, (text("system", "system"), *columns), tuple(
+        (name, *(cell for measure in measures for cell in cells(figures.get(measure)))) for name, figures in rows))
 
 
-def _turned(every: Sequence[Scores], measures: Sequence[Measure]) -> Table:
+def _turned(key: str, title: str, every: Sequence[Scores], measures: Sequence[Measure]) -> ReportTable:
     parts = [(scores.system, scores.figures) for scores in every]
     parts += [(f"{scores.system}, {group}", figures) for scores in every for group, figures in scores.by_group.items()]
-    table = Table("", *(name for name, _ in parts), box=None)
-    for measure in measures:
-        table.add_row(_heading(every[0], measure), *(_cell(figures, measure) for _, figures in parts))
-    return table
+    columns = (column for name, _ in parts for column in ranged(name, name, "percent"))
+    return ReportTable(key, title, (text("measure", ""), *columns), tuple(
+        (_heading(every[0], measure), *(cell for _, figures in parts for cell in cells(figures.get(measure))))
+        for measure in measures))
+
+
+def _key(measure: Measure, at: int) -> str:
+    return f"{measure.family}_{measure.at}".strip("_") or f"measure_{at}"
 
 
 def _heading(scores: Scores, measure: Measure) -> str:
@@ -136,8 +145,3 @@ def _heading(scores: Scores, measure: Measure) -> str:
     column = scores.columns.get(measure, np.zeros(0))
     count = int(np.isfinite(column).sum())
     return f"{name} (n {count})" if count < len(column) else name
-
-
-def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
-    estimate = figures.get(measure)
-    return "" if estimate is None else percent(estimate)

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
-from cli.console import out, print_notes, write_file
+from cli.console import out, write_file
 from cli.evaluate.answers import Opened, check_filters, opened
 from cli.evaluate.captions_first import captions_first
 from cli.evaluate.method_options import ModelChoice, chosen_methods, named_bar
-from cli.tables.measures import percent
+from cli.tables.output import give
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
@@ -142,11 +141,11 @@ def over_sessions(
 
 def show_curves(
     protocol: Mapping[str, Any], found: Sequence[Curve], figure: Path | None, *, as_json: bool = False,
-    json_path: Path | None = None,
+    json_path: Path | None = None, tables: Path | None = None,
 ) -> None:
     """Print a table for each curve, or only JSON, and write the page."""
     from cir_core.evaluation.sweeps.curve import curve_json
-    from cir_core.evaluation.sweeps.page import sentence, sweep_page
+    from cir_core.evaluation.sweeps.page import sweep_page, sweep_sections
 
     content = {"protocol": dict(protocol), "sweeps": [curve_json(one) for one in found]}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
@@ -155,16 +154,8 @@ def show_curves(
     name = ", ".join(filter(None, (protocol["dataset"], protocol["split"])))
     if as_json:
         typer.echo(text)
-    else:
-        out.print(f"{name}: {facts}; in percent.")
-        print_notes(protocol["notes"], soft_wrap=False)
-        for one in found:
-            out.print(f"\n{one.title}: {one.measure.name} by {one.swept.title}")
-            out.print(_table(one))
-            out.print(sentence(one))
-            print_notes(one.notes)
-    if json_path is not None:
-        write_file(json_path, text + "\n")
+    give([f"{name}: {facts}; in percent.", *(f"Note: {note}" for note in protocol["notes"]), *sweep_sections(found)],
+         tables, quiet=as_json, between=lambda: write_file(json_path, text + "\n"))
     if figure is not None:
         write_file(figure, sweep_page(name, facts, found))
         if not as_json:
@@ -195,13 +186,3 @@ def draw_sample_turns(path: Path, report: SampleReport) -> None:
 
 def _by_turn(figures: Mapping[Measure, MeanEstimate]) -> dict[int, MeanEstimate]:
     return {int(measure.at): one for measure, one in figures.items() if measure.family == "hits_at_10"}
-
-
-def _table(one: Curve) -> Table:
-    table = Table(one.swept.sign, f"chosen on {one.sizes[0]}", f"reported on {one.sizes[1]}", "", box=None)
-    for point in one.points:
-        mark = "chosen" if point is one.best else ""
-        mine = "the method's own" if point.value == one.own else ""
-        table.add_row(f"{point.value:g}", percent(point.choosing[one.measure]), percent(point.reporting[one.measure]),
-                      ", ".join(filter(None, (mark, mine))))
-    return table

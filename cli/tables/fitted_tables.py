@@ -10,11 +10,15 @@ from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 
+from cir_core.reports.cells import PROSE, reading, rests_on, shown, shown_interval
+from cir_core.reports.records import Headline, ReportTable, Section
+from cir_core.support.texts import counted
 from cli.console import out
 
 _TEXT_WIDTH = 56      # a cell of text is folded there
 _NAME_WIDTH = 12      # and, where there is little room, there at the least
 _PIPED = 10_000
+_CODES = frozenset({"code"})
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,36 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     prose: frozenset[int] = frozenset()
     codes: frozenset[int] = frozenset()
+
+
+def print_section(section: Section, most: int | None = None) -> None:
+    """Print headlines with intervals, then the tables, of each at most ``most`` rows. Figures are only in files."""
+    say(section.title.upper())
+    if section.intro:
+        say(section.intro)
+    if section.headlines:
+        out.print()
+        print_grid(_headlines(section.headlines))
+    for table in section.tables:
+        out.print()
+        print_table(table, most)
+
+
+def print_table(table: ReportTable, most: int | None = None) -> None:
+    """Print a table with its title and note, as wide as the terminal."""
+    if table.title:
+        say(table.title)
+    if not table.rows:
+        say(table.empty or "Nothing.")
+    elif len(table.columns) == 1:   # sentences
+        for row in table.rows:
+            say(f"- {row[0]}")
+    else:
+        print_grid(_grid(table, most))
+        if most is not None and (more := len(table.rows) - most) > 0:
+            say(f"… {counted(more, 'more row')}: --out or --json has them.")
+    if table.note:
+        say(table.note)
 
 
 def print_grid(grid: Grid) -> None:
@@ -123,3 +157,17 @@ def _print_rows(grid: Grid) -> None:
         parts = [f"{name}: {cell}" if name else cell
                  for name, cell in zip(grid.names[head:], row[head:], strict=True) if cell]
         say("; ".join(parts), indent=2)
+
+
+def _headlines(headlines: Sequence[Headline]) -> Grid:
+    return Grid(("", "", "95 %", "n", ""), (False, True, True, True, False), tuple((
+        one.label, shown(one.estimate.value, one.kind), shown_interval(one.estimate.low, one.estimate.high, one.kind),
+        rests_on(one), "; ".join(dict.fromkeys(part for part in (one.estimate.reason, one.note) if part)),
+    ) for one in headlines), prose=frozenset({4}))
+
+
+def _grid(table: ReportTable, most: int | None) -> Grid:
+    read = reading(table)
+    return Grid(read.names, read.right, read.rows[:most],
+                frozenset(place for place, key in enumerate(read.keys) if key in PROSE and not read.right[place]),
+                frozenset(place for place, key in enumerate(read.keys) if key in _CODES))

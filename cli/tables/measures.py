@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.table import Table
-
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
+from cir_core.reports.columns import cells, ranged, text
+from cir_core.reports.records import ColumnKind, ReportTable
 
 PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
 
 
-def measures_table(names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]]) -> Table:
+def measures_table(
+    key: str, title: str, names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]],
+    kind: ColumnKind = "percent", note: str = "",
+) -> ReportTable:
     """A row for each method: title, measures, digest of the protocol."""
-    table = Table("method", *names, "protocol", box=None)
-    for title, measures, digest in rows:
-        table.add_row(title, *(percent(measures[name]) for name in names), digest)
-    return table
-
-
-def percent(estimate: MeanEstimate, digits: int = 2) -> str:
-    """"48.20 (43.1–53.3)": the ends with a decimal less than ``digits``."""
-    value = f"{100 * estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    ends = max(0, digits - 1)
-    return f"{value} ({100 * estimate.low:.{ends}f}–{100 * estimate.high:.{ends}f})"
+    return ReportTable(
+        key, title,
+        (text("method", "method"), *(column for name in names for column in ranged(name, name, kind)),
+         text("protocol", "protocol")),
+        tuple((method, *(cell for name in names for cell in cells(measures.get(name))), digest)
+              for method, measures, digest in rows), note)

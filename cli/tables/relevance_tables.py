@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from cli.console import out
+from cir_core.reports.columns import cells, number, ranged, share, text
+from cir_core.reports.records import ReportTable
+from cli.tables.output import Part
 
 if TYPE_CHECKING:
-    from annotation.kinds.preference.report.metric_comparison import Measure, MetricComparison, MetricFigures
+    from annotation.kinds.preference.report.metric_comparison import Measure, MetricComparison
     from annotation.kinds.preference.report.simulated_raters import SimulatedAnswers, Values
-    from cir_core.reports.records import Estimate
     from cir_core.sample.evaluate_metrics import ResultSets
 
 TITLES: Mapping[Measure, str] = {
@@ -21,53 +20,37 @@ TITLES: Mapping[Measure, str] = {
 }
 
 
-def print_comparison(
+def comparison_parts(
     sets: ResultSets, answers: SimulatedAnswers, metrics: Mapping[str, Values], comparison: MetricComparison,
     revisions: Mapping[str, str], seed: int,
-) -> None:
+) -> Iterator[Part]:
     models = ", ".join(f"{name} {revision}" for name, revision in revisions.items())
-    out.print(f"Sample benchmark, test split: {len(sets.image_ids[0][0])} images found by each of {len(sets.methods)} "
-              f"methods for {len(sets.queries)} queries; {len(answers.query)} answers of simulated raters, two of whom "
-              f"agree on sets at {answers.agreement:.2f} (Spearman). Relevance models: {models}; seed {seed}.")
-    for method, count in sets.failures.items():
-        out.print(f"Note: {method} failed at {count} queries, which are left out.")
-    means = Table("method", "attributes that fit", *metrics, box=None)
-    for place, method in enumerate(sets.methods):
-        means.add_row(method, *(f"{values[:, place].mean():.3f}" for values in (sets.truth, *metrics.values())))
-    out.print("Means by method:")
-    out.print(means)
-    out.print("Agreement with raters: correlation with their ratings, and how often they prefer the set that the "
-              "metric scores higher; 95 % bootstrap intervals over queries in brackets, then the share of the ceiling.")
-    table = Table("metric", *TITLES.values(), box=None)
-    for one in (*comparison.metrics, comparison.ceiling):
-        table.add_row(*_row(one, ceiling=one is comparison.ceiling))
-    out.print(table)
+    yield (f"Sample benchmark, test split: {len(sets.image_ids[0][0])} images found by each of {len(sets.methods)} "
+           f"methods for {len(sets.queries)} queries; {len(answers.query)} answers of simulated raters, two of whom "
+           f"agree on sets at {answers.agreement:.2f} (Spearman). Relevance models: {models}; seed {seed}.")
+    for method, failed in sets.failures.items():
+        yield f"Note: {method} failed at {failed} queries, which are left out."
+    yield ReportTable(
+        "means", "Means by method:",
+        (text("method", "method"), number("truth", "attributes that fit"), *(number(name, name) for name in metrics)),
+        tuple((method, *(float(values[:, place].mean()) for values in (sets.truth, *metrics.values())))
+              for place, method in enumerate(sets.methods)))
+    ceiling = comparison.ceiling
+    yield ReportTable(
+        "agreement",
+        "Agreement with raters: correlation with their ratings, and how often they prefer the set that the metric "
+        "scores higher; 95 % bootstrap intervals over queries in brackets, then the share of the ceiling.",
+        (text("metric", "metric"), *(column for key, name in TITLES.items()
+                                     for column in (*ranged(key, name), share(f"{key}_of_ceiling", "of ceiling")))),
+        tuple((f"{'ceiling: ' if one is ceiling else ''}{one.name}", *(
+            cell for key in TITLES
+            for cell in (*cells(one.measures[key]), None if one is ceiling else one.of_ceiling[key])))
+            for one in (*comparison.metrics, ceiling)))
     for subject in revisions:
-        out.print(f"{subject} less each other metric (95 % paired bootstrap; * if the interval excludes zero):")
-        differences = Table("metric", *TITLES.values(), box=None)
-        for one_less in comparison.differences:
-            if one_less.metric == subject:
-                differences.add_row(one_less.other, *(_difference(one_less.measures[measure]) for measure in TITLES))
-        out.print(differences)
-
-
-def _row(figures: MetricFigures, *, ceiling: bool) -> list[str]:
-    if ceiling:
-        return ["ceiling: " + figures.name, *(_cell(figures.measures[measure]) for measure in TITLES)]
-    return [figures.name, *(_cell(figures.measures[measure], figures.of_ceiling[measure]) for measure in TITLES)]
-
-
-def _cell(estimate: Estimate, of_ceiling: float | None = None) -> str:
-    if estimate.value is None:
-        return "–"
-    ends = "" if estimate.low is None or estimate.high is None else f" ({estimate.low:.3f}–{estimate.high:.3f})"
-    return f"{estimate.value:.3f}{ends}" + ("" if of_ceiling is None else f" {100 * of_ceiling:.0f} %")
-
-
-def _difference(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "–"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:+.3f}"
-    star = "*" if estimate.low > 0 or estimate.high < 0 else ""
-    return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f}){star}"
+        yield ReportTable(
+            f"differences-{subject}",
+            f"{subject} less each other metric (95 % paired bootstrap; * if the interval excludes zero):",
+            (text("metric", "metric"), *(column for key, name in TITLES.items()
+                                         for column in ranged(key, name, "difference"))),
+            tuple((one.other, *(cell for key in TITLES for cell in cells(one.measures[key])))
+                  for one in comparison.differences if one.metric == subject))

@@ -57,10 +57,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
-    result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out")
+    result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out", "--tables", tmp_path / "tables")
     assert result.exit_code == 0, result.output
     assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
-    assert "shortcut-free" in result.output and "Composition Gap" in result.output and "problems" in result.output
+    assert "are shortcut-free" in result.output and "CompGap nDCG" in result.output
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"labels", "support", "inputs", "gaps"}
     assert f"files in {tmp_path / 'out'}" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"] == QUERIES
@@ -254,7 +255,7 @@ def test_a_missing_photo_costs_its_query_and_no_other(sample, drawn, cirque, tmp
     result = cirque("sample", "--annotations", drawn, "--limit", 2, "--gallery", "fewer", "--retrievers",
                     "text-only,slerp", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "lacks 1 images" in result.output and " no label:" in result.output
+    assert "lacks 1 images" in result.output and "QUERIES WITHOUT A LABEL" in result.output
     assert f"the target '{first['target']}' is not among" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert summary["labelled"] + sum(summary["skipped"].values()) == QUERIES and summary["labelled"] >= QUERIES - 2
@@ -288,7 +289,7 @@ def test_audits_are_joined_in_one_table(sample, cirque, tmp_path):
         result = sample("--retrievers", "text-only,slerp,cirevl", "--caption-mode", mode, "--out", tmp_path / name)
         assert result.exit_code == 0, result.output
     summary = json.loads((tmp_path / "one/summary.json").read_text())
-    assert "mean of those that compose" in result.output and summary["composition_gap"]["one_input"] == ["text-only"]
+    assert "Mean of those that compose" in result.output and summary["composition_gap"]["one_input"] == ["text-only"]
 
     result = cirque("join", tmp_path / "one", f"Short={tmp_path / 'other'}", "--out", tmp_path / "joined")
     assert result.exit_code == 0, result.output

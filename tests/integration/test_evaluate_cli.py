@@ -83,11 +83,15 @@ def test_circo_as_json_is_json_alone_at_full_precision(evaluate, circo, tmp_path
 def test_the_table_for_people(evaluate, circo, tmp_path):
     result = evaluate("circo", "-a", circo, "-r", write(tmp_path / "mine.json", LISTS))
     assert result.exit_code == 0, result.output
-    assert "circo, val: 2 queries" in result.output and "52.78 (50.0–55.6)" in result.output
+    assert "circo, val: 2 queries" in result.output and "52.78 [50.0, 55.6]" in result.output
     assert "addition (n 1)" in result.output
     assert "Note: The files do not list the pool" in result.output
+    beside = evaluate("circo", "-a", circo, "-r", tmp_path / "mine.json", "--json", "--tables", tmp_path / "tables")
+    assert json.loads(beside.stdout)["queries"] == 2
+    head, mine = (tmp_path / "tables/map.csv").read_text("utf-8-sig").splitlines()
+    assert head.startswith("system,map_5,map_5_low,map_5_high,") and float(mine.split(",")[1]) == pytest.approx(19 / 36)
     bare = evaluate("circo", "-a", circo, "-r", tmp_path / "mine.json", "--no-intervals")
-    assert "52.78" in bare.output and "(" not in bare.output.split("mAP@k")[1].split("Recall@k")[0]
+    assert "52.78" in bare.output and "[" not in bare.output.split("mAP@k")[1].split("Recall@k")[0]
 
 
 def test_several_runs(evaluate, circo, tmp_path):
@@ -414,7 +418,7 @@ def test_a_sweep_chooses_on_one_half_and_reports_the_other(evaluate, painted, tm
     assert len({value["protocol"] for value in sweep["values"]}) == 3 and content["protocol"]["queries"] == 6
     assert "average by text_weight (text versus image)" in figure.read_text("utf-8")
     shown = evaluate(*arguments, "--choose-by", "recall@1").output
-    assert "chosen on 3" in shown and "reported on 3" in shown and "was chosen by recall@1 on 3 queries" in shown
+    assert "was chosen by recall@1 on 3 queries and is reported on the other 3" in shown
     none = evaluate(*arguments, "--choose-by", "map@10")
     assert isinstance(none.exception, DatasetError) and "There are: recall@1" in str(none.exception)
 

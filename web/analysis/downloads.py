@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.responses import Response
 
-from annotation.analysis.rendering.formats import Form, table_file
 from annotation.tables.files import as_zip
 from cir_core.errors import StudyError
+from cir_core.reports.formats import Form, table_file
 from cir_core.support.texts import quoted
 from web.analysis.report_cache import CachedReport
 from web.http.file_names import disposition, file_stem
@@ -22,7 +22,7 @@ FILES = ("md", "html", "json", "zip")
 
 
 def table_answer(made: CachedReport, key: str, form: str) -> Response:
-    """One table of the report, in one of :data:`annotation.analysis.rendering.formats.FORMS`. Raises ``StudyError``."""
+    """One table of the report, in one of :data:`cir_core.reports.formats.FORMS`. Raises ``StudyError``."""
     tables = {table.key: table for section in made.whole.sections for table in section.tables}
     if key not in tables:
         raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")

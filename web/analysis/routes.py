@@ -9,10 +9,10 @@ from orjson import Fragment
 from starlette.responses import Response
 
 from annotation.analysis.records import Options
-from annotation.analysis.rendering.formats import FORMS
 from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
+from cir_core.reports.formats import FORMS
 from web.analysis import report_json as present
 from web.analysis.downloads import FILES, report_file, table_answer
 from web.analysis.metric_scores import scores_routes

@@ -3,10 +3,11 @@ and its table of Recall@K."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from cir_core.audit.gap import GAP_MEASURES, Gap, GapMeasure
 from cir_core.audit.joining.reading import JoinedAudit, JoinedAudits
+from cir_core.audit.page import MEASURE_NAMES, SUBSETS, gap_figure, in_words
 from cir_core.audit.records import Label
 from cir_core.reports import figures
 from cir_core.reports.axis_names import axis_names
@@ -15,8 +16,6 @@ from cir_core.reports.page import html_page
 from cir_core.reports.records import Estimate, ReportTable, Section
 from cir_core.support.texts import counted
 
-SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}
-MEASURES: Mapping[GapMeasure, str] = {"ndcg": "nDCG", "mrr": "MRR"}
 _LABELS: Mapping[Label, str] = {
     "shortcut_solvable": "Shortcut-solvable", "composition_required": "Composition required",
     "unresolved": "Unresolved",
@@ -30,16 +29,22 @@ def joined_page(joined: JoinedAudits) -> str:
     facts = (f"{names}. Every query is ranked with image and text, with the text alone, and with the image alone. "
              f"Found means among the first {first.summary.k}. A query needs both inputs if no retriever finds it by "
              f"one and at least {counted(first.summary.min_support, 'retriever')} by both. Ablation: {first.ablation}.")
+    sections = joined_sections(joined)
+    if joined.notes:
+        sections.append(Section("notes", "To know", "", tables=(
+            ReportTable("notes", "Notes", (text("note", "Note"),), tuple((note,) for note in joined.notes)),)))
+    return html_page(counted(len(joined.audits), "benchmark"), "Shortcut audits", facts, sections)
+
+
+def joined_sections(joined: JoinedAudits) -> list[Section]:
+    """The sections with numbers."""
     sections = [_labels(joined), _gaps(joined), _recall(joined)]
     if "validated" in joined.subsets:
         sections.insert(1, Section(
             "validated", "Which of them did people find well-formed?",
             "Validated queries by their label: solved are those that need both inputs and are found with them.",
             tables=(validated_table(joined),)))
-    if joined.notes:
-        sections.append(Section("notes", "To know", "", tables=(
-            ReportTable("notes", "Notes", (text("note", "Note"),), tuple((note,) for note in joined.notes)),)))
-    return html_page(counted(len(joined.audits), "benchmark"), "Shortcut audits", facts, sections)
+    return sections
 
 
 def labels_table(joined: JoinedAudits) -> ReportTable:
@@ -81,7 +86,7 @@ def gaps_table(joined: JoinedAudits, measure: GapMeasure) -> ReportTable:
         rows.append((audit.name, pooled.retrievers,
                      *(each for gap in means for each in (gap.value, gap.low, gap.high)), moved))
     return ReportTable(
-        f"gaps-{measure}", f"Composition Gap ({MEASURES[measure]}), averaged over retrievers",
+        f"gaps-{measure}", f"Composition Gap ({MEASURE_NAMES[measure]}), averaged over retrievers",
         (text("benchmark", "Benchmark"), count("retrievers", "Retrievers"),
          *(column for subset in joined.subsets for column in ranged(subset, SUBSETS[subset])),
          number("moved", f"Full to {SUBSETS[last].lower()}")),
@@ -118,7 +123,7 @@ def _recall_of(audit: JoinedAudit, name: str, subset: str) -> float | None:
 def _labels(joined: JoinedAudits) -> Section:
     parts = [f"{of.share(of.labels['shortcut_solvable']) or 0:.1%} of {audit.name}"
              for audit in joined.audits for of in (audit.summary,)]
-    sentence = f"A target is found by the text or the image alone for {_joined(parts)}."
+    sentence = f"A target is found by the text or the image alone for {in_words(parts)}."
     names, note = axis_names([audit.name for audit in joined.audits])
     series = [figures.Series(words, tuple(
         Estimate(audit.summary.share(audit.summary.labels[label]), audit.summary.labelled)
@@ -135,12 +140,7 @@ def _gaps(joined: JoinedAudits) -> Section:
         series = [figures.Series(SUBSETS[subset], tuple(
             Estimate(gap.value, audit.gaps.subsets.get(subset, 0), gap.low, gap.high, gap.reason)
             for audit in joined.audits for gap in (mean_gap(audit, subset, measure),))) for subset in joined.subsets]
-        ends = [end for one in series for of in one.estimates for end in (of.value, of.low, of.high) if end is not None]
-        title = f"Composition Gap, {MEASURES[measure]}"
-        drawn.append(figures.dots(
-            f"gaps-{measure}", title, f"{title}, averaged over retrievers, by benchmark and subset; the numbers are in "
-            "the table below.", names, series, axis=title, share=True, at=0,
-            bounds=(min([0.0, *ends]) - 0.03, max([0.0, *ends]) + 0.03)))
+        drawn.append(gap_figure(measure, ", averaged over retrievers, by benchmark and subset", names, series))
     return Section(
         "gaps", "How much comes from composing?",
         "The share of ranking quality that neither input gives alone, averaged over the retrievers of each audit that "
@@ -151,7 +151,3 @@ def _gaps(joined: JoinedAudits) -> Section:
 def _recall(joined: JoinedAudits) -> Section:
     return Section("recall", "How well does each retriever do?", "With image and text, on each benchmark and subset.",
                    tables=(recall_table(joined),))
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"

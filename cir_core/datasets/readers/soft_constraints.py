@@ -116,6 +116,11 @@ def write_constraints(
     write_atomically(path, json.dumps(content, indent=2).encode())
 
 
+def write_cache(path: Path, cache: ConstraintCache) -> None:
+    write_constraints(path, cache.constraints, model=cache.model, input_tokens=cache.input_tokens,
+                      output_tokens=cache.output_tokens)
+
+
 class _Texts(BaseModel):
     model_config = ConfigDict(strict=True)
     prescriptive_query: str | list[str] = ""

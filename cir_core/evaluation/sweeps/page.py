@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.evaluation.sweeps.curve import Curve, Figures
+from cir_core.reports.columns import cells, ranged, share, text
 from cir_core.reports.curves import curves
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Estimate, ReportColumn, ReportTable, Section
+from cir_core.reports.records import Estimate, ReportTable, Section
 from cir_core.support.texts import counted
 
 CHOOSING, REPORTING = "half it is chosen on", "half it is reported on"
@@ -34,7 +35,11 @@ def sentence(found: Curve) -> str:
 
 def sweep_page(subject: str, facts: str, found: Sequence[Curve]) -> str:
     """A section for each curve: figure and table."""
-    return html_page(subject, "Sweep", facts, [_section(number, one) for number, one in enumerate(found)])
+    return html_page(subject, "Sweep", facts, sweep_sections(found))
+
+
+def sweep_sections(found: Sequence[Curve]) -> list[Section]:
+    return [_section(number, one) for number, one in enumerate(found)]
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,7 @@ def _turns(number: int, one: TurnSet) -> Section:
         {system: [(turn, _estimate(at, one.sessions)) for turn, at in of.items()]
          for system, of in one.systems.items()}, across="turn", axis="Hits@10", whole=True)
     turns = range(1, longest + 1)
-    columns = (ReportColumn("system", "system", "text"),
-               *(ReportColumn(f"turn_{turn}", f"turn {turn}", "share") for turn in turns))
+    columns = (text("system", "system"), *(share(f"turn_{turn}", f"turn {turn}") for turn in turns))
     rows = tuple((system, *(of[turn].value if turn in of else None for turn in turns))
                  for system, of in one.systems.items())
     return Section(
@@ -89,13 +93,11 @@ def _section(number: int, found: Curve) -> Section:
         whole=found.swept.parameter.kind == "whole",
         note=f"The dotted line is the chosen value, {found.best.value:g}. Bars are 95 % bootstrap intervals.")
     columns = (
-        ReportColumn("value", sign, "text"), ReportColumn("choosing", f"{found.measure.name}, {CHOOSING}", "share"),
-        ReportColumn("choosing_low", "from", "share"), ReportColumn("choosing_high", "to", "share"),
-        ReportColumn("reporting", f"{found.measure.name}, {REPORTING}", "share"),
-        ReportColumn("reporting_low", "from", "share"), ReportColumn("reporting_high", "to", "share"),
-        ReportColumn("note", "", "text"))
-    rows = tuple((f"{one.value:g}", *_cells(one.choosing[found.measure]), *_cells(one.reporting[found.measure]),
-                  "chosen" if one is found.best else "the method's own" if one.value == found.own else "")
+        text("value", sign), *ranged("choosing", f"{found.measure.name}, {CHOOSING}", "percent"),
+        *ranged("reporting", f"{found.measure.name}, {REPORTING}", "percent"), text("note", ""))
+    rows = tuple((f"{one.value:g}", *cells(one.choosing[found.measure]), *cells(one.reporting[found.measure]),
+                  ", ".join(words for words, told in (("chosen", one is found.best),
+                                                      ("the method's own", one.value == found.own)) if told))
                  for one in found.points)
     return Section(key, found.title, " ".join((sentence(found), *found.notes)), (), (figure,),
                    (ReportTable(key, title, columns, rows),))
@@ -103,10 +105,6 @@ def _section(number: int, found: Curve) -> Section:
 
 def _estimate(one: MeanEstimate, n: int) -> Estimate:
     return Estimate(one.value, n, one.low, one.high)
-
-
-def _cells(one: MeanEstimate) -> tuple[float | None, ...]:
-    return one.value, one.low, one.high
 
 
 def _percent(one: MeanEstimate, *, signed: bool = False) -> str:

@@ -6,7 +6,8 @@ import pytest
 
 from cir_core.errors import SettingsError
 from cir_core.evaluation.runs.records import Run
-from cli.evaluate.answer_files import apart, check_folder, safe_name, write_run
+from cli.evaluate.answer_files import apart, safe_name, write_run
+from cli.tables.output import check_folder
 
 
 def test_long_names_are_cut_and_stay_different():

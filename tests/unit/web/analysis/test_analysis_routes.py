@@ -23,13 +23,13 @@ from starlette.testclient import TestClient
 
 from annotation.accounts.roles import Capability, may
 from annotation.analysis.records import Options
-from annotation.analysis.rendering.formats import FORMS
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
+from cir_core.reports.formats import FORMS
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from annotation.analysis.records import Estimate, Headline, ReportColumn, ReportTable
-from annotation.analysis.rendering.formats import FORMS, latex_text, markdown_text, table_file
 from cir_core.reports.cells import reading, rests_on, shown, shown_interval
+from cir_core.reports.formats import FORMS, latex_text, markdown_text, table_file
 
 COLUMNS = (ReportColumn("person", "Person", "text"), ReportColumn("n", "n", "count"),
            ReportColumn("kappa", "κ", "number"), ReportColumn("share", "Valid", "share"), ReportColumn("p", "p", "p"),

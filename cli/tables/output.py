@@ -1,0 +1,107 @@
+"""Output of reports: tables on the terminal, and as files with ``--tables``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cir_core.errors import SettingsError
+from cir_core.reports.records import ReportTable, Section
+from cli.console import out
+from cli.tables.fitted_tables import print_section, print_table, say
+
+Part = str | ReportTable | Section
+_LONGEST = 80   # characters of a file's name
+
+
+def check_folder(folder: Path | None, option: str) -> None:
+    """Create the output folder before any work. Raises ``SettingsError``."""
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = "it is a file" if folder.is_file() else error.strerror or str(error)
+        raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")
+
+
+def _checked(folder: Path | None) -> Path | None:
+    check_folder(folder, "--tables")
+    return folder
+
+
+TablesOption = Annotated[Path | None, typer.Option(
+    "--tables", metavar="DIR", callback=_checked,
+    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX; files of the same name are replaced.",
+)]
+
+
+def give(
+    parts: Iterable[Part], to: Path | None = None, *, quiet: bool = False, most: int | None = None,
+    between: Callable[[], object] = lambda: None,
+) -> None:
+    """Print a report, unless ``quiet``, of each table at most ``most`` rows, and write its tables to ``to``. Raises
+    ``SettingsError`` if they cannot be written. ``between`` is called once the report is printed, before that."""
+    parts = tuple(parts)
+    for number, part in enumerate(() if quiet else parts):
+        if isinstance(part, str):
+            say(part)
+            continue
+        if number:
+            out.print()
+        if isinstance(part, Section):
+            print_section(part, most)
+        else:
+            print_table(part, most)
+    between()
+    if to is not None:
+        number = _write(to, [table for part in parts if not isinstance(part, str) for table in (
+            part.tables if isinstance(part, Section) else (part,))])
+        if not quiet:
+            out.print(f"\nWrote {number} files of tables to {to}", soft_wrap=True)
+
+
+def _write(folder: Path, tables: Iterable[ReportTable]) -> int:
+    from cir_core.reports.formats import FORMS, table_file
+    from cir_core.support.files import write_atomically
+
+    taken: set[str] = set()
+    named = [replace(table, key=_apart(_plain(table.key), taken)) for table in tables]
+    files = {f"{table.key}.{form}": table_file(_with_keys_apart(table) if form in ("csv", "json") else table, form)
+             for table in named for form in FORMS}
+    try:
+        for name, content in files.items():
+            write_atomically(folder / name, content)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
+                            "--tables.") from error
+    return len(files)
+
+
+def _plain(key: str) -> str:
+    """As a name of a file and a label of LaTeX."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", key).strip("-")[:_LONGEST] or "table"
+
+
+def _with_keys_apart(table: ReportTable) -> ReportTable:
+    """With columns of different keys, whatever the systems in them are called."""
+    taken: set[str] = set()
+    return replace(table, columns=tuple(replace(one, key=_apart(one.key, taken)) for one in table.columns))
+
+
+def _apart(name: str, taken: set[str]) -> str:
+    """``name``, with a number where one of ``taken`` is the same up to case; then it is taken too."""
+    found, number = name, 1
+    while found.lower() in taken:
+        number += 1
+        found = f"{name}-{number}"
+    taken.add(found.lower())
+    return found
