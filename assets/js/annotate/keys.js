@@ -11,7 +11,6 @@ import { nameOf, rowOf } from "../shared/key-table.js";
 /** @typedef {{ save(): void, step(by: number): void, note(): void, zoom(): void, sheet(): void, map(): void, undo?: () => void }} CommonActions */
 
 const FORWARD = ["Shift Backspace", "ArrowRight", "Shift ArrowRight"];
-const shownAs = (/** @type {string} */ key) => key.replace("ArrowLeft", "←").replace("ArrowRight", "→");
 
 /**
  * The rows behind those of a kind. ``arrows``: those that lead to the item before and after; ``also``: a further key for the note.
@@ -19,16 +18,19 @@ const shownAs = (/** @type {string} */ key) => key.replace("ArrowLeft", "←").r
  * @param {{ many: string, note: string, zoom?: string, guide?: string, arrows?: string[], also?: string[], undo?: boolean }} words
  * @returns {AnswerKey[]}
  */
-export const commonKeys = (does, { many, note, zoom = "Enlarge images; arrows go through them", guide = "Guidelines", arrows = [], also = [], undo = true }) => [
-  { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: "Save and continue", does: does.save },
-  { keys: ["Backspace", "Shift Backspace", ...arrows], shown: [...arrows, "Backspace", "Shift Backspace"].map(shownAs).join("  "),
-    text: "Previous and next, without saving", does: (key) => does.step?.(FORWARD.includes(key) ? 1 : -1), anywhere: true, held: true },
-  { keys: ["r", ...also], shown: "r", text: `${note}; Esc leaves it`, does: does.note, soon: true },
-  { keys: ["z"], text: zoom, does: does.zoom }, { keys: ["d"], text: guide, does: does.sheet },
-  { keys: ["o"], text: `All ${many}`, does: does.map, anywhere: true },
-  ...(undo ? [{ keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo", does: does.undo, soon: true }] : []),
-  { keys: ["?"], text: "These keys" },
-];
+export const commonKeys = (does, { many, note, zoom = "Enlarge images; arrows go through them", guide = "Guidelines", arrows = [], also = [], undo = true }) => {
+  const stepping = { does: (/** @type {string} */ key) => does.step?.(FORWARD.includes(key) ? 1 : -1), anywhere: true, held: true };
+  return [
+    { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: "Save and continue", does: does.save },
+    ...(arrows.length ? [{ keys: arrows, shown: arrows[0].startsWith("Shift") ? "Shift ←  →" : "←  →", text: "Previous and next, without saving", ...stepping }] : []),
+    { keys: ["Backspace", "Shift Backspace"], shown: "Backspace", text: "Previous, without saving; with Shift the next", ...stepping },
+    { keys: ["r", ...also], shown: "r", text: `${note}; Esc leaves it`, does: does.note, soon: true },
+    { keys: ["z"], text: zoom, does: does.zoom }, { keys: ["d"], text: guide, does: does.sheet },
+    { keys: ["o"], text: `All ${many}`, does: does.map, anywhere: true },
+    ...(undo ? [{ keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo", does: does.undo, soon: true }] : []),
+    { keys: ["?"], text: "These keys" },
+  ];
+};
 
 const PRESSABLE = "button:not([role=radio], .st-frame, .sv-picture, .sv-reference), a, summary"; // Enter is theirs
 
