@@ -249,7 +249,7 @@ def unexpected(*_: Any, **__: Any) -> Any:
 def test_an_unexpected_error_tells_nothing_of_the_inside(
     app: FastAPI, services: Services, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for method in ("mine", "progress", "workspace"):
+    for method in ("assigned_studies", "progress", "workspace"):
         monkeypatch.setattr(type(services.studies), method, unexpected)
     monkeypatch.setattr(type(services.search), "session", unexpected)
     visitor = client(app, services.people, "Admin")
