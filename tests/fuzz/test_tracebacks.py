@@ -31,7 +31,7 @@ THEIRS = Router(default=0)  # type: ignore[arg-type]      # raises inside of sta
 class Nobody:
     """People of whom a library's error is all that comes."""
 
-    glance = staticmethod(TypeAdapter(int).validate_python)
+    cached_state = staticmethod(TypeAdapter(int).validate_python)
 
 
 MIDDLEWARE: dict[str, Callable[[ASGIApp], ASGIApp]] = {
