@@ -30,7 +30,7 @@ class Choices:
 
 def wrong_kind(study: Study, lacks: str) -> StudyError:
     """The error for a report of a study of another kind. ``lacks``: what such a study does not do."""
-    return StudyError(f"{study.name} is a {study.kind} study, which {lacks}. For its report: cirque report "
+    return StudyError(f"{study.name} is {study.called}, which {lacks}. For its report: cirque report "
                       f"{quoted(study.name)}")
 
 
@@ -86,7 +86,7 @@ def _check(answers: StudyAnswers, selection: Selection) -> None:
                              + (f"Occupied seats: {_listed(map(str, occupied))}." if occupied
                                 else "Nobody has joined the study yet: leave this filter out."))
     if selection.block_only and not groups.has_block:
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement set: its shared questions "
+        raise StudyError(f"{study.name} is {study.called}, which has no agreement set: its shared questions "
                          "are spread over everybody. Leave this filter out.")
     if selection.block_only and not any(item.in_block for item in answers.items):
         raise StudyError(f"{study.name} has no agreement set: its plan gives no item to everybody. Leave this "

@@ -67,5 +67,5 @@ def check_scale(kind: str, scale: str) -> None:
     if scale == right:
         return
     known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
-    raise StudyError(f"{known}{KINDS[kind].scale_reason}: Krippendorff's alpha of a {kind} study is {right}. Ask for "
-                     f"{right}, or leave the scale out.")
+    raise StudyError(f"{known}{KINDS[kind].scale_reason}: Krippendorff's alpha of a {kind.removesuffix('s')} study is "
+                     f"{right}. Ask for {right}, or leave the scale out.")

@@ -129,7 +129,7 @@ class Kind:
         tables = self.tables if asked.tables is None else asked.tables
         if asked.form not in self.forms or (self.tables and not set(tables) <= set(self.tables)):
             of = f"; csv and parquet have the tables {' and '.join(self.tables)}" if self.tables else ""
-            raise StudyError(f"{study.name} is a {study.kind} study. It is exported as {', '.join(self.forms)}{of}.")
+            raise StudyError(f"{study.name} is {study.called}. It is exported as {', '.join(self.forms)}{of}.")
         return self.files(store, study, replace(asked, tables=tables))
 
     @property
@@ -228,6 +228,6 @@ KINDS: dict[str, Kind] = {
 def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") -> Results:
     """Raises ``StudyError`` for a study of a kind without results. ``rule``: as in :class:`Export`."""
     if (results := KINDS[study.kind].results) is None:
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels, ratings or marks of items. See "
+        raise StudyError(f"{study.name} is {study.called}, which has no labels, ratings or marks of items. See "
                          "its methods instead: cirque study quality")
     return results(store, study, rule)

@@ -42,6 +42,11 @@ class Study:
     created_by: str
     created_at: datetime
 
+    @property
+    def called(self) -> str:
+        """ "a session study"."""
+        return f"a {self.kind.removesuffix('s')} study"
+
 
 @dataclass(frozen=True)
 class Item:

@@ -277,7 +277,7 @@ class StudyService:
 
     def _kind(self, study: Study) -> StudyKind:
         if study.kind not in self._kinds:
-            raise StudyError(f"{study.name} is a {study.kind} study, which this screen does not support.")
+            raise StudyError(f"{study.name} is {study.called}, which this screen does not support.")
         return self._kinds[study.kind]
 
 

@@ -100,7 +100,7 @@ def report(
     with open_stores() as stores:
         study = stores.studies.study(name)
         if of_kind is not None and KINDS[of_kind] is not KINDS[study.kind]:
-            raise StudyError(f"{study.name} is a {study.kind} study. Its report: cirque report "
+            raise StudyError(f"{study.name} is {study.called}. Its report: cirque report "
                              f"{json.dumps(study.name, ensure_ascii=False)}")
         _check_options(study, dataset=dataset, category=category, source=source, subset=subset, block=block, rule=rule,
                        k=k, scores=scores, resample=resample, scale=scale, width=width)
@@ -123,7 +123,7 @@ def _check_options(study: Study, **given: object) -> None:
     own = KINDS[study.kind].report_options
     for name, value in given.items():
         if value and name not in own:
-            raise StudyError(f"{study.name} is a {study.kind} study: its report has no --{name}. Leave it out; what it "
+            raise StudyError(f"{study.name} is {study.called}: its report has no --{name}. Leave it out; what it "
                              f"has are {', '.join(f'--{one}' for one in given if one in own)}.")
 
 

@@ -157,7 +157,7 @@ def _check_kind(study: Study, by_method: bool) -> None:
     kind = KINDS[study.kind]
     if kind.read_scores is None or (by_method and not kind.has_sets):
         what = "metric" if kind.read_scores is None else "method"
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a {what} could score. Its report: "
+        raise StudyError(f"{study.name} is {study.called}: it has no sets that a {what} could score. Its report: "
                          f"cirque report {json.dumps(study.name, ensure_ascii=False)}")
 
 

@@ -376,7 +376,7 @@ def test_a_session_study_beside_a_language_model(sessions, tmp_path):
     assert "30 of 30" in run("scores", "stories")
     refused(StudyError, "of the subset “nothing”", "stories", "--subset", "nothing")
     refused(StudyError, "no sets that a method could score", "scores", "stories", "--method", "slerp", "--gallery", "x")
-    refused(StudyError, "alpha of a sessions study is ordinal", "stories", "--scale", "nominal")
+    refused(StudyError, "alpha of a session study is ordinal", "stories", "--scale", "nominal")
     file.write_text("{}")
     refused(DatasetError, "judged.json holds no scores of sessions", "scores", "stories", "--add", file)
     assert "Removed gpt-x" in run("scores", "stories", "--remove", "gpt-x")

@@ -110,7 +110,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         check(visitor, "manage")
         study = store.study(input_limits.checked_study(sent["study"]))
         if KINDS[study.kind].read_scores is None:
-            raise StudyError(f"{study.name} is a {study.kind} study: it has no sets or sessions that could be scored.")
+            raise StudyError(f"{study.name} is {study.called}: it has no sets or sessions that could be scored.")
         return study
 
     def _keep(study: Study, scores: MetricScores, visitor: Visitor) -> None:
@@ -133,5 +133,5 @@ def _text(sent: Fields, name: str, most: int) -> str:
 
 def _preference(study: Study) -> Study:
     if not KINDS[study.kind].has_sets:
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score.")
+        raise StudyError(f"{study.name} is {study.called}: it has no sets that a metric could score.")
     return study

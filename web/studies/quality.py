@@ -67,7 +67,7 @@ def _rules(query: Mapping[str, str]) -> Rules | None:
 
 def _preference(study: Study) -> Study:
     if not KINDS[study.kind].has_sets:
-        raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sets.")
+        raise StudyError(f"{study.name} is {study.called}: it has no ratings of sets.")
     return study
 
 

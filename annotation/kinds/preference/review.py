@@ -39,7 +39,7 @@ def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Revie
     """Review a study. ``rules``: instead of those in its settings. Raises ``StudyError`` for a study of another kind,
     and for unknown rules in its settings."""
     if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study. This is for preference studies; for its results use "
+        raise StudyError(f"{study.name} is {study.called}. This is for preference studies; for its results use "
                          "cirque study results")
     judgements = tuple(store.judgements(study.study_id))
     people = people_quality(store.seats(study.study_id), store.assignments(study.study_id), judgements,

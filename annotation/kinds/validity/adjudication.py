@@ -145,7 +145,7 @@ class Adjudication:
     def _study(self, name: str) -> Study:
         study = self._store.study(input_limits.checked_study(name))
         if study.kind not in self._kinds:
-            raise StudyError(f"{study.name} is a {study.kind} study, which has nothing to adjudicate.")
+            raise StudyError(f"{study.name} is {study.called}, which has nothing to adjudicate.")
         return study
 
     def _queue(self, study: Study) -> tuple[QueuedCase, ...]:
