@@ -154,7 +154,7 @@ def estimate_job(
     things: tuple[str, str] = ("session", "sessions"),
 ) -> Estimate:
     """For ``left`` items of which ``roles`` assumes so much, for the reasons in ``basis``. If enough items are in
-    ``before``, what those asked counts instead, and if there are two, what they took. Answers that are in the cache
+    ``before``, what those asked counts instead, and if there are three, what they took. Answers that are in the cache
     cost nothing, which is not known here."""
     over = f"the {counted(before.items, *things)} that are over"
     basis = basis if roles else "the built-in model, which costs nothing"
@@ -163,7 +163,7 @@ def estimate_job(
         share, usage = left / before.items, before.usage
         roles = _scaled(roles, usage.calls * share, usage.prompt_tokens * share, usage.completion_tokens * share)
         basis = f"measured on {over}"
-    elif len(before.warm) > 1:
+    elif before.items > 2:
         basis = f"{basis}, and the time of {over}"
     else:
         time = time_unmeasured(sum(role.calls for role in roles.values()), workers)

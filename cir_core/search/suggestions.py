@@ -45,7 +45,9 @@ class Suggestions:
         with self._reading:
             reading = self._readings.get(key)
             if reading is None:
-                reading = searcher.reader.suggestions(searcher.some_features(MOST_READ), searcher.encoder)
+                features = searcher.some_features(MOST_READ)
+                known = features[~undescribed(features, searcher.encoder)]
+                reading = searcher.reader.suggestions(known, searcher.encoder)
                 self._readings[key] = reading
             return reading
 

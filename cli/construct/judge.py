@@ -135,9 +135,11 @@ def _print_report(report: JudgingReport, folder: Path, tables: Path | None, *, a
     from cir_core.construct.judging.scores import score_table, turn_table
 
     several = len({row.source for row in report.rows}) > 1
-    give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json)
-    if as_json:
-        return
+    give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json,
+         between=lambda: None if as_json else _print_rest(report, folder))
+
+
+def _print_rest(report: JudgingReport, folder: Path) -> None:
     usage = report.usage
     cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
     out.print(f"{duration(report.seconds)}; all runs: {usage.calls:,} requests, {usage.cached:,} answers from the "

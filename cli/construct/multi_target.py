@@ -122,7 +122,10 @@ def _print(report: MultiTargetReport, folder: Path, tables: Path | None) -> None
         "targets", "", (text("subset", "subset"), *(count(name, name) for name in names),
                         ReportColumn("mean", "mean", "score"), count("most", "most"), count("rewritable", "3+")),
         tuple((name, one.queries, one.kept, one.dropped, one.failed, one.targets, one.mean, one.most, one.rewritable)
-              for name, one in report.counts.items()))], tables)
+              for name, one in report.counts.items()))], tables, between=lambda: _print_rest(report, folder))
+
+
+def _print_rest(report: MultiTargetReport, folder: Path) -> None:
     original = sum(one.without_original for one in report.counts.values())
     reference = sum(one.with_reference for one in report.counts.values())
     out.print(f"The original target is not among the targets of {counted(original, 'query', 'queries')}; the reference "

@@ -92,7 +92,10 @@ def _estimate(about: SingleTargets, folder: Path, limit: int | None, workers: in
 def _print(report: SingleTargetReport, folder: Path, tables: Path | None) -> None:
     give([count_table("rewritten", "file", ("queries", "3 targets and more", "rewritten", "failed", "texts rejected"), {
         name: (one.queries, one.drawn, one.rewritten, one.failed, one.again) for name, one in report.counts.items()},
-    )], tables)
+    )], tables, between=lambda: _print_rest(report, folder))
+
+
+def _print_rest(report: SingleTargetReport, folder: Path) -> None:
     print_job(report.job, [(f"{one['file']}, record {one['record']}", one["reason"]) for one in report.failures],
               folder, "texts")
     for paths in report.outputs.values():

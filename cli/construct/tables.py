@@ -39,7 +39,10 @@ def print_report(report: ConstructionReport, folder: Path, tables: Path | None =
     """What was constructed, what failed and why, what it cost."""
     give([count_table("sessions", "subset", ("queries", "sessions", "found the target", "failed"), {
         name: (one.queries, one.sessions, one.successes, one.failures) for name, one in report.counts.items()},
-    )], tables)
+    )], tables, between=lambda: _print_rest(report, folder))
+
+
+def _print_rest(report: ConstructionReport, folder: Path) -> None:
     _print_usage(report.seconds, report.usage, report.answers)
     _print_failures([(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], folder)
     print_notes(report.notes)

@@ -250,9 +250,8 @@ def _report(
                             "the ranks are stored and will be reused.") from error
     if as_json:
         typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
-    give(audit_parts(benchmark, report), tables, quiet=as_json, most=_LISTED)
-    if not as_json:
-        out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
+    give(audit_parts(benchmark, report), tables, quiet=as_json, most=_LISTED, between=lambda: None if as_json else
+         out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True))
     if not report.aggregate.labels:
         raise DatasetError("No query has a label: each failed with some retriever. Fix the causes listed in "
                            "summary.json, and run the same command with --retry.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 from typer.core import TyperCommand
 
+from annotation.records import StudyKind
 from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cli.console import err, open_stores, out
@@ -37,10 +38,11 @@ class ReportCommand(AuditCommand):
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """``cirque report KIND STUDY``, as in earlier versions, is a report of a study that must be of that kind."""
-        from annotation.records import StudyKind
-
         if len(args) > 1 and args[0] in get_args(StudyKind):
-            args = ["--of-kind", *args]
+            try:
+                return super().make_context(info_name, ["--of-kind", *args], parent, **extra)
+            except typer.BadParameter:
+                pass    # no name is left: the study itself is called like a kind
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -50,7 +52,7 @@ app.command()(report_scores.scores)
 
 def report(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
-    of_kind: Annotated[str | None, typer.Option(hidden=True)] = None,
+    of_kind: Annotated[StudyKind | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help=(
         "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))] = None,

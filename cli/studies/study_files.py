@@ -98,16 +98,16 @@ def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> Non
     from cir_core.support.files import write_atomically
 
     folder = to
-    if to.suffix.lower() == ".zip":
-        if to.is_dir():
-            raise SettingsError(f"{to} is a folder. Name a .zip file, or a folder of another name, with --out.")
-        folder, files = to.parent, {to.name: as_zip(files)}
-    there = [name for name in files if (folder / name).exists()]
-    if there and not force:
-        more = f" and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
-        raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or overwrite it "
-                            "with --force.")
     try:
+        if to.suffix.lower() == ".zip":
+            if to.is_dir():
+                raise SettingsError(f"{to} is a folder. Name a .zip file, or a folder of another name, with --out.")
+            folder, files = to.parent, {to.name: as_zip(files)}
+        there = [] if force else [name for name in files if (folder / name).exists()]
+        if there:
+            more = f" and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
+            raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or overwrite "
+                                "it with --force.")
         for name, content in files.items():
             write_atomically(folder / name, content)
     except OSError as error:

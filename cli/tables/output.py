@@ -27,7 +27,7 @@ def check_folder(folder: Path | None, option: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = "it is a file" if folder.is_file() else error.strerror or str(error)
+        problem = "it is a file" if isinstance(error, FileExistsError) else error.strerror or str(error)
         raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")

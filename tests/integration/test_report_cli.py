@@ -167,6 +167,11 @@ def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
     refused(StudyError, "needs --draws above 0", "Well formed?", "--width", 0.1, "--draws", 0)
 
 
+def test_a_study_called_like_a_kind(stores, home):
+    make_study(stores.studies, home, name="validity", items=2, pictures=6, panel=2)
+    assert run("validity", "--draws", 0, "--json") == run("--draws", 0, "--json", "validity")
+
+
 def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):
     has = {"Well formed?": "--dataset, --category, --block, --scale, --width",
            "Shops": "--dataset, --category, --rule, --k, --scores, --resample, --scale, --width",

@@ -111,6 +111,13 @@ def test_too_few_items_measure_nothing(items: int) -> None:
     assert re.search("the prompts and 2 s a request", found.basis) and found.cost is None
 
 
+def test_items_that_all_loaded_models_are_measured_too() -> None:
+    """Eleven workers began at once: no item is known that loaded nothing."""
+    before = journal([(30.0, True)] * 11, 3)
+    found = estimate_job(40, ROLES, "the prompts", workers=4, prices=Prices(), before=before)
+    assert found.time == time_left(40, 4, [], [30.0] * 11)
+
+
 @pytest.mark.parametrize("items", [3, 11])
 def test_the_time_of_a_few_items_is_known_sooner_than_what_they_ask(items: int) -> None:
     before = journal([(5.0, False)] * items, 3)
