@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -19,6 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from typer.core import TyperCommand, TyperGroup
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
@@ -27,6 +29,28 @@ from cir_core.settings import get_settings
 if TYPE_CHECKING:
     from cir_core.relevance.model import RelevanceModel
     from storage.stores import Stores
+
+
+class CommandGroup(TyperGroup):
+    """A group that is a command of its own, beside its commands: ``cirque audit DATASET`` and ``cirque audit join``."""
+
+    def own(self) -> tuple[str, Callable[..., None]]:
+        """Name and function of that command."""
+        raise NotImplementedError
+
+    @property
+    def alone(self) -> TyperCommand:
+        name, function = self.own()
+        app = typer.Typer(add_completion=False)
+        app.command(name)(function)
+        found = typer.main.get_command(app)
+        assert isinstance(found, TyperCommand)
+        return found
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if args[:1] and args[0] in self.commands:
+            return super().make_context(info_name, args, parent, **extra)
+        return self.alone.make_context(info_name, args, parent, **extra)
 
 
 class ModelChoice(StrEnum):

@@ -47,7 +47,7 @@ _CANDIDATES = 8  # random images for each one shown
 
 @dataclass(frozen=True)
 class LoadedTurn:
-    """A turn with its session and the searcher of the gallery, so that whoever shows it loads neither again."""
+    """A turn with its session and the searcher of the gallery, so that the caller need not load them again."""
 
     session: SearchSession
     turn: Turn

@@ -68,9 +68,12 @@ def _write(
         write_file(folder / "description.html", page())
     if as_json:
         typer.echo(text)
-    give([*tables, "", *(f"Note: {note}" for note in notes)], to, quiet=as_json)
-    if folder is not None and not as_json:
-        out.print(f"Wrote {folder / 'description.json'} and {folder / 'description.html'}", soft_wrap=True)
+
+    def tell_files() -> None:
+        if folder is not None and not as_json:
+            out.print(f"Wrote {folder / 'description.json'} and {folder / 'description.html'}", soft_wrap=True)
+
+    give([*tables, "", *(f"Note: {note}" for note in notes)], to, quiet=as_json, between=tell_files)
 
 
 def _names(paths: Sequence[Path]) -> str:

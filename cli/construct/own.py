@@ -47,9 +47,11 @@ def own(
     sessions = count_table("sessions", "subset", ("sessions",), {name: [n] for name, n in report.sessions.items()},
                            sums=True)
     give([sessions if report.sessions else "No search here can be used.",
-          *(f"Note: {note}" for note in (*_said_of_left_out(report), *report.notes))], tables, quiet=as_json)
-    if as_json:
-        return
+          *(f"Note: {note}" for note in (*_said_of_left_out(report), *report.notes))], tables, quiet=as_json,
+         between=lambda: None if as_json else _tell_files(report, folder))
+
+
+def _tell_files(report: OwnReport, folder: Path) -> None:
     for path in report.outputs:
         out.print(f"Wrote {path}", soft_wrap=True)
     out.print(f"The others, with reasons: {folder / 'left_out.json'}", soft_wrap=True)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from cir_core.audit.records import Rule
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
 from cir_core.types.domains import Domain
-from cli.console import err, open_encoder, open_stores, out, progress_bar
+from cli.console import CommandGroup, err, open_encoder, open_stores, out, progress_bar
 from cli.evaluate.audit_join import join
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
@@ -38,22 +37,9 @@ SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
 _LISTED = 40   # rows on the terminal; gap.html has all
 
 
-class AuditCommand(TyperGroup):
-    """``cirque audit DATASET …`` is a command of its own, beside the commands of the group."""
-
-    @property
-    def alone(self) -> TyperCommand:
-        """The command without a name of the group's."""
-        app = typer.Typer(add_completion=False)
-        app.command("audit")(audit)
-        found = typer.main.get_command(app)
-        assert isinstance(found, TyperCommand)
-        return found
-
-    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if args[:1] and args[0] in self.commands:
-            return super().make_context(info_name, args, parent, **extra)
-        return self.alone.make_context(info_name, args, parent, **extra)
+class AuditCommand(CommandGroup):
+    def own(self) -> tuple[str, Callable[..., None]]:
+        return "audit", audit
 
 
 app = typer.Typer(cls=AuditCommand, help="Run the shortcut audit of a benchmark; join: several in one table.")

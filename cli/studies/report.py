@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
-from typer.core import TyperCommand
 
 from annotation.records import StudyKind
 from cir_core.errors import StudyError
 from cir_core.settings import get_settings
-from cli.console import err, open_stores, out
-from cli.evaluate.audit import AuditCommand
+from cli.console import CommandGroup, err, open_stores, out
 from cli.studies import report_scores
 from cli.studies.study_files import write_files
 
@@ -25,16 +23,9 @@ if TYPE_CHECKING:
     from annotation.records import Study
 
 
-class ReportCommand(AuditCommand):
-    """``cirque report STUDY …`` is a command of its own, beside the commands of the group."""
-
-    @property
-    def alone(self) -> TyperCommand:
-        made = typer.Typer(add_completion=False)
-        made.command("report")(report)
-        found = typer.main.get_command(made)
-        assert isinstance(found, TyperCommand)
-        return found
+class ReportCommand(CommandGroup):
+    def own(self) -> tuple[str, Callable[..., None]]:
+        return "report", report
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """``cirque report KIND STUDY``, as in earlier versions, is a report of a study that must be of that kind."""

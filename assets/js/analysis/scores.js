@@ -44,7 +44,7 @@ const CIRQRS = "";   // among the values of the methods
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
 /** @type {(of: { study: string, words: KindWords, changed(): void, from(): void }) => { leave(): void }} */
-// Answers {leave}: whoever looked has gone, and nothing is asked any more. A computation goes on without a dialog.
+// ``leave()`` of what it returns closes the dialog and aborts its requests; a computation goes on.
 function addScores({ study, words, changed, from }) {
   // Of sets, which have images that a method can score; of sessions there is a file alone.
   const sets = words.options.includes("k"), type = words.score_type, suffix = type.toLowerCase();

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import Field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,7 +16,17 @@ from cir_core.errors import DatasetError
 from cir_core.support.json_lines import read_heading, whole_lines
 from cir_core.support.texts import counted, quoted
 
-T = TypeVar("T")
+
+class Numbered(Protocol):
+    """A frozen dataclass with a ``number``: its place among what is kept."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def number(self) -> int: ...
+
+
+T = TypeVar("T", bound=Numbered)
 _BYTES = 180 * 2**20    # CIRCLED's 22,608 sessions of three or four turns take about 160 MB
 
 
@@ -44,8 +54,8 @@ class MemoryAllowance:
 
 
 class JournalReader(Generic[T]):
-    """What is known of a journal, up to ``offset``: ``failed`` items, and what is kept of the others, dataclasses with
-    a ``number``. ``inode``: of its file."""
+    """What is known of a journal, up to ``offset``: ``failed`` items, and what is kept of the others. ``inode``: of
+    its file."""
 
     def __init__(self, inode: int = 0) -> None:
         self.inode, self.offset = inode, 0
@@ -82,8 +92,8 @@ class JournalReader(Generic[T]):
                     if self.allowance.takes(size):
                         self._found[at] = make()
         for number, at in enumerate(sorted(self._found)):
-            if (one := self._found[at]).number != number:       # type: ignore[attr-defined]
-                self._found[at] = replace(one, number=number)   # type: ignore[type-var]
+            if (one := self._found[at]).number != number:
+                self._found[at] = replace(one, number=number)
         return [self._found[at] for at in sorted(self._found)]
 
 
