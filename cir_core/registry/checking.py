@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.image_files import ImageFolder
 from cir_core.datasets.files.issues import Fault, ValidationIssues
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import CirqueError, DatasetError
-from cir_core.registry.contents import Content, Source
 from cir_core.registry.kinds import checked_kind
 from cir_core.support.texts import quoted
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
+from cir_core.audit.circus import aggregate_files, traces
+from cir_core.datasets.content import Content, Reader, Source, of_benchmark
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers import (
     circled,
@@ -20,6 +22,7 @@ from cir_core.datasets.readers import (
     mbeir,
     qrels,
     soft,
+    soft_benchmark,
     soft_constraints,
     soft_scores,
 )
@@ -31,8 +34,6 @@ from cir_core.evaluation.evaluators.cirr import cirr as measure_cirr
 from cir_core.evaluation.evaluators.evaluator import Evaluator, of_rankings
 from cir_core.evaluation.runs import submissions, trec
 from cir_core.evaluation.runs.records import Run
-from cir_core.registry import audit_contents, contents
-from cir_core.registry.contents import Content, Reader, Source, of_benchmark
 from cir_core.sample import benchmark as sample
 from cir_core.support.texts import quoted
 from cir_core.types.domains import Domain
@@ -82,6 +83,16 @@ def _benchmark(read: Callable[..., Benchmark], *options: Option, evaluator: Eval
     return {"read": content, "options": options, "evaluator": evaluator}
 
 
+def _submission(read_benchmark: Callable[..., Benchmark], read: Callable[..., Run]) -> Reader:
+    def content(source: Source) -> Content:
+        benchmark = read_benchmark(source.annotations, split=source.split) if source.annotations else None
+        found: Content = read(source.path, benchmark, source.faults).content
+        unchecked = "Query and image ids were not compared with the benchmark: give --annotations for that."
+        return found if benchmark else replace(found, notes=(*found.notes, unchecked))
+
+    return content
+
+
 def _copy(
     read: Callable[[Path], _Content], write: Callable[[Path, _Content], None],
     notes: Callable[[_Content], Sequence[str]] = lambda content: (),
@@ -125,37 +136,38 @@ _ALL = (
          **_benchmark(mbeir.read_benchmark, "split", "pool"),
          measures="Anything in M-BEIR's form: Recall@k, nDCG and MRR.", parts=lambda benchmark: (benchmark.dataset,)),
     Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw form",
-         contents.circled, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
+         circled.content, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
          copy=_copy(circled.read_sessions, circled.write_sessions, lambda sessions: sessions.notes)),
     Kind("soft-multi-target", "SoFT's multi-target queries", "the JSON file; the gallery's split file as --pool",
-         contents.soft_multi_target, ("split", "caption_mode", "pool"),
+         soft_benchmark.multi_target_content, ("split", "caption_mode", "pool"),
          Evaluator(of_rankings(single_turn.multi_target)),
          "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.", parts=_soft_parts,
          copy=_copy(soft.read_multi_target, soft.write_multi_target)),
     Kind("soft-single-target", "SoFT's rewritten queries", "the JSON file; the gallery's split file as --pool",
-         contents.soft_single_target, ("split", "pool"), Evaluator(),
+         soft_benchmark.single_target_content, ("split", "pool"), Evaluator(),
          "SoFT's rewritten queries: Recall@k, nDCG and MRR.", parts=_soft_parts,
          copy=_copy(soft.read_single_target, soft.write_single_target)),
     Kind("soft-candidates", "SoFT's candidates", "a by_caption_query, by_joined_query or by_tg_img JSON file",
-         contents.soft_candidates, copy=_copy(soft.read_candidates, soft.write_candidates)),
+         soft_benchmark.candidates_content, copy=_copy(soft.read_candidates, soft.write_candidates)),
     Kind("soft-scores", "SoFT's confidences of one group of candidates", "a by_<group>_20_scores JSON file",
-         contents.soft_scores, copy=_copy(soft_scores.read_scores, soft_scores.write_scores)),
-    Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json", contents.soft_constraints,
-         copy=_copy(soft_constraints.read_constraints, soft_constraints.write_cache)),
-    Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json", contents.hp_fashioniq,
-         copy=_copy(hp_fashioniq.read_questions, hp_fashioniq.write_questions)),
-    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag", contents.trec_run,
+         soft_scores.content, copy=_copy(soft_scores.read_scores, soft_scores.write_scores)),
+    Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json",
+         soft_constraints.content, copy=_copy(soft_constraints.read_constraints, soft_constraints.write_cache)),
+    Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json",
+         hp_fashioniq.content, copy=_copy(hp_fashioniq.read_questions, hp_fashioniq.write_questions)),
+    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag",
+         lambda source: trec.read_trec_run(source.path, source.faults).content,
          copy=_copy(trec.read_trec_run, trec.write_trec_run, lambda run: run.notes)),
-    Kind("trec-qrels", "relevance judgements", "TREC lines, or tabs with a header", contents.trec_qrels,
+    Kind("trec-qrels", "relevance judgements", "TREC lines, or tabs with a header", qrels.content,
          copy=_copy(qrels.read_qrels, qrels.write_qrels)),
     Kind("circo-submission", "a submission to CIRCO's server", "its JSON file; CIRCO as --annotations",
-         contents.circo_submission, ("split", "annotations")),
+         _submission(circo.read_benchmark, submissions.read_circo_submission), ("split", "annotations")),
     Kind("cirr-submission", "a submission to CIRR's server", "its JSON file or their folder; CIRR as --annotations",
-         contents.cirr_submission, ("split", "annotations")),
+         _submission(cirr.read_benchmark, submissions.read_cirr_submission), ("split", "annotations")),
     Kind("circus-audit", "a shortcut audit in CIRCUS's form", "the JSON file of one retriever, or of their aggregate",
-         audit_contents.circus_audit),
+         aggregate_files.content),
     Kind("circus-traces", "queries of a shortcut audit, validated or shortcut-free", "a JSONL file of traces",
-         audit_contents.circus_traces),
+         traces.content),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 

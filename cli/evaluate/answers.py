@@ -236,8 +236,8 @@ def _with_notes(one: MethodRun | SessionsRun, stored: StoredConstraints | None) 
 
 def pools_of(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
     """The subset's images in the file at ``path``; {} without one. Raises ``DatasetError`` for several subsets."""
-    from cir_core.datasets.files.issues import ValidationIssues
-    from cir_core.registry.contents import read_pool
+    from cir_core.datasets.content import read_pool
+    from cir_core.datasets.files.issues import RAISE
 
     if path is None:
         return {}
@@ -245,4 +245,4 @@ def pools_of(sessions: Sequence[CircledSession], path: Path | None) -> dict[str,
     if len(subsets) != 1:
         raise DatasetError(f"--pool is the image list of one subset; these sessions are of {len(subsets)}. "
                            "Evaluate each subset's file by itself.")
-    return {subsets.pop(): read_pool(path, ValidationIssues()) or ()}
+    return {subsets.pop(): read_pool(path, RAISE) or ()}

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from pydantic import NonNegativeInt, PositiveInt
 
+from cir_core.audit.circus.circus_files import run_content
 from cir_core.audit.circus.circus_form import (
     OURS,
     check_same_queries,
@@ -34,8 +35,9 @@ from cir_core.audit.records import (
     Variant,
 )
 from cir_core.audit.summary import INPUTS, summarise
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
-from cir_core.datasets.files.json_files import read_object, validated
+from cir_core.datasets.files.json_files import first_value, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.support.texts import quoted
 
@@ -134,6 +136,22 @@ def labelled(label: QueryLabel) -> dict[str, Any]:
         "best_retriever_by_modality": {variant: label.best_retriever.get(variant) for variant in VARIANTS},
         "retriever_support_at_k": dict(label.support),
     }
+
+
+def content(source: Source) -> Content:
+    """Of a per-retriever file or an aggregate: only the latter says how retrievers were combined."""
+    if first_value(source.path, "metadata.aggregation") is None:
+        return run_content(source)
+    aggregate = read_aggregate(source.path, source.faults)
+    labels = Counter(label.label for label in aggregate.labels)
+    details = Counter(label.detail for label in aggregate.labels if label.label == "shortcut_solvable")
+    return Content({
+        "retrievers": len(aggregate.retrievers), "K": aggregate.k, "queries": len(aggregate.labels),
+        **dict(sorted(labels.items())),
+        **{f"shortcut_solvable, {name}": number for name, number in sorted(details.items())},
+        "shortcut_free": sum(label.shortcut_free for label in aggregate.labels),
+        "queries left out": len(aggregate.skipped),
+    })
 
 
 def read_aggregate(path: Path, faults: ValidationIssues = RAISE, *, benchmark: Benchmark | None = None) -> Aggregate:

@@ -43,6 +43,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
@@ -103,6 +104,17 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
         },
     }
     write_document(path, head, gallery, samples)
+
+
+def run_content(source: Source) -> Content:
+    run = read_run(source.path, source.faults)
+    ranked = [answer for answer in run.queries if not answer.problem]
+    return Content({
+        "retriever": run.card.retriever, "data set": run.card.dataset, "ablation": run.card.ablation,
+        "queries": len(run.queries), "queries without ranks": len(run.queries) - len(ranked),
+        **{f"in the first {run.card.k}, {variant}": sum(one.rankings[variant].best <= run.card.k for one in ranked)
+           for variant in VARIANTS},
+    })
 
 
 def read_run(path: Path, faults: ValidationIssues = RAISE, *, benchmark: Benchmark | None = None) -> RetrieverRun:

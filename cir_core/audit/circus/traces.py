@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from cir_core.audit.circus.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus.circus_samples import QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
@@ -103,6 +105,9 @@ def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, 
     }) + "\n").encode())
 
 
+_DECISIONS = {True: "valid", False: "not valid", None: "not decided"}
+
+
 class _Trace(Strict):
     query_idx: NonNegativeInt
     query_id: str | None = None
@@ -111,9 +116,39 @@ class _Trace(Strict):
     validated: bool | None = None
 
 
+class _Counted(Strict):
+    query_idx: NonNegativeInt
+    dataset: str = ""
+    hidden_category: str | None = None
+    aggregate_label: str | None = None
+    validated: bool | None = None
+
+
 class _Index(Strict):
     dataset: str | None = None
     query_indices: list[NonNegativeInt]
+
+
+def content(source: Source) -> Content:
+    """Of lines of validated or shortcut-free queries. A repeated query is a fault."""
+    datasets, labels, decisions = Counter[str](), Counter[str](), Counter[str]()
+    first: dict[tuple[str, int], int] = {}
+    for line, record in read_lines(source.path, source.faults):
+        if (trace := validated(_Counted, record, source.path, f"line {line}", source.faults)) is None:
+            continue
+        if (seen := first.setdefault((trace.dataset, trace.query_idx), line)) != line:
+            problem = f"query {trace.query_idx} of {trace.dataset or 'the data set'} is on line {seen} already"
+            source.faults.add(source.path, f"line {line}", problem, "Keep one of the two")
+            continue
+        datasets[trace.dataset] += 1
+        labels[trace.hidden_category or trace.aggregate_label or "no label"] += 1
+        if "validated" in record:
+            decisions[_DECISIONS[trace.validated]] += 1
+    named = datasets if set(datasets) - {""} else {}
+    return Content({
+        "queries": len(first), **{f"queries, {name or 'no data set'}": count for name, count in sorted(named.items())},
+        **dict(sorted(labels.items())), **decisions,
+    })
 
 
 def read_validated(

@@ -16,6 +16,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel
 
+from cir_core.datasets.content import Content, Source, mean, of_benchmark
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, first_value, read_records
 from cir_core.datasets.readers import circo
@@ -169,6 +170,22 @@ def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
     notes = sessions.notes if isinstance(sessions, CircledSessions) else ()
     return Benchmark("circled", splits.pop() if len(splits) == 1 else "", queries, pools, image_paths, (
         *notes, "CIRCLED's files do not list a gallery: all images of the gallery are ranked."))
+
+
+def content(source: Source) -> Content:
+    """Counts of the sessions; their first turns are the benchmark."""
+    sessions = read_sessions(source.path, source.faults)
+    lengths = [len(session.turns) for session in sessions]
+    subsets = Counter(session.subset for session in sessions)
+    return of_benchmark(single_turn_benchmark(sessions), {
+        "sessions": len(sessions),
+        **({f"sessions, {name}": number for name, number in subsets.items()} if len(subsets) > 1 else {}),
+        "turns": sum(lengths),
+        "turns of a session, mean": mean(lengths),
+        "turns of a session, most": max(lengths, default=0),
+        **{f"sessions of {length} turns": number for length, number in sorted(Counter(lengths).items())},
+        "targets of a session, mean": mean(len(session.target_ids) for session in sessions),
+    }, (turn.reference_id for session in sessions for turn in session.turns))
 
 
 def image_paths(image_id: str) -> tuple[str, ...]:

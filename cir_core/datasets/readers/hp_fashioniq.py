@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+from cir_core.datasets.content import Content, Source, mean
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.errors import DatasetError
@@ -71,6 +73,46 @@ def read_questions(path: Path, faults: ValidationIssues = RAISE) -> tuple[Questi
         for name, lists in sets.items():
             questions.extend(_question_set(path, user, name, lists, faults))
     return tuple(questions)
+
+
+def content(source: Source) -> Content:
+    """People, questions, scores by value, preferences; the share of shown sets that contain the target."""
+    questions = read_questions(source.path, source.faults)
+    paths: dict[str, dict[str, None]] = {}
+    for question in questions:
+        for image_id, path in image_paths(question):
+            paths.setdefault(image_id, {}).setdefault(path)
+
+    def found(image_id: str) -> tuple[str, ...]:
+        own = tuple(paths[image_id])
+        return (*own, *(path.removeprefix("image_data/") for path in own), f"images/{image_id}.png")
+
+    shown = [(question, one) for question in questions for one in question.sets]
+    scores = Counter(one.score for _, one in shown)
+    categories = Counter(question.category for question in questions)
+    preferred = Counter(question.preferred for question in questions)
+    counts = {
+        "people": len({question.user for question in questions}),
+        "question sets": len({(question.user, question.question_set) for question in questions}),
+        "questions": len(questions),
+        **{f"questions, {name}": number for name, number in sorted(categories.items())},
+        "shown sets": len(shown),
+        **{f"sets with score {score}": scores[score] for score in SCORES},
+        "score, mean": mean(one.score for _, one in shown),
+        "set 1 preferred": preferred[1],
+        "set 2 preferred": preferred[2],
+        "share of sets with the target": mean(question.target_id in one.image_ids for question, one in shown),
+        "questions with equal scores": sum(one.sets[0].score == one.sets[1].score for one in questions),
+        "preferences against the scores": sum(
+            question.sets[question.preferred - 1].score < question.sets[2 - question.preferred].score
+            for question in questions
+        ),
+        "questions with twice the same images": sum(
+            set(one.sets[0].image_ids) == set(one.sets[1].image_ids) for one in questions
+        ),
+    }
+    notes = ("The released form does not say which questions people called invalid: all are counted.",)
+    return Content(counts, notes, None, tuple(paths), found)
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:

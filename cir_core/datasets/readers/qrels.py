@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.errors import DatasetError
@@ -63,6 +65,18 @@ def qrels_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str
                        "Write grades as small whole numbers, 0 for what is not relevant")
         else:
             faults.add(path, f"line {number}", f"the grade {quoted(grade)} is not an integer", _FORM)
+
+
+def content(source: Source) -> Content:
+    qrels = read_qrels(source.path, source.faults)
+    grades = Counter(grade for judged in qrels.values() for grade in judged.values())
+    return Content({
+        "queries": len(qrels),
+        "judgements": grades.total(),
+        "relevant": sum(number for grade, number in grades.items() if grade > 0),
+        **({f"grade {grade}": number for grade, number in sorted(grades.items())} if len(grades) > 2 else {}),
+        "queries without a relevant image": sum(not any(grade > 0 for grade in one.values()) for one in qrels.values()),
+    })
 
 
 def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: bool = False) -> None:

@@ -11,10 +11,19 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from cir_core.datasets.content import Content, Source, benchmark_counts, ends, mean, of_benchmark, read_pool
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers import fashioniq
-from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
+from cir_core.datasets.readers.soft import (
+    MultiTarget,
+    SingleTarget,
+    numbered_multi_target,
+    numbered_single_target,
+    read_candidates,
+    read_multi_target,
+    read_single_target,
+)
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
@@ -91,6 +100,50 @@ def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
         for number, record in records if record.spelled_out
     )
     return notes
+
+
+def multi_target_content(source: Source) -> Content:
+    """The file's own counts, before the reference is excluded, and then the benchmark's."""
+    benchmark = multi_target_benchmark(
+        source.path, pool=read_pool(source.pool, source.faults), split=source.split or "val",
+        caption_mode=source.caption_mode, faults=source.faults)
+    records = read_multi_target(source.path, ValidationIssues(collect=True))  # its faults are reported already
+    targets = [len(record.target_ids) for record in records]
+    return of_benchmark(benchmark, {
+        "records": len(records),
+        "targets of a record, mean": mean(targets),
+        "targets of a record, most": max(targets, default=0),
+        "records with three targets or more": sum(number >= 3 for number in targets),
+        "records without the original target": sum(one.original_target_id not in one.target_ids for one in records),
+        "records with the reference as a target": sum(one.reference_id in one.target_ids for one in records),
+        "confidence, least": min((score for one in records for score in one.scores.values()), default=0.0),
+        **benchmark_counts(benchmark),
+    })
+
+
+def single_target_content(source: Source) -> Content:
+    benchmark = single_target_benchmark(
+        source.path, pool=read_pool(source.pool, source.faults), split=source.split or "val", faults=source.faults)
+    records = read_single_target(source.path, ValidationIssues(collect=True))
+    shown = (name for one in records for name in (one.original_target_id, *one.distractor_ids, *one.scores) if name)
+    return of_benchmark(benchmark, {
+        "records": len(records),
+        **ends("distractors of a record", [len(record.distractor_ids) for record in records]),
+        "records that keep the original target": sum(one.target_id == one.original_target_id for one in records),
+        "records whose target is the reference": sum(one.target_id == one.reference_id for one in records),
+        **benchmark_counts(benchmark),
+    }, shown)
+
+
+def candidates_content(source: Source) -> Content:
+    records = read_candidates(source.path, source.faults)
+    ids = dict.fromkeys(name for one in records for name in (one.reference_id, one.target_id, *one.image_ids))
+    return Content({
+        "queries": len(records),
+        "queries with a text": sum(record.query is not None for record in records),
+        **ends("candidates of a query", [len(record.image_ids) for record in records]),
+        "queries that found the target": sum(record.target_id in record.image_ids for record in records),
+    }, (), None, tuple(ids), soft_image_paths)
 
 
 def soft_image_paths(image_id: str) -> tuple[str, ...]:

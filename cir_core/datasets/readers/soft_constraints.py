@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from cir_core.datasets.content import Content, Source
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark, group_of
@@ -56,6 +57,20 @@ def read_constraints(path: Path, faults: ValidationIssues = RAISE) -> Constraint
         str(content.get("model_name", "")), _count(path, content, "input_token", faults),
         _count(path, content, "output_token", faults), tuple(entries),
     )
+
+
+def content(source: Source) -> Content:
+    cache = read_constraints(source.path, source.faults)
+    entries = cache.constraints
+    tokens = {"input tokens": cache.input_tokens, "output tokens": cache.output_tokens}
+    return Content({
+        "model": cache.model or "not named",
+        "queries": len(entries),
+        "queries with a prescriptive text": sum(bool(entry.prescriptive) for entry in entries),
+        "queries with a proscriptive text": sum(bool(entry.proscriptive) for entry in entries),
+        "queries without any text": sum(not entry.prescriptive and not entry.proscriptive for entry in entries),
+        **{name: number for name, number in tokens.items() if number is not None},
+    })
 
 
 @dataclass(frozen=True)

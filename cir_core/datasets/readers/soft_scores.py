@@ -16,9 +16,11 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from cir_core.datasets.content import Content, Source, mean
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_records
 from cir_core.datasets.readers.soft import Confidence, Name
+from cir_core.datasets.readers.soft_benchmark import soft_image_paths
 from cir_core.support.files import write_atomically
 
 _MOST = 3       # names in selected_top_3
@@ -61,6 +63,19 @@ def read_scores(path: Path, faults: ValidationIssues = RAISE) -> tuple[GroupScor
                 (captions,) if isinstance(captions, str) else tuple(captions),
                 {_id(name): score for name, score in result.confidence_scores.items()}))
     return tuple(found)
+
+
+def content(source: Source) -> Content:
+    records = read_scores(source.path, source.faults)
+    scores = [score for one in records for score in one.scores.values()]
+    ids = dict.fromkeys(name for one in records for name in (one.reference_id, one.target_id, *one.scores))
+    return Content({
+        "queries": len(records),
+        "queries without candidates": sum(not one.scores for one in records),
+        "confidences": len(scores),
+        "confidence, mean": mean(scores),
+        "queries whose target has a confidence": sum(one.target_id in one.scores for one in records),
+    }, (), None, tuple(ids), soft_image_paths)
 
 
 def write_scores(path: Path, records: Iterable[GroupScores]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, decoded_text, read_questions, write_questions
 from cir_core.errors import DatasetError
-from cir_core.registry.counting import hp_counts
+from cir_core.registry.checking import check
 
 
 def paths(*names, category="shirt"):
@@ -138,7 +138,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(released):
 
 
 def test_counts(released):
-    counts = hp_counts(read_questions(released()))
+    counts = check("hp-fashioniq", released()).counts
     assert counts == {
         "people": 1, "question sets": 1, "questions": 2, "questions, shirt": 2, "shown sets": 4,
         "sets with score 1": 0, "sets with score 2": 1, "sets with score 3": 2, "sets with score 4": 1,
@@ -148,7 +148,7 @@ def test_counts(released):
         "questions with equal scores": 1, "preferences against the scores": 0,
         "questions with twice the same images": 2,
     }
-    against = hp_counts(read_questions(released(set_to("preferred set", "2"))))
+    against = check("hp-fashioniq", released(set_to("preferred set", "2"))).counts
     assert against["preferences against the scores"] == 1  # 2 is preferred, with score 2 to 4
 
 
