@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from pydantic import PositiveInt
+
 Variant = Literal["multimodal", "text_only", "image_only"]
 VARIANTS: tuple[Variant, ...] = ("multimodal", "text_only", "image_only")
 Ablation = Literal["black", "drop"]
@@ -65,8 +67,8 @@ class RunCard:
     ablation: Ablation | str        # any other text is the signature of an external file
     instruction: str | None         # None: the retriever takes none
     caption_mode: str
-    top_k: int = TOP_K
-    k: int = field(default=CUTOFF, compare=False)   # of the file's own hits_at_k; labels recompute
+    top_k: PositiveInt = TOP_K
+    k: PositiveInt = field(default=CUTOFF, compare=False)   # of the file's own hits_at_k; labels recompute
 
     @cached_property
     def digest(self) -> str:

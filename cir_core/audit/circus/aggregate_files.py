@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import NonNegativeInt, PositiveInt
 
@@ -17,11 +17,11 @@ from cir_core.audit.circus.circus_form import (
     common_metadata,
     gallery_of,
     lines_of,
-    recalls,
     sample,
+    summary_of,
     write_document,
 )
-from cir_core.audit.circus.circus_samples import QueryFinder, Strict
+from cir_core.audit.circus.circus_samples import Asked, QueryFinder, Strict
 from cir_core.audit.records import (
     CUTOFF,
     VARIANTS,
@@ -56,10 +56,7 @@ class _Labelled(Strict):
     retriever_support_at_k: dict[str, NonNegativeInt]
 
 
-class _Sample(Strict):
-    query_idx: NonNegativeInt
-    query_id: str | None = None
-    query_text: str = ""
+class _Sample(Asked):
     ranks: dict[Variant, PositiveInt]
     aggregation: _Labelled
 
@@ -98,7 +95,6 @@ def write_aggregate(
                      instruction=metadata["query_instruction"]),
             "aggregation": labelled(label),
         })
-    counted = Counter(label.legacy for label in aggregate.labels)
     summary = summarise(runs, aggregate)
     head = {
         "metadata": {
@@ -111,8 +107,7 @@ def write_aggregate(
             },
         },
         "summary": {
-            "counts": {category: counted[category] for category in get_args(Legacy)},
-            "recall_at_k": recalls(samples),
+            **summary_of(samples),
             "aggregate_counts": dict(summary.labels),
             "aggregate_detail_counts": dict(summary.details),
             "retriever_support_histograms_at_k": {
@@ -172,15 +167,13 @@ def read_aggregate(path: Path, faults: ValidationIssues = RAISE, *, benchmark: B
     if not isinstance(records, list):
         faults.add(path, "", "it has no list of samples", "Check that it is an audit's aggregate")
         records = []
-    queries = QueryFinder(benchmark) if benchmark else None
+    queries = QueryFinder(benchmark)
     labels: dict[str, QueryLabel] = {}
     for number, record in enumerate(records):
         where = f"sample {number}"
         if (one := validated(_Sample, record, path, where, faults)) is None:
             continue
-        query_id: str | None = one.query_id or str(one.query_idx)
-        if queries is not None:
-            query_id = queries.find(path, where, one.query_idx, one.query_id, one.query_text, faults)
+        query_id = queries.find(path, where, one, faults)
         if lacking := [variant for variant in VARIANTS if variant not in one.ranks]:
             faults.add(path, where, f"it has no rank under {', '.join(lacking)}", "Aggregate the runs again")
         elif query_id in labels:

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import BaseModel, NonNegativeInt
 
 from cir_core.audit.aggregate import label_of
 from cir_core.audit.circus.circus_form import (
@@ -26,16 +23,15 @@ from cir_core.audit.circus.circus_form import (
     gallery_of,
     lines_of,
     made_with,
-    recalls,
     sample,
+    summary_of,
     write_document,
 )
-from cir_core.audit.circus.circus_samples import QueryFinder, Sample, Strict, read_samples
+from cir_core.audit.circus.circus_samples import QueryFinder, Sample, read_samples
 from cir_core.audit.records import (
     CUTOFF,
     TOP_K,
     VARIANTS,
-    Legacy,
     QueryAudit,
     Ranking,
     RetrieverRun,
@@ -53,27 +49,14 @@ _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
 _SWAPPED: dict[Variant, Variant] = {"multimodal": "multimodal", "text_only": "image_only", "image_only": "text_only"}
 
 
-class _Card(Strict):
-    dataset: str
-    dataset_digest: str
-    pools_digest: str
-    retriever: str
-    identity: dict[str, Any]
-    ablation: str
-    instruction: str | None
-    caption_mode: str
-    top_k: PositiveInt
-    k: PositiveInt
-
-
-class _Problem(Strict):
+class _Problem(BaseModel):
     query_idx: NonNegativeInt
     query_id: str
     problem: str
 
 
-class _Own(Strict):
-    card: _Card
+class _Own(BaseModel):
+    card: RunCard
     gallery_ids: list[str]
     problems: list[_Problem]
 
@@ -90,18 +73,12 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
             category = label_of(best, 0, k=card.k, min_support=1)[2]
             samples.append(sample(benchmark, position, gallery, answer.rankings,
                                   line=lines[position], category=category, k=card.k, instruction=card.instruction))
-    counted = Counter(record["category"] for record in samples)
     head = {
         "metadata": {**common_metadata(benchmark, [run], len(samples), card.k), **made_with(card)},
-        "summary": {"counts": {c: counted[c] for c in get_args(Legacy)}, "recall_at_k": recalls(samples)},
-        OURS: {
-            "card": asdict(card),
-            "gallery_ids": list(gallery.ids),
-            "problems": [
-                {"query_idx": lines[position], "query_id": answer.query_id, "problem": answer.problem}
-                for position, answer in enumerate(run.queries) if answer.problem
-            ],
-        },
+        "summary": summary_of(samples),
+        OURS: _Own(card=card, gallery_ids=list(gallery.ids), problems=[
+            _Problem(query_idx=lines[position], query_id=answer.query_id, problem=answer.problem)
+            for position, answer in enumerate(run.queries) if answer.problem]).model_dump(),
     }
     write_document(path, head, gallery, samples)
 
@@ -150,7 +127,7 @@ def pools_on_card(path: Path) -> str:
 def _our_run(
     path: Path, own: _Own, samples: Sequence[tuple[int, Sample]], benchmark: Benchmark | None, faults: ValidationIssues,
 ) -> RetrieverRun:
-    card = RunCard(**own.card.model_dump())
+    card = own.card
     if benchmark is not None and card.dataset_digest != benchmark.digest:
         problem = f"it was made from another copy or form of {card.dataset}"
         remedy = f"Read {benchmark.name} with the split and caption mode of the file ({card.caption_mode})"
@@ -178,13 +155,10 @@ def _foreign_run(
     index = PathIndex(benchmark, str(metadata.get("mbeir_root") or ""))
     images = [index.find(str(image)) for image in document.get("gallery_paths", [])]
     ablation, swapped = ablation_of(metadata)
-    queries = QueryFinder(benchmark) if benchmark else None
+    queries = QueryFinder(benchmark)
     answers: dict[str, QueryAudit] = {}
     for number, one in samples:
-        query_id: str | None = one.query_id or str(one.query_idx)
-        if queries is not None:
-            query_id = queries.find(path, f"sample {number}", one.query_idx, one.query_id, one.query_text, faults)
-        if query_id is None:
+        if (query_id := queries.find(path, f"sample {number}", one, faults)) is None:
             continue
         rankings: dict[Variant, Ranking] = {}
         for variant in VARIANTS:
@@ -224,7 +198,7 @@ def _pools_of(benchmark: Benchmark | None, images: Sequence[str]) -> str:
 
 
 def _digest_of(samples: Sequence[tuple[int, Sample]]) -> str:
-    lines = sorted(f"{one.query_idx}\n{one.query_text}\n" for _, one in samples)
+    lines = sorted(f"{one.query_idx}\n{one.query_text or ''}\n" for _, one in samples)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 

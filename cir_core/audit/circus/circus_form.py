@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 from cir_core.audit.records import VARIANTS, Legacy, Ranking, RetrieverRun, RunCard, Variant
 from cir_core.datasets.records import Benchmark
@@ -139,12 +140,14 @@ def _normalize(runs: Sequence[RetrieverRun]) -> bool | None:
     return first if isinstance(first, bool) and all(other is first for other in others) else None
 
 
-def recalls(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """``recall_at_k`` of a file's summary, in percent with two decimals as in CIRCUS."""
-    return {
+def summary_of(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The common part of a file's summary; recall in percent with two decimals as in CIRCUS."""
+    counted = Counter(one["category"] for one in samples)
+    recalls = {
         variant: round(100 * sum(s["hits_at_k"][variant] for s in samples) / len(samples), 2) if samples else 0.0
         for variant in VARIANTS
     }
+    return {"counts": {category: counted[category] for category in get_args(Legacy)}, "recall_at_k": recalls}
 
 
 def check_same_queries(benchmark: Benchmark, run: RetrieverRun) -> None:

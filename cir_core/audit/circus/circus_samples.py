@@ -22,13 +22,17 @@ class _OwnRanks(Strict):
     ranks: dict[Variant, list[PositiveInt]]
 
 
-class Sample(Strict):
-    """The fields read of one sample; the rest can be recomputed."""
+class Asked(Strict):
+    """How files name a query: by its line, from 0; CIRCUS's have no ids."""
 
     query_idx: NonNegativeInt
     query_id: str | None = None
-    query_text: str = ""
-    target_image_path: str | None = None
+    query_text: str | None = None
+
+
+class Sample(Asked):
+    """The fields read of one sample; the rest can be recomputed."""
+
     ranks: dict[Variant, PositiveInt | None]
     retrievals: dict[Variant, list[NonNegativeInt]] = Field(default_factory=dict)
     cirque: _OwnRanks | None = None
@@ -67,26 +71,29 @@ def names_of(benchmark: Benchmark) -> frozenset[str]:
 class QueryFinder:
     """Find queries of a benchmark by the ids and line numbers of external files."""
 
-    def __init__(self, benchmark: Benchmark) -> None:
+    def __init__(self, benchmark: Benchmark | None) -> None:
+        """Without ``benchmark`` a query's id is that of the file, or its line."""
         self._benchmark = benchmark
-        self._by_id = {query.query_id: query for query in benchmark.queries}
-        self._by_line = {benchmark.line_of(place): query for place, query in enumerate(benchmark.queries)}
+        queries = benchmark.queries if benchmark else ()
+        self._by_id = {query.query_id: query for query in queries}
+        self._by_line = {benchmark.line_of(place): query for place, query in enumerate(queries)} if benchmark else {}
 
     def at(self, line: int) -> BenchmarkQuery | None:
         return self._by_line.get(line)
 
-    def find(
-        self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: ValidationIssues,
-    ) -> str | None:
-        """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0). None after a fault: no
-        such line, or a different text."""
-        query = self._by_id.get(query_id or "") or self.at(position)
+    def find(self, path: Path, where: str, one: Asked, faults: ValidationIssues) -> str | None:
+        """The query's id: by that of the file if the benchmark has it, else by its line. None after a fault: no such
+        line, or a different text."""
+        if self._benchmark is None:
+            return one.query_id or str(one.query_idx)
+        text = one.query_text
+        query = self._by_id.get(one.query_id or "") or self.at(one.query_idx)
         if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
             return query.query_id
         here = (f"query {quoted(query.query_id)} of {self._benchmark.name} asks "
                 f"{quoted(query.modification_text)}" if query
                 else f"{self._benchmark.name} has no query there, of {len(self._by_id)}")
-        faults.add(path, where, f"query_idx {position} asks {quoted(text or 'nothing')}, but {here}",
+        faults.add(path, where, f"query_idx {one.query_idx} asks {quoted(text or 'nothing')}, but {here}",
                    "query_idx counts the lines of the query file it was made from: read the data set from that file")
         return None
 

@@ -18,7 +18,7 @@ from pydantic import NonNegativeInt
 
 from cir_core.audit.circus.aggregate_files import labelled
 from cir_core.audit.circus.circus_form import as_json, full_text, image_path
-from cir_core.audit.circus.circus_samples import QueryFinder, Strict, names_of
+from cir_core.audit.circus.circus_samples import Asked, QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
 from cir_core.datasets.content import Content, Source
@@ -108,10 +108,7 @@ def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, 
 _DECISIONS = {True: "valid", False: "not valid", None: "not decided"}
 
 
-class _Trace(Strict):
-    query_idx: NonNegativeInt
-    query_id: str | None = None
-    query_text: str | None = None
+class _Trace(Asked):
     dataset: str | None = None
     validated: bool | None = None
 
@@ -186,7 +183,7 @@ def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Valida
         one = validated(_Trace, record, path, where, faults)
         if one is None or (one.dataset and one.dataset.casefold() != called):
             continue
-        query_id = queries.find(path, where, one.query_idx, one.query_id, one.query_text, faults)
+        query_id = queries.find(path, where, one, faults)
         if query_id is not None and one.validated is not None:
             votes.setdefault(query_id, []).append(one.validated)
     return votes
