@@ -3,7 +3,7 @@
 Float32 products differ in their last bits with BLAS, thread count and batch size, so two
 copies of an image can trade places between runs. Here a fast float32 pass only finds
 candidates; every score that is compared or shown is the double-precision product rounded
-to float32. :meth:`FlatIndex.search`, ``rank_of`` and the batch methods agree by construction.
+to float32. :meth:`FlatIndex.search`, ``search_and_rank`` and the batch methods agree by construction.
 
 The fast pass is one matrix product straight over the memory-mapped file. faiss gives the
 same lists (``tests/unit/cir_core/index/test_index.py`` checks) but answers a single query on one thread,
@@ -81,8 +81,9 @@ class FlatIndex:
     def search_and_rank(
         self, query: Vector | Scoring, k: int, exclude: Collection[str], image_id: str
     ) -> tuple[list[Hit], int]:
-        """The ``k`` best without ``exclude``, and the rank of ``image_id``, even if it is
-        excluded itself. Both from one matrix product; ``query`` is a vector or a scoring."""
+        """The ``k`` best without ``exclude``, and the rank of ``image_id``, even if it is excluded itself: 1 + images
+        that score higher + earlier images in the gallery that score the same. Both from one matrix product; ``query``
+        is a vector or a scoring. Raises ``UnknownImage``."""
         scored = self._scored(query)
         fast, k = scored.fast(), _at_least_one(k)
         hidden = [other for other in exclude if other != image_id]
@@ -93,21 +94,12 @@ class FlatIndex:
         """The score of one image, as a search gives it. Raises ``UnknownImage``."""
         return float(self._scored(query).exact(np.array([self._row_of(image_id)]))[0])
 
-    def rank_of(self, vector: npt.ArrayLike, image_id: str, exclude: Collection[str] = ()) -> int:
-        """Rank of ``image_id`` in ``search(vector, len(self), exclude)``, without sorting.
-
-        1 + images that score higher + earlier images in the gallery that score the same.
-        Raises ``UnknownImage``; ``SearchError`` if the image itself is excluded.
-        """
-        scored = PlainScores(self._products, self._checked(vector, 1))
-        return self._rank(scored, scored.fast(), self._row_of(image_id), self._rows_of(exclude))
-
     def rank_many(
         self, vectors: npt.ArrayLike, target_rows: Sequence[Sequence[int]], *, k: int = 0,
         exclude_rows: Sequence[Collection[int]] | None = None, progress: Progress | None = None,
     ) -> list[RankedQuery]:
         """For each of ``vectors`` ``[q, dim]`` the ranks of its ``target_rows`` and its ``k`` best rows,
-        equal to :meth:`rank_of` and :meth:`search`, in bounded memory.
+        equal to those of :meth:`search`, in bounded memory.
 
         Row i is that of ``ids[i]``; a query may have any number of target rows; excluded
         rows are left out of its results. ``progress`` receives the number of queries done. Raises

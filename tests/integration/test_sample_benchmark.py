@@ -118,7 +118,7 @@ def test_differences_are_paired(report):
         assert one.measures["R@10"].value == pytest.approx(measures[one.method] - measures["text-only"])
     cirevl, weighted = report.differences[1:]
     assert cirevl.measures == weighted.measures  # one turn has no history to weigh
-    assert cirevl.measures["R@10"].clear_of_zero
+    assert cirevl.measures["R@10"].low * cirevl.measures["R@10"].high > 0    # the interval is on one side of zero
     assert len(report.sessions[0].differences) == len(METHODS) - 1
 
 

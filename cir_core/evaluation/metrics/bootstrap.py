@@ -31,11 +31,6 @@ class MeanEstimate:
     low: float | None
     high: float | None
 
-    @property
-    def clear_of_zero(self) -> bool:
-        """Whether the whole interval is on one side of zero."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
-
 
 def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[MeanEstimate, ...]:
     """One estimate per measure.
