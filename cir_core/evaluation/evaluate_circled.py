@@ -126,7 +126,6 @@ def _replay(searcher: Searcher, session: CircledSession, settings: MethodSetting
                               "ranked.")
     so_far = _Replayed()
     previous: Previous | None = None
-    references: tuple[str, ...] = ()
     for number, turn in enumerate(session.turns, start=1):
         watch = QueryWatch()
         made = searcher.compose(
@@ -143,6 +142,5 @@ def _replay(searcher: Searcher, session: CircledSession, settings: MethodSetting
         so_far.hits.append(ranked.hits[:depth])
         so_far.notes.update((number, note) for note in made.notes)
         so_far.usage += made.composition.usage
-        references = (*references, turn.reference_id)
-        previous = Previous.after(previous, made.query.vector, ranked.hits, references, made.composition)
+        previous = Previous.after(previous, [turn.reference_id], made.query.vector, ranked.hits, made.composition)
     return so_far

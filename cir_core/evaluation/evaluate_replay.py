@@ -78,7 +78,6 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
     turn (hits, query, vectors) is the method's own; reference and text are the session's."""
     previous: Previous | None = None
     ranks, usage = list[int](), Usage()
-    references: tuple[str, ...] = ()
     for turn in session.turns:
         found = searcher.turn(
             searcher.gallery_reference(turn.reference_id), turn.text, settings, previous=previous,
@@ -86,8 +85,7 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
         )
         ranks.append(rank_of_target(found, session.target_id))
         usage += found.composition.usage
-        references = (*references, turn.reference_id)
-        previous = Previous.after(previous, found.vector, found.hits, references, found.composition)
+        previous = Previous.after(previous, [turn.reference_id], found.vector, found.hits, found.composition)
     return ranks, usage
 
 

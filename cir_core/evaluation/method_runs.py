@@ -15,8 +15,6 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.methods.observer import QueryWatch
-from cir_core.methods.steps import reads_captions
-from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Usage
@@ -92,16 +90,8 @@ def card_of(
 ) -> ProtocolCard:
     """Protocol card of a run. ``searchers`` are over pools of one gallery, ``scope`` identifies
     the benchmark's content."""
-    searcher = next(iter(searchers))
-    domain = "+".join(dict.fromkeys(one.domain for one in searchers))
-    read = searcher.captions.digest if searcher.captions and reads_captions(settings) else ""
-    gallery = searcher.gallery
-    return make_card(
-        gallery=gallery.name, gallery_size=len(gallery), gallery_digest=gallery.digest, split=split,
-        encoder=searcher.encoder.identity, language_model=searcher.language.name, method=settings,
-        caption_mode=caption_mode, scope=scope, captions=read, domain=domain,
-        relevance=searcher.relevance_revision(settings),
-    )
+    return next(iter(searchers)).card(settings, split=split, caption_mode=caption_mode, scope=scope,
+                                      domain="+".join(dict.fromkeys(one.domain for one in searchers)))
 
 
 @contextmanager

@@ -86,10 +86,12 @@ class Previous:
     further: tuple[str, ...] = ()       # references beside the first, of all turns
 
     @classmethod
-    def after(cls, earlier: Previous | None, vector: Vector, hits: tuple[Hit, ...], references: tuple[str, ...],
+    def after(cls, earlier: Previous | None, reference_ids: Sequence[str], vector: Vector, hits: tuple[Hit, ...],
               composition: Composition) -> Previous:
-        """From a finished turn, whose reference is the last of ``references``, and the state before it."""
-        return cls(vector, hits, references, (*(earlier.features if earlier else ()), composition.base), composition)
+        """From a finished turn, whose reference is one image or several together, and the state before it."""
+        before = earlier or cls(vector, hits, ())
+        return cls(vector, hits, (*before.references, reference_ids[0]), (*before.features, composition.base),
+                   composition, (*before.further, *reference_ids[1:]))
 
     @classmethod
     def of(cls, path: Sequence[Turn], held: int | None = None) -> Previous | None:

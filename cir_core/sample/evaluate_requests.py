@@ -162,7 +162,7 @@ def run_session(
         requests.append(request)
         found = _turn(searcher, reference_id, request.text, settings, previous)
         answers.append(judge(found, request, reference_id, wants, used, pool))
-        previous = Previous.after(previous, found.vector, found.hits, used, found.composition)
+        previous = Previous.after(previous, [reference_id], found.vector, found.hits, found.composition)
         reference_id = pick([hit.image_id for hit in found.hits[:SEEN]], reference_id, requests, wants, pool)
         used = (*used, reference_id)
     return tuple(answers)

@@ -141,13 +141,17 @@ class Searcher:
             other.__dict__.pop(made, None)
         return other
 
-    def card(self, method: MethodSettings) -> ProtocolCard:
-        """What a search here depends on."""
+    def card(
+        self, method: MethodSettings, *, split: str | None = None, caption_mode: str = "single",
+        scope: str = "whole gallery", domain: str = "",
+    ) -> ProtocolCard:
+        """What a search here depends on; ``split`` and ``domain`` are its own unless given."""
         read = self.captions.digest if self.captions and reads_captions(method) else ""
         return make_card(
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
-            split=self.gallery.split, encoder=self.encoder.identity, language_model=self.language.name,
-            method=method, captions=read, domain=self.domain, relevance=self.relevance_revision(method),
+            split=self.gallery.split if split is None else split, encoder=self.encoder.identity,
+            language_model=self.language.name, method=method, caption_mode=caption_mode, scope=scope, captions=read,
+            domain=domain or self.domain, relevance=self.relevance_revision(method),
         )
 
     def relevance(self) -> RelevanceScores:

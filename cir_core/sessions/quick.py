@@ -117,9 +117,8 @@ class Search:
             found = replace(found, notes=(*said, *own))
         if self._why and previous is None:
             found = replace(found, notes=(self._why, *found.notes))
-        before, features = (previous.references, previous.features) if previous else ((), ())
-        further = (*(previous.further if previous else ()), *known.image_ids[1:])
-        return Step(found, (*before, known.image_id), (*features, found.composition.base), further, self)
+        after = Previous.after(previous, known.image_ids, found.vector, found.hits, found.composition)
+        return Step(found, after.references, after.features, after.further, self)
 
     def _pointed(self, known: Reference, text: str) -> tuple[Reference, str, tuple[str, ...]]:
         """Reference and text where ``text`` speaks of one of several ("the colour of the second picture"); notes."""

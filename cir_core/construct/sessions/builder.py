@@ -103,8 +103,7 @@ class SessionBuilder:
                 return ConstructedSession(query, success, tuple(turns))
             best = min(ranked_ids, key=lambda target: ranks[target])  # the first of equals, though ranks never are
             picked, caption, notes = self._pick(turns, best, watch)
-            references = tuple(turn.reference_id for turn in turns)
-            previous = Previous.after(previous, made.query.vector, hits, references, made.composition)
+            previous = Previous.after(previous, [turns[-1].reference_id], made.query.vector, hits, made.composition)
             wanted = best if self._settings.difference_target == "best" else ranked_ids[0]
             text, more = self._say(picked, wanted, [turn.text for turn in turns], watch)
             closest, notes = self._closest([turn.text for turn in turns], text), (*notes, *more)

@@ -102,11 +102,10 @@ def test_requests_hold_until_one_speaks_of_the_same(search):
                       AspectsAnswer(aspects=(answer("size", "wide", ("wide",), ("narrow",)),
                                              answer("colour", "blue", ("blue",), ("red",), asked=False))),
                       AspectsAnswer(aspects=(GREEN,)))
-    previous, references, seen = None, (), []
+    previous, seen = None, []
     for reference in ("r0g0b3", "r3g0b3", "r3g0b2"):
         found = searcher.turn(searcher.gallery_reference(reference), "more", GUIDED, previous=previous, k=5)
-        references = (*references, reference)
-        previous = Previous.after(previous, found.vector, found.hits, references, found.composition)
+        previous = Previous.after(previous, [reference], found.vector, found.hits, found.composition)
         seen.append([(one.name, one.label, one.turn) for one in found.composition.part("aspects")])
     assert seen == [
         [("colour", "red", 1), ("tint", "blue", 0)],
