@@ -117,7 +117,7 @@ def judge(
 
 
 def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_json: bool) -> None:
-    from cir_core.construct.judging.estimate import estimate_judging
+    from cir_core.construct.judging.run import estimate_judging
 
     left, before, prices = jobs.left_to_do(folder, range(len(judging.sampled)), resume)
     found = estimate_judging(judging, left, workers=workers, before=before, prices=prices)

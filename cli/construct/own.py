@@ -22,7 +22,7 @@ from cli.construct.tables import count_table
 from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
-    from cir_core.construct.own.export import OwnReport
+    from cir_core.construct.own import OwnReport
     from cir_core.datasets.readers.circled_raw import RawFile
 
 OWN = "own"
@@ -73,12 +73,12 @@ def compare(
     tables: TablesOption = None,
 ) -> None:
     """Compare sources of sessions, e.g. simulated and real ones: filters, turns, words, ranks, scores."""
-    from cir_core.construct.comparison.measures import measure
-    from cir_core.construct.comparison.report import (
+    from cir_core.construct.comparison import (
         Comparison,
         filter_table,
         judged_rows,
         judged_table,
+        measure,
         measure_table,
     )
     from cir_core.construct.filtering.files import raw_files
@@ -121,7 +121,7 @@ def _own_sessions(
 
 
 def _export(folder: Path, gallery: str | None, k: int, encoder: str | None) -> OwnReport:
-    from cir_core.construct.own.export import export_own
+    from cir_core.construct.own import export_own
     from cir_core.gallery.gallery import open_gallery
     from storage.sessions.store import open_store
 
@@ -144,7 +144,7 @@ def _log_export(session_ids: Sequence[str]) -> None:
 
 
 def _said_of_left_out(report: OwnReport) -> list[str]:
-    from cir_core.construct.own.records import LEFT_OUT
+    from cir_core.construct.own import LEFT_OUT
 
     return [f"{counted(report.left_out[reason], 'search was', 'searches were')} left out: {why}."
             for reason, why in LEFT_OUT.items() if report.left_out.get(reason)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.records import AuditEvent
 from cir_core.construct.browse.folders import ConstructionFolder, folder_of
-from cir_core.construct.browse.progress import JournalFollower
+from cir_core.construct.browse.journal import JournalFollower
 from cir_core.construct.sessions.estimate import check_language, estimate
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.sessions.subsets import subset_name

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cir_core.construct.browse.query import SHOWN, SORTS, SessionQuery
-from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery
+from cir_core.construct.browse.query import SHOWN, SORTS, TARGET_SORTS, TARGETS_SHOWN, SessionQuery, TargetQuery
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.targets.settings import THRESHOLD
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU

@@ -11,8 +11,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from annotation.records import AuditEvent
-from cir_core.construct.browse.query import find_sessions
-from cir_core.construct.browse.target_query import find_queries
+from cir_core.construct.browse.query import find_queries, find_sessions
 from cir_core.errors import CirqueError, DatasetError, UnknownImage
 from cir_core.support.texts import quoted
 from web.benchmarks import session_json as present

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cir_core.construct.browse.target_query import TargetPage, TargetSummary
+from cir_core.construct.browse.query import TargetPage
 from cir_core.construct.browse.targets import BrowsedQuery, BrowsedTargets, scored
+from cir_core.construct.targets.provenance import TargetCounts
 from web.benchmarks.gallery import BenchmarkGallery
 from web.benchmarks.session_json import head
 from web.benchmarks.shelf import OpenBenchmark
@@ -35,12 +36,12 @@ def target_page(
     }
 
 
-def _summary(one: TargetSummary) -> Dict:
+def _summary(one: TargetCounts) -> Dict:
     return {"kept": one.kept, "targets": one.targets, "mean": one.mean, "rewritable": one.rewritable,
             "without_original": one.without_original}
 
 
-def _histogram(one: TargetSummary, most: int) -> list[Dict]:
+def _histogram(one: TargetCounts, most: int) -> list[Dict]:
     """A bar for each number of targets that some threshold can give."""
     last = min(most, _BARS - 1)
     bars = [{"targets": number, "and_more": number == last < most, "queries": one.by_targets.get(number, 0)}

@@ -6,6 +6,7 @@ The folder has the journal (see ``jobs.job``), ``run.json`` and, at the end, the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
 from cir_core.construct.targets.finder import TargetFinder
 from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given
-from cir_core.construct.targets.provenance import QueryCandidates, from_json
+from cir_core.construct.targets.provenance import QueryCandidates, TargetCounts, from_json
 from cir_core.construct.targets.settings import THRESHOLD, MultiTargetCard, TargetSettings
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
@@ -39,24 +40,16 @@ from cir_core.types.domains import Domain
 from cir_core.version import __version__
 
 
-@dataclass(frozen=True)
-class TargetCounts:
-    """Of one subset. ``dropped``: queries that no image answers; the others are ``kept``, of which ``rewritable`` have
-    three targets or more."""
+@dataclass(frozen=True, kw_only=True)
+class SubsetTargets(TargetCounts):
+    """``queries`` that were wanted of one subset; those that ``failed`` or are not over have no number of targets."""
 
-    queries: int
     failed: int
-    kept: int
-    dropped: int
-    targets: int
-    most: int
-    rewritable: int
-    without_original: int
-    with_reference: int
 
     @property
-    def mean(self) -> float | None:
-        return self.targets / self.kept if self.kept else None
+    def dropped(self) -> int:
+        """Queries that no image answers."""
+        return self.by_targets.get(0, 0)
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ class MultiTargetReport:
     """``outputs``: of each subset its files, that of the targets first; empty if the run was stopped."""
 
     job: JobReport
-    counts: Mapping[str, TargetCounts]
+    counts: Mapping[str, SubsetTargets]
     outputs: Mapping[str, Sequence[Path]]
     failures: Sequence[Mapping[str, str]]
     notes: Sequence[str]
@@ -197,10 +190,9 @@ def _results(
     return found, failed
 
 
-def _counts(found: Sequence[QueryCandidates], queries: int, failed: int, threshold: float) -> TargetCounts:
-    targets = [(one, chosen) for one in found if (chosen := one.targets(threshold))]
-    numbers = [len(chosen) for _, chosen in targets]
-    return TargetCounts(
-        queries, failed, len(targets), len(found) - len(targets), sum(numbers), max(numbers, default=0),
-        sum(number >= 3 for number in numbers), sum(one.original_target not in chosen for one, chosen in targets),
-        sum(one.reference in chosen for one, chosen in targets))
+def _counts(found: Sequence[QueryCandidates], queries: int, failed: int, threshold: float) -> SubsetTargets:
+    targets = [(one, one.targets(threshold)) for one in found]
+    return SubsetTargets(
+        queries, Counter(len(chosen) for _, chosen in targets),
+        sum(one.original_target not in chosen for one, chosen in targets if chosen),
+        sum(one.reference in chosen for one, chosen in targets), failed=failed)

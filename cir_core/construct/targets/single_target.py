@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from cir_core.construct.pictures import Pictures
-from cir_core.construct.targets.draw import Drawn, draw
 from cir_core.construct.targets.files import ENDING, SELECTION
-from cir_core.construct.targets.rewriter import Rewriter
+from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw
 from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTargetCard
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, read_multi_target, write_single_target
 from cir_core.errors import DatasetError, SettingsError

@@ -12,7 +12,7 @@ import pytest
 
 from cir_core.construct.browse.folders import list_constructions, open_construction
 from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
+from cir_core.construct.browse.query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
 from cir_core.construct.browse.targets import TargetReader, scored
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance

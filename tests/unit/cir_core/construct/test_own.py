@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cir_core.construct.comparison.measures import measure
-from cir_core.construct.comparison.report import (
+from cir_core.construct.comparison import (
     Comparison,
     filter_table,
     judged_rows,
     judged_table,
+    measure,
     measure_table,
 )
 from cir_core.construct.describe.sets import read_sets
@@ -21,8 +21,7 @@ from cir_core.construct.describe.words import expected_types
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.judging.scores import DIMENSIONS
-from cir_core.construct.own.export import export_own
-from cir_core.construct.own.records import LEFT_OUT
+from cir_core.construct.own import LEFT_OUT, export_own
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.errors import DatasetError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.construct.sessions.difference import tidy_instruction
+from cir_core.construct.sessions.builder import tidy_instruction
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.sessions.subsets import subset_name, subsets_of
 from cir_core.construct.sessions.texts import TextsAlone
