@@ -25,7 +25,7 @@ from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_row
 from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json, gallery_for
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
-from cir_core.jobs.job import JobOptions, open_job
+from cir_core.jobs.job import JobOptions, JobReport, open_job
 from cir_core.jobs.journal import JobCard, JobJournal, JobProgress, as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
@@ -33,7 +33,6 @@ from cir_core.language.tasks import CaptionTask, JudgeTask, Picture
 from cir_core.language.wrappers.conditions import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.files import write_atomically
-from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
 
@@ -96,27 +95,18 @@ class Judging:
 
 
 @dataclass(frozen=True)
-class JudgingReport:
-    """``sessions``: those judged, in the order of the sample. ``stopped``: why the run ended before its end."""
+class JudgingReport(JobReport):
+    """``sessions``: those judged, in the order of the sample; ``failures`` of this run and of earlier ones."""
 
-    card: Mapping[str, Any]
     rows: Sequence[ScoreRow]
     sessions: Sequence[JudgedSession]
     failures: Sequence[Mapping[str, str]]
     notes: Sequence[str]
-    stopped: str
-    total: int
-    resumed: int
-    usage: Usage
-    seconds: float
-
-    @property
-    def done(self) -> int:
-        return len(self.sessions) + len(self.failures)
 
     def as_json(self) -> dict[str, Any]:
         """The same, however often it was interrupted."""
-        return {"card": dict(self.card), "complete": self.done == self.total, "sampled": self.total,
+        complete = len(self.sessions) + len(self.failures) == self.total
+        return {"card": dict(self.card), "complete": complete, "sampled": self.total,
                 "rows": [row.as_json() for row in self.rows], "sessions": [one.as_json() for one in self.sessions],
                 "failures": [dict(one) for one in self.failures], "notes": list(self.notes)}
 
@@ -140,8 +130,8 @@ def judge_sessions(judging: Judging, folder: Path, options: JobOptions = JobOpti
         tasks = JudgeTasks(judging.galleries, language, judging.domain)
         run = job.run(range(len(sampled)), lambda at, watch: _judge(language, tasks, sampled[at], watch))
         judged, failures = _read(job.journal, sampled)
-        report = JudgingReport(run.card, score_rows(judged, judging.seed), judged, failures, judging.notes, run.stopped,
-                               len(sampled), run.resumed, run.usage, run.seconds)
+        report = JudgingReport(**vars(run), rows=score_rows(judged, judging.seed), sessions=judged, failures=failures,
+                               notes=judging.notes)
         write_atomically(folder / "judged.json", as_bytes(report.as_json()))
         return report
 

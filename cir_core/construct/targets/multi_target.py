@@ -26,7 +26,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
-from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
+from cir_core.jobs.job import FilesReport, Job, JobOptions, open_job
 from cir_core.jobs.journal import JobJournal, as_bytes
 from cir_core.jobs.run_record import RunRecord, read_run, write_run
 from cir_core.jobs.spending import ItemWatch
@@ -50,17 +50,6 @@ class SubsetTargets(TargetCounts):
     def dropped(self) -> int:
         """Queries that no image answers."""
         return self.by_targets.get(0, 0)
-
-
-@dataclass(frozen=True)
-class MultiTargetReport:
-    """``outputs``: of each subset its files, that of the targets first; empty if the run was stopped."""
-
-    job: JobReport
-    counts: Mapping[str, SubsetTargets]
-    outputs: Mapping[str, Sequence[Path]]
-    failures: Sequence[Mapping[str, str]]
-    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -133,7 +122,7 @@ class MultiTargets:
 def find_targets(
     about: MultiTargets, folder: Path, *, threshold: float = THRESHOLD, limit: int | None = None,
     options: JobOptions = JobOptions(),
-) -> MultiTargetReport:
+) -> FilesReport[SubsetTargets]:
     """Find the targets of each query, the first ``limit`` of each subset, and write SoFT's files.
 
     Finished queries are kept in ``folder``, whatever happens; ``options.resume`` goes on with them, and with another
@@ -174,7 +163,7 @@ def find_targets(
                 thresholds[label_of(subset)] = threshold
         write_atomically(folder / "failures.json", as_bytes(failures))
         write_run(folder, replace(record, complete=run.complete))
-        return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)
+        return FilesReport(**vars(run), counts=counts, outputs=outputs, failures=failures)
 
 
 def _results(

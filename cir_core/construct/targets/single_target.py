@@ -23,7 +23,7 @@ from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTar
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, read_multi_target, write_single_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
-from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
+from cir_core.jobs.job import FilesReport, Job, JobOptions, open_job
 from cir_core.jobs.journal import as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
@@ -54,17 +54,6 @@ class RewrittenCounts:
     rewritten: int
     failed: int
     again: int
-
-
-@dataclass(frozen=True)
-class SingleTargetReport:
-    """``outputs``: of each file the rewritten queries, the same with the original texts, and the checks; empty if the
-    run was stopped."""
-
-    job: JobReport
-    counts: Mapping[str, RewrittenCounts]
-    outputs: Mapping[str, Sequence[Path]]
-    failures: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -151,7 +140,7 @@ def target_paths(path: Path) -> list[Path]:
 
 def rewrite_targets(
     about: SingleTargets, folder: Path, *, limit: int | None = None, options: JobOptions = JobOptions(),
-) -> SingleTargetReport:
+) -> FilesReport[RewrittenCounts]:
     """Rewrite each query of three targets and more for one of them, the first ``limit`` of each file.
 
     Finished texts are kept in ``folder``, and ``options.resume`` goes on with them. The files depend neither on the
@@ -184,7 +173,7 @@ def rewrite_targets(
             if run.complete:
                 outputs[file.name] = _write(folder, file.name, found, about.seed)
         write_atomically(folder / "failures.json", as_bytes(failures))
-        return SingleTargetReport(run, counts, outputs, failures)
+        return FilesReport(**vars(run), counts=counts, outputs=outputs, failures=failures)
 
 
 def _check_drawn(job: Job, items: Sequence[Item], wanted: Sequence[int]) -> None:
