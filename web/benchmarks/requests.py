@@ -70,7 +70,7 @@ class ConstructionRequest:
 
 def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionRequest:
     """Raises ``DatasetError`` for what the form cannot send."""
-    name, dataset, model = (_text(sent, key) for key in ("name", "dataset", "model"))
+    name, dataset, model = (text_field(sent, key) for key in ("name", "dataset", "model"))
     if problem := name_problem(name):
         raise DatasetError(problem)
     if dataset not in WITHOUT_PATH:
@@ -84,7 +84,7 @@ def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionReq
         raise DatasetError("“subsets” must be a list of names.")
     most = _number(sent, "max_turns") or ConstructionSettings().max_turns
     return ConstructionRequest(
-        name, dataset, _text(sent, "gallery"), model, tuple(subsets[:50]), _number(sent, "limit"),
+        name, dataset, text_field(sent, "gallery"), model, tuple(subsets[:50]), _number(sent, "limit"),
         Budget(_cost(sent), _number(sent, "max_calls")), replace(ConstructionSettings(), max_turns=most))
 
 
@@ -132,7 +132,8 @@ def _known_dataset(folder: ConstructionFolder) -> str | None:
     return next((name for name in WITHOUT_PATH if dataset == name or dataset.startswith(f"{name}-")), None)
 
 
-def _text(sent: Mapping[str, Any], name: str) -> str:
+def text_field(sent: Mapping[str, Any], name: str) -> str:
+    """The text ``name`` of what was sent. Raises ``DatasetError``."""
     value = sent.get(name, "")
     if not isinstance(value, str) or len(value) > 200:
         raise DatasetError(f"“{name}” must be a text of at most 200 characters.")
