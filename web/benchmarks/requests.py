@@ -132,11 +132,11 @@ def _known_dataset(folder: ConstructionFolder) -> str | None:
     return next((name for name in WITHOUT_PATH if dataset == name or dataset.startswith(f"{name}-")), None)
 
 
-def text_field(sent: Mapping[str, Any], name: str) -> str:
+def text_field(sent: Mapping[str, Any], name: str, most: int = 200) -> str:
     """The text ``name`` of what was sent. Raises ``DatasetError``."""
     value = sent.get(name, "")
-    if not isinstance(value, str) or len(value) > 200:
-        raise DatasetError(f"“{name}” must be a text of at most 200 characters.")
+    if not isinstance(value, str) or len(value) > most:
+        raise DatasetError(f"“{name}” must be a text of at most {most:,} characters.")
     return value.strip()
 
 

@@ -52,7 +52,7 @@ from web.services import Services
 
 PAGE = 20
 _MOST_ON_A_PAGE = 100
-_LONGEST_TEXT = 200
+_LONGEST_TEXT, _LONGEST_KEY = 200, 10_000
 LARGEST_EPSILON, LARGEST_TAU = 1_000_000, 2.0
 Wanted = TypeVar("Wanted", SessionQuery, TargetQuery)
 
@@ -144,7 +144,7 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
     def open_one(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "search")
-        folder, key = shelf.folder(text_field(sent, "name")), str(sent["key"])
+        folder, key = shelf.folder(text_field(sent, "name")), text_field(sent, "key", _LONGEST_KEY)
         gallery = gallery_of(services.search, folder)
         if folder.kind == "targets":
             if (query := shelf.targets(folder).found.find(key)) is not None:
