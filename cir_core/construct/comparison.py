@@ -15,12 +15,22 @@ import numpy.typing as npt
 from cir_core.construct.describe.words import expected_types, wording, words_of
 from cir_core.construct.filtering.files import closest_earlier
 from cir_core.construct.filtering.stages import STAGES, FilterSettings, Stage, ranks_of, texts_of, why_dropped
-from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows, score_table
+from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
 from cir_core.datasets.readers.circled_raw import RawFile, RawResult
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
 from cir_core.reports.cells import shown
-from cir_core.reports.records import ReportColumn, ReportTable
+from cir_core.reports.columns import count, text
+from cir_core.reports.records import ReportTable
+
+_MEASURES: tuple[tuple[str, str, str], ...] = (
+    ("sessions", "sessions", "count"), ("mean_turns", "turns, mean", "number"),
+    ("found", "target found", "share"), ("median_final_rank", "final rank, median", "count"),
+    ("words_first", "words of the first text, mean", "number"), ("words_later", "words of later texts, mean", "number"),
+    ("types", "different words", "count"), ("type_token_ratio", "type-token ratio", "number"),
+    ("type_token_ratio_equal", "type-token ratio at equal words", "number"),
+    ("similarity", "similarity of successive texts, mean", "number"),
+)
 
 
 @dataclass
@@ -102,16 +112,6 @@ def _cosines(encoder: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float64]:
     return cosines
 
 
-_MEASURES: tuple[tuple[str, str, str], ...] = (
-    ("sessions", "sessions", "count"), ("mean_turns", "turns, mean", "number"),
-    ("found", "target found", "share"), ("median_final_rank", "final rank, median", "count"),
-    ("words_first", "words of the first text, mean", "number"), ("words_later", "words of later texts, mean", "number"),
-    ("types", "different words", "count"), ("type_token_ratio", "type-token ratio", "number"),
-    ("type_token_ratio_equal", "type-token ratio at equal words", "number"),
-    ("similarity", "similarity of successive texts, mean", "number"),
-)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """``judged``: rows of whole sources."""
@@ -160,27 +160,22 @@ def judged_rows(judged: Any, names: Sequence[str]) -> list[ScoreRow]:
 
 def filter_table(found: Comparison) -> ReportTable:
     """Sessions left after each filter."""
-    columns = (ReportColumn("source", "source", "text"), ReportColumn("sessions", "sessions", "count"),
-               *(ReportColumn(stage, f"after {stage}", "count") for stage in STAGES))
+    columns = (text("source", "source"), count("sessions", "sessions"),
+               *(count(stage, f"after {stage}") for stage in STAGES))
     rows = tuple((one.name, one.all.sessions, *(one.kept_after[stage] for stage in STAGES)) for one in found.sources)
     return ReportTable("filters", "Sessions left after each filter", columns, rows)
 
 
 def measure_table(found: Comparison) -> ReportTable:
     """A row for each measure; for each source a column of all sessions and one of those that the filters keep."""
-    columns = (ReportColumn("measure", "", "text"), *(
-        ReportColumn(f"{one.name} {which}", f"{one.name}, {which}", "text")
-        for one in found.sources for which in ("all", "kept")))
+    columns = (text("measure", ""), *(text(f"{one.name} {which}", f"{one.name}, {which}")
+                                      for one in found.sources for which in ("all", "kept")))
     groups = [numbers for _, *both in found.measures() for numbers in both]
     rows = tuple((title, *(shown(numbers[key], kind) for numbers in groups))
                  for key, title, kind in _MEASURES)
     return ReportTable("measures", "Sessions compared", columns, rows,
                        f"Texts are compared by {found.encoder}. The type-token ratio falls with the number of words; "
                        f"equal words: {found.words[0]:,} of all sessions, {found.words[1]:,} of kept ones.")
-
-
-def judged_table(found: Comparison) -> ReportTable:
-    return score_table(found.judged)
 
 
 def _numbers(group: Group, words: int) -> dict[str, Any]:

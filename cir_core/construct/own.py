@@ -41,6 +41,9 @@ LEFT_OUT: dict[LeftOut, str] = {
     "uploaded or cut-out image": "a reference is not an image of the gallery",
     "later turn without text": "a turn after the first has no text, and the form has no such turns",
 }
+K = 10
+_AT_ONCE = 100          # sessions in memory, with the vectors of their turns
+_ALL = 2**31 - 1
 
 
 def subset_of(session: SearchSession) -> str:
@@ -110,11 +113,6 @@ def _turn(
 def _rank(turn: Turn) -> int:
     assert turn.target_rank is not None     # turns without one do not count towards the target
     return turn.target_rank
-
-
-K = 10
-_AT_ONCE = 100          # sessions in memory, with the vectors of their turns
-_ALL = 2**31 - 1
 
 
 @dataclass(frozen=True)

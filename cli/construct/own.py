@@ -77,12 +77,12 @@ def compare(
         Comparison,
         filter_table,
         judged_rows,
-        judged_table,
         measure,
         measure_table,
     )
     from cir_core.construct.filtering.files import raw_files
     from cir_core.construct.filtering.stages import FilterSettings
+    from cir_core.construct.judging.scores import score_table
 
     found = {name: [one for path in paths for one in raw_files(path)] for name, paths in named_paths(raw).items()}
     spec = encoder or _common_encoder([one for raws in found.values() for one in raws])
@@ -96,7 +96,7 @@ def compare(
     comparison = Comparison(sources, settings, loaded.identity.spec, tuple(rows), tuple(notes))
     if as_json:
         typer.echo(json.dumps(comparison.as_json(), indent=1, ensure_ascii=False))
-    give([filter_table(comparison), measure_table(comparison), *([judged_table(comparison)] if judged else []), "",
+    give([filter_table(comparison), measure_table(comparison), *([score_table(rows)] if judged else []), "",
           *(f"Note: {note}" for note in notes)], tables, quiet=as_json)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from cir_core.construct.browse.folders import ConstructionFolder, text_in
+from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.query import SessionPage, TargetPage
 from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
 from cir_core.construct.browse.targets import BrowsedQuery, BrowsedTargets, scored
@@ -15,6 +15,7 @@ from cir_core.construct.filtering.stages import Dropped
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.targets.provenance import TargetCounts
+from cir_core.datasets.readers.circled_raw import text_in
 from cir_core.errors import DatasetError
 from web.benchmarks.gallery import BenchmarkGallery
 from web.benchmarks.shelf import OpenBenchmark

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
-from cir_core.construct.browse.folders import ConstructionFolder, name_problem, text_in
+from cir_core.construct.browse.folders import ConstructionFolder, name_problem
 from cir_core.construct.sessions.run import Construction
 from cir_core.construct.sessions.settings import ConstructionSettings
+from cir_core.datasets.readers.circled_raw import text_in
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError

@@ -31,6 +31,7 @@ class Numbered(Protocol):
 
 T = TypeVar("T", bound=Numbered)
 _BYTES = 180 * 2**20    # CIRCLED's 22,608 sessions of three or four turns take about 160 MB
+_PERIOD = 120.0     # seconds that a rate is measured over
 
 
 class MemoryAllowance:
@@ -108,9 +109,6 @@ def reading(folder: ConstructionFolder) -> Iterator[None]:
     except OSError as error:
         raise DatasetError(f"The files of {quoted(folder.name)} cannot be read: {error.strerror}. Reload the "
                            "page.") from error
-
-
-_PERIOD = 120.0     # seconds that a rate is measured over
 
 
 @dataclass

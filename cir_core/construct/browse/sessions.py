@@ -13,7 +13,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from cir_core.construct.browse.folders import ConstructionFolder, text_in
+from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.journal import JournalReader, MemoryAllowance, reading
 from cir_core.construct.filtering.files import stored_similarities
 from cir_core.construct.filtering.stages import Dropped, FilterSettings, later_turns, ranks_of, texts_of, why_dropped
@@ -22,13 +22,13 @@ from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
 from cir_core.datasets.files.issues import KEPT, ValidationIssues
 from cir_core.datasets.files.json_files import read_array
 from cir_core.datasets.readers.circled import gallery_id, session_of_raw
-from cir_core.datasets.readers.circled_raw import RawResult
+from cir_core.datasets.readers.circled_raw import RawResult, text_in
 from cir_core.errors import DatasetError
 
 _FIXED = frozenset(("success", "multi-turn", "text"))
 """Stages that neither ε nor τ changes."""
 _VERDICTS = 8           # settings whose verdicts are kept
-_FAULTS_NAMED = 3
+_MOST_BYTES, _MOST_RECORD = 2**25, 2**20
 
 
 @dataclass(frozen=True)
@@ -205,9 +205,6 @@ def _slim(result: RawResult) -> RawResult:
 
 def _unknown(result: RawResult) -> Sequence[tuple[int, float]]:
     return ()
-
-
-_MOST_BYTES, _MOST_RECORD = 2**25, 2**20
 
 
 def judged_files(folder: Path) -> list[Path]:

@@ -8,14 +8,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cir_core.construct.describe.sets import SizeRow, SubsetSessions, size_rows
-from cir_core.construct.describe.tagging import HOW_TO_INSTALL
-from cir_core.construct.describe.words import Tagger, Term, Wording, wordings
+from cir_core.construct.describe.words import HOW_TO_INSTALL, Tagger, Term, Wording, wordings
+from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import OKABE_ITO, bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportColumn, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section
 from cir_core.support.texts import counted
 
 _TERMS = 20
+_WIDTH, _HEIGHT = 330, 280      # of a word cloud, in pixels: a narrow screen; on a wider one words move apart
+_LARGEST, _SMALLEST = 34, 11    # pixels of letters
+_LETTER, _LINE = 0.62, 1.25     # width and height of a letter, in its size
+_CLOUD = 45                     # terms
+_STEPS = 4000                   # of a spiral, before a word is left out
+_Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -43,10 +49,9 @@ def describe_sessions(
 def size_table(found: Description) -> ReportTable:
     """Tables 1 and 4 of the paper."""
     turns = range(1, found.longest + 1)
-    columns = (ReportColumn("subset", "subset", "text"), ReportColumn("category", "category", "text"),
-               ReportColumn("sessions", "sessions", "count"), ReportColumn("images", "images named", "count"),
-               ReportColumn("gallery", "gallery", "count"), ReportColumn("mean_turns", "turns, mean", "number"),
-               *(ReportColumn(f"turns_{n}", counted(n, "turn"), "count") for n in turns))
+    columns = (text("subset", "subset"), text("category", "category"), count("sessions", "sessions"),
+               count("images", "images named"), count("gallery", "gallery"), number("mean_turns", "turns, mean"),
+               *(count(f"turns_{n}", counted(n, "turn")) for n in turns))
     rows = tuple((row.name, row.category, row.sessions, row.images, row.gallery, row.mean_turns,
                   *(row.by_turns.get(n, 0) for n in turns)) for row in found.sizes)
     return ReportTable("sizes", "Sessions by number of turns", columns, rows,
@@ -55,10 +60,9 @@ def size_table(found: Description) -> ReportTable:
 
 def wording_table(found: Description) -> ReportTable:
     """Table 2 of the paper."""
-    columns = (ReportColumn("name", "texts", "text"), ReportColumn("texts", "number", "count"),
-               ReportColumn("mean_words", "words, mean", "number"), ReportColumn("types", "different words", "count"),
-               ReportColumn("ttr", "type-token ratio", "number"), ReportColumn("noun", "nouns", "share"),
-               ReportColumn("verb", "verbs", "share"), ReportColumn("adjective", "adjectives", "share"))
+    columns = (text("name", "texts"), count("texts", "number"), number("mean_words", "words, mean"),
+               count("types", "different words"), number("ttr", "type-token ratio"), share("noun", "nouns"),
+               share("verb", "verbs"), share("adjective", "adjectives"))
     rows = tuple((one.name, one.texts, one.mean_words, one.types, one.type_token_ratio,
                   *((one.parts.noun, one.parts.verb, one.parts.adjective) if one.parts else (None, None, None)))
                  for one in found.wordings)
@@ -70,9 +74,8 @@ def wording_table(found: Description) -> ReportTable:
 def terms_table(found: Description) -> ReportTable:
     """The most frequent terms of the original captions and of the generated texts, side by side."""
     groups = found.wordings[:2]
-    columns = tuple(column for number, one in enumerate(groups) for column in (
-        ReportColumn(f"term_{number}", one.name, "text"), ReportColumn(f"count_{number}", "count", "count"),
-        ReportColumn(f"share_{number}", "of texts", "share")))
+    columns = tuple(column for n, one in enumerate(groups) for column in (
+        text(f"term_{n}", one.name), count(f"count_{n}", "count"), share(f"share_{n}", "of texts")))
     deepest = max((min(_TERMS, len(one.terms)) for one in groups), default=0)
     rows = tuple(tuple(cell for one in groups for cell in (
         (one.terms[n].term, one.terms[n].count, one.terms[n].share) if n < len(one.terms) else ("", None, None)))
@@ -128,18 +131,9 @@ def _length_figure(found: Description) -> Figure:
     })
 
 
-_WIDTH, _HEIGHT = 330, 280      # pixels: a narrow screen; on a wider one words move apart
-_LARGEST, _SMALLEST = 34, 11    # pixels of letters
-_LETTER, _LINE = 0.62, 1.25     # width and height of a letter, in its size
-_MOST = 45
-_STEPS = 4000                   # of a spiral, before a word is left out
-
-_Box = tuple[float, float, float, float]
-
-
 def word_cloud(key: str, title: str, terms: Sequence[Term]) -> Figure:
     """The most frequent of ``terms``; those for which there is no room are left out."""
-    placed = places([(term.term, size) for term, size in zip(terms[:_MOST], _sizes(terms[:_MOST]), strict=True)])
+    placed = places([(term.term, size) for term, size in zip(terms[:_CLOUD], _sizes(terms[:_CLOUD]), strict=True)])
     counts = {term.term: term for term in terms}
     words = [word for word, *_ in placed]
     hidden = {"visible": False, "fixedrange": True}

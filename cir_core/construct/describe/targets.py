@@ -14,9 +14,10 @@ from cir_core.construct.targets.single_target import read_target_files
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array
 from cir_core.datasets.readers.soft import MultiTarget
+from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportColumn, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section
 from cir_core.support.texts import counted
 
 _Key = TypeVar("_Key", int, float)
@@ -71,11 +72,9 @@ def describe_targets(paths: Sequence[Path]) -> TargetDescription:
 
 
 def target_table(found: TargetDescription) -> ReportTable:
-    columns = (ReportColumn("name", "file", "text"), ReportColumn("queries", "queries", "count"),
-               ReportColumn("targets", "targets", "count"), ReportColumn("mean", "targets, mean", "number"),
-               ReportColumn("most", "most", "count"), ReportColumn("three", "3 and more", "count"),
-               ReportColumn("original", "without the original", "count"),
-               ReportColumn("reference", "with the reference", "count"))
+    columns = (text("name", "file"), count("queries", "queries"), count("targets", "targets"),
+               number("mean", "targets, mean"), count("most", "most"), count("three", "3 and more"),
+               count("original", "without the original"), count("reference", "with the reference"))
     rows = tuple((row.name, row.queries, row.targets, row.mean, row.most, row.rewritable, row.without_original,
                   row.with_reference) for row in found.rows)
     return ReportTable("targets", "Queries with several targets", columns, rows,
@@ -85,10 +84,9 @@ def target_table(found: TargetDescription) -> ReportTable:
 def histogram_table(found: TargetDescription) -> ReportTable:
     """Queries by their number of targets."""
     last = found.rows[-1]
-    columns = (ReportColumn("number", "targets", "count"), ReportColumn("queries", "queries", "count"),
-               ReportColumn("share", "of queries", "share"))
-    rows = tuple((number, last.by_targets.get(number, 0), last.by_targets.get(number, 0) / last.queries)
-                 for number in range(1, last.most + 1))
+    columns = count("number", "targets"), count("queries", "queries"), share("share", "of queries")
+    rows = tuple((targets, last.by_targets.get(targets, 0), last.by_targets.get(targets, 0) / last.queries)
+                 for targets in range(1, last.most + 1))
     return ReportTable("by-targets", f"Queries by number of targets, {last.name}", columns, rows, "", "No queries.")
 
 

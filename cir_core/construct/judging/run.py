@@ -36,6 +36,8 @@ from cir_core.support.files import write_atomically
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
 
+_ANSWER, _CAPTION = 90, 60      # tokens of a reason and five numbers; of a caption
+
 
 @dataclass(frozen=True)
 class JudgingCard(JobCard):
@@ -161,10 +163,6 @@ def _read(
                                "earlier version of cirque began this folder with the sources in another order. Name "
                                "another folder with --out: answers are cached, and not paid for again.")
     return judged, failures
-
-
-_ANSWER = 90        # tokens of a reason and five numbers
-_CAPTION = 60
 
 
 def estimate_judging(

@@ -30,6 +30,9 @@ from cir_core.types.vectors import TextEncoder, Vector
 
 DIGITS = 6
 """Decimals of stored scores and similarities."""
+_QUOTES = "\"'“”‘’«»`"
+_LABELS = ("relative caption:", "caption:", "result:", "instruction:", "output:", "answer:", "modification:")
+_OPENINGS = ("the image shows ", "the second image shows ", "the target image shows ", "this image shows ")
 
 
 @dataclass(frozen=True)
@@ -216,11 +219,6 @@ class SessionBuilder:
     def _digest(self, image_id: str) -> str:
         gallery = self._searcher.gallery
         return gallery.image(gallery.row_of(image_id)).sha256
-
-
-_QUOTES = "\"'“”‘’«»`"
-_LABELS = ("relative caption:", "caption:", "result:", "instruction:", "output:", "answer:", "modification:")
-_OPENINGS = ("the image shows ", "the second image shows ", "the target image shows ", "this image shows ")
 
 
 def ask_difference(

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cir_core.construct.inputs import TextsAlone
 from cir_core.construct.sessions.builder import DIGITS, ConstructedSession, ConstructedTurn, SessionBuilder
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
-from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.datasets.readers.circled import released_id
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.datasets.records import Benchmark, caption_mode_of

@@ -13,9 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures, TextsAlone
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
-from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
 from cir_core.construct.targets.finder import TargetFinder
 from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.finder import confidences
 from cir_core.construct.targets.settings import ATTEMPTS, DISTRACTORS, LEAST_TARGETS, Check
 from cir_core.datasets.files.captions import query_texts

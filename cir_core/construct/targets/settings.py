@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
+from cir_core.construct.sessions.settings import DatasetCard
 from cir_core.errors import SettingsError
 from cir_core.jobs.journal import JobCard
 
@@ -35,18 +36,11 @@ class TargetSettings:
 
 
 @dataclass(frozen=True)
-class MultiTargetCard(JobCard):
+class MultiTargetCard(DatasetCard):
     """What candidates and their confidences depend on. The threshold decides only what is written at the end."""
 
     kept: ClassVar[str] = "candidates"
 
-    dataset: str
-    split: str
-    dataset_digest: str
-    caption_mode: str
-    gallery: str
-    gallery_digest: str
-    domain: str
     encoder: dict[str, str]                 # spec and revision
     language_model: str
     prompts: dict[str, str]                 # role: version of its prompt; "" for a model without prompts

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.files import ENDING, SELECTION
 from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw
 from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTargetCard

@@ -17,8 +17,7 @@ from cir_core.construct.describe.report import (
     wording_table,
 )
 from cir_core.construct.describe.sets import read_sets
-from cir_core.construct.describe.tagging import SUGGESTED, TransformersTagger, category_of
-from cir_core.construct.describe.words import Term, wording
+from cir_core.construct.describe.words import SUGGESTED, Term, TransformersTagger, category_of, wording
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn, write_sessions
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.errors import DatasetError, EncoderUnavailable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.estimate import estimate_rewriting
 from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw, text_problem
 from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
