@@ -17,7 +17,7 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cir_core.types.domains import Domain
 from cli.console import ModelChoice, open_encoder, open_stores, out, print_notes, progress_bar
-from cli.construct.jobs import JobFlags
+from cli.construct.jobs import JobFlags, with_flags
 from cli.construct.sources import named_paths, named_values
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
@@ -33,6 +33,22 @@ if TYPE_CHECKING:
 SECONDS = 90.0   # that a session takes, unless said otherwise
 
 
+@dataclass(frozen=True)
+class StudyOptions:
+    """Options of a study; None where they are not given."""
+
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None
+    people: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None
+    overlap: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None
+    agreement_items: Annotated[int | None, typer.Option(
+        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None
+    seconds_per_item: Annotated[float | None, typer.Option(
+        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None
+
+
+@with_flags
 def judge(
     sessions: Annotated[list[str], typer.Argument(
         metavar="SESSIONS...", help="Files of sessions or folders that cirque construct wrote; NAME=FILE names its "
@@ -57,15 +73,7 @@ def judge(
         min=1, max=64, help="llm: sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
     domain: Annotated[Domain | None, typer.Option(
         help="llm: what the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None,
-    people: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None,
-    overlap: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None,
-    agreement_items: Annotated[int | None, typer.Option(
-        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None,
-    seconds_per_item: Annotated[float | None, typer.Option(
-        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None,
+    study: StudyOptions = StudyOptions(),
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
@@ -80,8 +88,7 @@ def judge(
     check_options(judge, [("--out", folder), ("--resume", resume), ("--retry-failed", retry_failed),
                           ("--budget", budget), ("--max-calls", max_calls), ("--workers", workers),
                           ("--domain", domain)],
-                  [("--name", name), ("--people", people), ("--overlap", overlap),
-                   ("--agreement-items", agreement_items), ("--seconds-per-item", seconds_per_item)])
+                  [(f"--{option.replace('_', '-')}", value) for option, value in vars(study).items()])
     flags = None
     if judge == "llm":
         if folder is None:
@@ -93,9 +100,7 @@ def judge(
     sources = [Source(of, tuple(subsets)) for of, (subsets, _) in read.items()]
     notes = [f"{of}: {note}" for of, (_, found) in read.items() for note in found]
     if flags is None:
-        return create_study(sources, galleries, notes, sample, seed,
-                            StudyOptions(name, people, overlap, agreement_items, seconds_per_item), dry_run=dry_run,
-                            as_json=as_json)
+        return create_study(sources, galleries, notes, sample, seed, study, dry_run=dry_run, as_json=as_json)
     # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
     encoder = None if settings.llm_sees else open_encoder(next(iter(galleries.values())).encoder.spec)
     with language_model(ModelChoice.settings, encoder) as language:
@@ -137,17 +142,6 @@ def _print_rest(report: JudgingReport, file: Path) -> None:
     print_job(report, [(f"{one['source']} {one['session_id']}", one["reason"]) for one in report.failures], file,
               "sessions", "The scores above are of those;")
     out.print(f"Wrote {file}", soft_wrap=True)
-
-
-@dataclass(frozen=True)
-class StudyOptions:
-    """Options of a study; None where they are not given."""
-
-    name: str | None
-    people: int | None
-    overlap: int | None
-    agreement_items: int | None
-    seconds_per_item: float | None
 
 
 def check_options(judge: str, llm: Sequence[tuple[str, Any]], people: Sequence[tuple[str, Any]]) -> None:

@@ -49,8 +49,7 @@ def multi_target(
         ModelChoice.settings),
 ) -> None:
     """Find all images that answer each query of a data set, as stage 1 of SoFT's pipeline does."""
-    from cir_core.construct.targets.estimate import estimate_targets
-    from cir_core.construct.targets.multi_target import MultiTargets, find_targets
+    from cir_core.construct.targets.multi_target import MultiTargets, estimate_targets, find_targets
     from cir_core.gallery.gallery import open_gallery
     from cir_core.registry.constructing import refuse_unsuitable
     from cir_core.registry.kinds import domain_of, read_benchmark
@@ -128,8 +127,12 @@ def single_target(
     model: ModelOption = ModelChoice.settings,
 ) -> None:
     """Rewrite queries with three targets and more so that one target is left, as stage 2 of SoFT's pipeline does."""
-    from cir_core.construct.targets.estimate import estimate_rewriting
-    from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
+    from cir_core.construct.targets.single_target import (
+        SingleTargets,
+        estimate_rewriting,
+        read_target_files,
+        rewrite_targets,
+    )
     from cir_core.gallery.gallery import open_gallery
     from cir_core.language.wrappers.routed import answering
     from cir_core.registry.kinds import domain_of_targets

@@ -29,7 +29,7 @@ from cir_core.construct.filtering.stages import (
     why_dropped,
 )
 from cir_core.construct.sessions.builder import DIGITS
-from cir_core.datasets.readers.circled import CircledSession, session_of_raw, write_sessions
+from cir_core.datasets.readers.circled import session_of_raw, write_sessions
 from cir_core.datasets.readers.circled_raw import RawFile, RawResult, open_raw, text_in, write_raw
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
@@ -90,7 +90,8 @@ def filter_sessions(
     outputs = []
     for raw in raws:
         outputs.append(folder / "public" / f"{raw.subset}.json")
-        write_sessions(outputs[-1], _kept_sessions(open_raw(_raw_path(folder, raw))))
+        kept = open_raw(_raw_path(folder, raw)).results()
+        write_sessions(outputs[-1], (session_of_raw(record, raw.subset, number) for number, record, _ in kept))
     stages = {"settings": asdict(settings), "subsets": [asdict(one) for one in found]}
     write_atomically(folder / "stages.json", json.dumps(stages, indent=1, ensure_ascii=False).encode() + b"\n")
     return FilterReport(tuple(found), tuple(outputs))
@@ -169,10 +170,6 @@ def _line(raw: RawFile, result: RawResult, dropped: Dropped) -> dict[str, Any]:
 def named_encoder(raw: RawFile) -> str:
     """The encoder that compared the texts of ``raw``; "" if the file does not say."""
     return text_in(raw.head, "config", "encoders", "diversity", "spec")
-
-
-def _kept_sessions(raw: RawFile) -> Iterator[CircledSession]:
-    return (session_of_raw(record, raw.subset, number) for number, record, _ in raw.results())
 
 
 def _raw_path(folder: Path, raw: RawFile) -> Path:

@@ -21,7 +21,7 @@ from cir_core.construct.judging.sample import (
     draw_sample,
     sources_as_json,
 )
-from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
+from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession, ScoreRow, score_rows
 from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json, gallery_for
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
@@ -142,8 +142,10 @@ def _judge(
     language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: ItemWatch
 ) -> dict[str, Any]:
     answer, session = language.complete(tasks.task(sampled, watch), watch), sampled.session
-    return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer,
-                            content_digest(session)).as_json()
+    return JudgedSession(
+        sampled.source, session.subset, session.session_id, len(session.turns),
+        {name: getattr(answer, name) for name in DIMENSIONS}, answer.reason, answer.notes,
+        content_digest(session)).as_json()
 
 
 def _read(

@@ -6,8 +6,7 @@ import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.finder import confidences
@@ -38,9 +37,6 @@ class Rewritten:
     confidences: Mapping[str, float]
     rejected: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def text_of(record: MultiTarget) -> str:

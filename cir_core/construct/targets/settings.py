@@ -16,6 +16,7 @@ THRESHOLD = 0.85
 LEAST_TARGETS, DISTRACTORS = 3, 2   # of a query that stage 2 rewrites; the target is drawn beside two distractors
 SEED = 42
 ATTEMPTS = 3
+CONFIDENCE_TOKENS = 12      # of an answer, for each image
 
 Check = Literal["confidence", "text"]
 """How a rewritten text is checked: its words and, by a model that sees, confidences; or its words alone."""

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from cir_core.construct.inputs import Pictures
-from cir_core.construct.targets.estimate import estimate_rewriting
 from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw, text_problem
-from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
+from cir_core.construct.targets.single_target import (
+    SingleTargets,
+    estimate_rewriting,
+    read_target_files,
+    rewrite_targets,
+)
 from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.jobs.job import JobOptions

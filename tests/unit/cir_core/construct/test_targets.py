@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.construct.targets.estimate import estimate_targets
-from cir_core.construct.targets.multi_target import find_targets
+from cir_core.construct.targets.multi_target import estimate_targets, find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import GROUPS, TargetSettings
 from cir_core.datasets.files.issues import ValidationIssues
