@@ -60,6 +60,7 @@ def size_table(found: Description) -> ReportTable:
 
 def wording_table(found: Description) -> ReportTable:
     """Table 2 of the paper."""
+    tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
     columns = (text("name", "texts"), count("texts", "number"), number("mean_words", "words, mean"),
                count("types", "different words"), number("ttr", "type-token ratio"), share("noun", "nouns"),
                share("verb", "verbs"), share("adjective", "adjectives"))
@@ -68,7 +69,7 @@ def wording_table(found: Description) -> ReportTable:
                  for one in found.wordings)
     return ReportTable("wording", "Language of the texts", columns, rows,
                        "The type-token ratio falls with the number of words: compare sets of similar size. "
-                       f"{parts_note(found)}")
+                       f"{f'Parts of speech by {tagger}.' if tagger else HOW_TO_INSTALL}")
 
 
 def terms_table(found: Description) -> ReportTable:
@@ -81,11 +82,6 @@ def terms_table(found: Description) -> ReportTable:
         (one.terms[n].term, one.terms[n].count, one.terms[n].share) if n < len(one.terms) else ("", None, None)))
         for n in range(deepest))
     return ReportTable("terms", "Most frequent terms", columns, rows, "Without English stop words.", "No words.")
-
-
-def parts_note(found: Description) -> str:
-    tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
-    return f"Parts of speech by {tagger}." if tagger else HOW_TO_INSTALL
 
 
 def page(found: Description, subject: str) -> str:
