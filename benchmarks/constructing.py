@@ -111,7 +111,7 @@ def _memory(folder: Path, size: Size) -> None:
         with peak_memory(before, gallery.features.nbytes) as peak:
             report = construct_sessions(construction, out, options=JobOptions(workers=4))
         if number:      # the first fills the caches, whose size is bounded
-            [raw] = report.outputs.values()
+            [[raw]] = report.outputs.values()
             sizes = [path.stat().st_size / 1e6 for path in (out / "journal.jsonl", raw)]
             print(f"| {count:,} | {peak():+.1f} MB | {sizes[0]:.1f} MB | {sizes[1]:.1f} MB |", flush=True)
         shutil.rmtree(out)

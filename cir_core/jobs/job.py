@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from cir_core.gallery.paths import disk_errors_explained
 from cir_core.jobs.journal import ItemResult, JobCard, JobJournal, as_bytes, check_card, lock_folder
@@ -23,6 +23,7 @@ from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
 from cir_core.support.files import write_atomically
 from cir_core.types.composition import Usage
 
+Counts = TypeVar("Counts")
 ProgressCallback = Callable[[int, int, Usage], None]
 """Called with the numbers of items done and in all, and the usage of all runs."""
 
@@ -58,6 +59,16 @@ class JobReport:
     @property
     def complete(self) -> bool:
         return self.done == self.total
+
+
+@dataclass(frozen=True)
+class FilesReport(JobReport, Generic[Counts]):
+    """``counts`` and ``outputs`` by subset or by file: what was made, and the files of it, which are () if the run was
+    stopped. ``failures``: what failed, each with its "reason"."""
+
+    counts: Mapping[str, Counts]
+    outputs: Mapping[str, Sequence[Path]]
+    failures: Sequence[Mapping[str, str]]
 
 
 class Job:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-import typer
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
 
-from cli.construct import describe, filtering, folders, judge, multi_target, own, sessions, single_target
+import typer
+from rich.table import Table
+
+from cir_core.settings import get_settings
+from cli.console import err, out
+from cli.construct import describe, filtering, judge, own, sessions, targets
+
+_FOLDER = "benchmarks"
+_STATES = {"unreadable": "cannot be read"}
 
 app = typer.Typer(
     help="Construct, filter, check, describe, judge and compare multi-turn benchmarks (CIRCLED); find all targets of "
@@ -16,7 +26,42 @@ app.command("describe")(describe.describe)
 app.command("judge")(judge.judge)
 app.command("own")(own.own)
 app.command("compare")(own.compare)
-app.command("multi-target")(multi_target.multi_target)
-app.command("single-target")(single_target.single_target)
-app.command("list")(folders.list_folders)
-app.command("remove")(folders.remove)
+app.command("multi-target")(targets.multi_target)
+app.command("single-target")(targets.single_target)
+
+
+@app.command("list")
+def list_folders() -> None:
+    """List the constructions in the home folder: running, stopped, finished, and what cannot be read."""
+    from cir_core.construct.browse.folders import list_constructions
+
+    root = get_settings().home / _FOLDER
+    found = list_constructions(root)
+    if not found:
+        out.print(f"No construction in {root} yet. Begin one: cirque construct sessions DATASET", soft_wrap=True)
+        return
+    table = Table("name", "holds", "state", "changed", box=None)
+    for one in found:
+        changed = f"{datetime.fromtimestamp(one.changed):%Y-%m-%d %H:%M}" if one.changed else ""
+        table.add_row(one.name, one.kind if one.card else "", _STATES.get(one.state, one.state), changed)
+    out.print(table)
+    for one in found:
+        if one.problem:
+            out.print(f"{one.name}: {one.problem}", soft_wrap=True)
+
+
+@app.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(help="A name of cirque construct list, or the path of a folder.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Delete a construction with its journal, or what is left of one that could not begin."""
+    from cir_core.construct.browse.folders import remove_construction
+    from cir_core.jobs.journal import is_half_made
+
+    path = Path(name).expanduser()
+    root, last = (path.absolute().parent, path.name) if len(path.parts) > 1 else (get_settings().home / _FOLDER, name)
+    if not yes and (root / last).is_dir() and not is_half_made(root / last):
+        typer.confirm(f"Delete {root / last} with everything in it?", abort=True)
+    folder = remove_construction(root, last)
+    err.print(f"Deleted {folder}.", soft_wrap=True)

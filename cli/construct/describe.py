@@ -33,8 +33,8 @@ def describe(
     queries with several targets: their number, as SoFT does, and the confidences of the original targets."""
     from cir_core.construct.describe.report import describe_sessions, page, size_table, terms_table, wording_table
     from cir_core.construct.describe.sets import read_sets
-    from cir_core.construct.describe.tagging import TransformersTagger
     from cir_core.construct.describe.targets import holds_targets
+    from cir_core.construct.describe.words import TransformersTagger
 
     check_folder(folder, "--out")
     if several := [path for path in sessions if holds_targets(path)]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import quote
 
 import typer
 
@@ -14,20 +16,39 @@ from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cir_core.types.domains import Domain
-from cli.console import ModelChoice, open_encoder, out, print_notes
-from cli.construct import jobs
-from cli.construct.judge_people import StudyOptions, check_options, create_study
+from cli.console import ModelChoice, open_encoder, open_stores, out, print_notes, progress_bar
+from cli.construct.jobs import JobFlags, with_flags
 from cli.construct.sources import named_paths, named_values
-from cli.construct.tables import duration, print_estimate
+from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
 from cli.tables.output import TablesOption, give
+from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_pairs
 
 if TYPE_CHECKING:
     from cir_core.construct.judging.run import Judging, JudgingReport
+    from cir_core.construct.judging.sample import Source
+    from cir_core.construct.judging.tasks import Galleries
+    from cir_core.jobs.estimate import Estimate
 
-_LISTED = 10
+SECONDS = 90.0   # that a session takes, unless said otherwise
 
 
+@dataclass(frozen=True)
+class StudyOptions:
+    """Options of a study; None where they are not given."""
+
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None
+    people: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None
+    overlap: Annotated[int | None, typer.Option(
+        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None
+    agreement_items: Annotated[int | None, typer.Option(
+        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None
+    seconds_per_item: Annotated[float | None, typer.Option(
+        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None
+
+
+@with_flags
 def judge(
     sessions: Annotated[list[str], typer.Argument(
         metavar="SESSIONS...", help="Files of sessions or folders that cirque construct wrote; NAME=FILE names its "
@@ -52,75 +73,61 @@ def judge(
         min=1, max=64, help="llm: sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
     domain: Annotated[Domain | None, typer.Option(
         help="llm: what the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None,
-    people: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None,
-    overlap: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None,
-    agreement_items: Annotated[int | None, typer.Option(
-        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None,
-    seconds_per_item: Annotated[float | None, typer.Option(
-        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None,
+    study: StudyOptions = StudyOptions(),
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
     """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources; or have people rate it."""
     from cir_core.construct.describe.sets import read_sets
-    from cir_core.construct.judging.run import Judging, judge_sessions
+    from cir_core.construct.judging.run import Judging, estimate_judging, judge_sessions
     from cir_core.construct.judging.sample import Source
+    from cir_core.construct.judging.scores import score_table, turn_table
     from cir_core.gallery.gallery import open_gallery
-    from cir_core.jobs.journal import check_card
 
     settings = get_settings()
     check_options(judge, [("--out", folder), ("--resume", resume), ("--retry-failed", retry_failed),
                           ("--budget", budget), ("--max-calls", max_calls), ("--workers", workers),
                           ("--domain", domain)],
-                  [("--name", name), ("--people", people), ("--overlap", overlap),
-                   ("--agreement-items", agreement_items), ("--seconds-per-item", seconds_per_item)])
-    jobs.check_budget(budget)
+                  [(f"--{option.replace('_', '-')}", value) for option, value in vars(study).items()])
+    flags = None
+    if judge == "llm":
+        if folder is None:
+            raise SettingsError("Name the folder of the journal and the scores: --out FOLDER.")
+        flags = JobFlags(folder, None, resume, retry_failed, dry_run, budget, max_calls, workers, domain, tables)
     read = {of: read_sets(paths) for of, paths in named_paths(sessions).items()}
     galleries = {of: open_gallery(value, home=settings.home)
                  for of, value in named_values(gallery, "--gallery").items()}
     sources = [Source(of, tuple(subsets)) for of, (subsets, _) in read.items()]
     notes = [f"{of}: {note}" for of, (_, found) in read.items() for note in found]
-    if judge == "people":
-        return create_study(sources, galleries, notes, sample, seed,
-                            StudyOptions(name, people, overlap, agreement_items, seconds_per_item), dry_run=dry_run,
-                            as_json=as_json)
-    if folder is None:
-        raise SettingsError("Name the folder of the journal and the scores: --out FOLDER.")
-    with ExitStack() as stack:
-        # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
-        first = next(iter(galleries.values()))
-        encoder = None if settings.llm_sees else open_encoder(first.encoder.spec)
-        language = stack.enter_context(language_model(ModelChoice.settings, encoder))
+    if flags is None:
+        return create_study(sources, galleries, notes, sample, seed, study, dry_run=dry_run, as_json=as_json)
+    # Of use only to a model that sees nothing: the built-in one reads captions off the encoder's vectors.
+    encoder = None if settings.llm_sees else open_encoder(next(iter(galleries.values())).encoder.spec)
+    with language_model(ModelChoice.settings, encoder) as language:
         judging = Judging(sources, galleries, language, sample, seed, domain or settings.domain)
-        check_card(folder / "journal.jsonl", judging.card, resume=resume)
-        at_a_time = workers or settings.llm_concurrency
-        if not as_json:
-            print_notes(notes)
-            print_notes(judging.notes)
-        if dry_run or not as_json:
-            _estimate(judging, folder, at_a_time, resume, as_json)
-        if dry_run:
-            return
-        with jobs.job_run("Judging", folder, "scores", workers=at_a_time, budget=budget, max_calls=max_calls,
-                          resume=resume, retry_failed=retry_failed) as options:
-            report = judge_sessions(judging, folder, options)
+
+        def tell(left: Sequence[int], **known: Any) -> None:
+            if not as_json:
+                print_notes((*notes, *judging.notes))
+            if dry_run or not as_json:
+                _tell_estimate(judging, estimate_judging(judging, left, **known), as_json)
+
+        report = flags.run(
+            "Judging", "scores", judging.card, range(len(judging.sampled)), workers or settings.llm_concurrency, tell,
+            lambda options: judge_sessions(judging, flags.folder, options))
+    if report is None:
+        return
     if as_json:
-        usage = asdict(report.usage)
-        typer.echo(json.dumps({**report.as_json(), "usage": usage, "stopped": report.stopped}, indent=1,
+        typer.echo(json.dumps({**report.as_json(), "usage": asdict(report.usage), "stopped": report.stopped}, indent=1,
                               ensure_ascii=False))
-    _print_report(report, folder, tables, as_json=as_json)
+    several = len({row.source for row in report.rows}) > 1
+    give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json,
+         between=lambda: None if as_json else _print_rest(report, flags.folder / "judged.json"))
     if report.stopped:
         raise typer.Exit(1)
 
 
-def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_json: bool) -> None:
-    from cir_core.construct.judging.estimate import estimate_judging
-
-    left, before, prices = jobs.left_to_do(folder, range(len(judging.sampled)), resume)
-    found = estimate_judging(judging, left, workers=workers, before=before, prices=prices)
+def _tell_estimate(judging: Judging, found: Estimate, as_json: bool) -> None:
     if as_json:
         estimate = {**asdict(found), "seconds": found.time.expected}
         typer.echo(json.dumps({"card": judging.card.as_json(), "estimate": estimate}, indent=1))
@@ -131,27 +138,60 @@ def _estimate(judging: Judging, folder: Path, workers: int, resume: bool, as_jso
                           f"{judging.card.shown}.")
 
 
-def _print_report(report: JudgingReport, folder: Path, tables: Path | None, *, as_json: bool) -> None:
-    from cir_core.construct.judging.scores import score_table, turn_table
-
-    several = len({row.source for row in report.rows}) > 1
-    give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json,
-         between=lambda: None if as_json else _print_rest(report, folder))
+def _print_rest(report: JudgingReport, file: Path) -> None:
+    print_job(report, [(f"{one['source']} {one['session_id']}", one["reason"]) for one in report.failures], file,
+              "sessions", "The scores above are of those;")
+    out.print(f"Wrote {file}", soft_wrap=True)
 
 
-def _print_rest(report: JudgingReport, folder: Path) -> None:
-    usage = report.usage
-    cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
-    out.print(f"{duration(report.seconds)}; all runs: {usage.calls:,} requests, {usage.cached:,} answers from the "
-              f"cache, {usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} answer tokens{cost}.",
-              soft_wrap=True)
-    for failure in report.failures[:_LISTED]:
-        out.print(f"  {failure['source']} {failure['session_id']}: {failure['reason']}", soft_wrap=True)
-    if len(report.failures) > _LISTED:
-        out.print(f"  ... and {len(report.failures) - _LISTED:,} more in {folder / 'judged.json'}", soft_wrap=True)
-    if report.failures:
-        out.print("--resume --retry-failed tries these sessions again.")
-    if report.stopped:
-        out.print(f"Stopped after {report.done:,} of {report.total:,} sessions: {report.stopped}. The scores above are "
-                  "of those; add --resume to go on, with a larger limit.", soft_wrap=True)
-    out.print(f"Wrote {folder / 'judged.json'}", soft_wrap=True)
+def check_options(judge: str, llm: Sequence[tuple[str, Any]], people: Sequence[tuple[str, Any]]) -> None:
+    """Raises ``SettingsError`` for a given option of the other judge. ``llm``, ``people``: options and their values,
+    None or False where not given."""
+    other, theirs = ("llm", llm) if judge == "people" else ("people", people)
+    given = [option for option, value in theirs if value is not None and value is not False]
+    if given:
+        raise SettingsError(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} only for --judge {other}. Leave "
+                            f"{'it' if len(given) == 1 else 'them'} out, or add --judge {other}.")
+
+
+def create_study(
+    sources: Sequence[Source], galleries: Galleries, notes: Sequence[str], sample: int, seed: int,
+    options: StudyOptions, *, dry_run: bool, as_json: bool,
+) -> None:
+    """Create the study and print what it holds, or print only the plan."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.ratings.create import create_session_study
+    from annotation.records import StudyPlan
+    from annotation.studies.creation import check_name
+    from annotation.studies.planner import plan_study
+    from cir_core.construct.judging.sample import draw_sample, sources_as_json
+    from cir_core.construct.judging.tasks import check_galleries, galleries_as_json
+
+    if not options.name:
+        raise SettingsError("A study needs a name: add --name NAME.")
+    check_galleries(galleries, sources)
+    settings, drawn = get_settings(), draw_sample(sources, sample, seed)
+    plan = StudyPlan(options.people or 1, options.overlap or 1, options.agreement_items or 0, seed)
+    source = {"form": "judged-sessions", "sources": sources_as_json(sources),
+              "galleries": galleries_as_json(galleries), "sample": sample, "seed": seed}
+    with open_stores() as stores:
+        check_name(stores.studies, options.name)
+        forecast = plan_study(plan.seats, len(drawn), plan.overlap, plan.agreement_items,
+                              seconds_per_item=options.seconds_per_item or SECONDS)
+        by_origin = Counter(f"{one.source}::{one.session.subset}" for one in drawn)
+        if not as_json:
+            print_notes(notes)
+            print_pairs("sessions", "", [(origin, f"{count:,}") for origin, count in by_origin.items()])
+            print_answers_plan(forecast, "session")
+        result = {"sessions": dict(by_origin), "plan": answers_plan(forecast), "notes": list(notes)}
+        created = None
+        if not dry_run:
+            with progress_bar("Copying images") as bar:
+                created = create_session_study(
+                    stores.studies, settings.home, options.name, drawn, galleries, plan, created_by=LOCAL,
+                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar)
+    if made := print_created(created, result, as_json):
+        counts = made.counts
+        out.print(f"Created {made.study.name}: {counted(counts['items'], 'session')}, "
+                  f"{counted(counts['pictures'], 'image file')}. To rate them: cirque serve, then the page Annotate "
+                  f"(/annotate?study={quote(made.study.name)}).", soft_wrap=True)

@@ -22,7 +22,7 @@ from cli.construct.tables import count_table
 from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
-    from cir_core.construct.own.export import OwnReport
+    from cir_core.construct.own import OwnReport
     from cir_core.datasets.readers.circled_raw import RawFile
 
 OWN = "own"
@@ -73,16 +73,16 @@ def compare(
     tables: TablesOption = None,
 ) -> None:
     """Compare sources of sessions, e.g. simulated and real ones: filters, turns, words, ranks, scores."""
-    from cir_core.construct.comparison.measures import measure
-    from cir_core.construct.comparison.report import (
+    from cir_core.construct.comparison import (
         Comparison,
         filter_table,
         judged_rows,
-        judged_table,
+        measure,
         measure_table,
     )
     from cir_core.construct.filtering.files import raw_files
     from cir_core.construct.filtering.stages import FilterSettings
+    from cir_core.construct.judging.scores import score_table
 
     found = {name: [one for path in paths for one in raw_files(path)] for name, paths in named_paths(raw).items()}
     spec = encoder or _common_encoder([one for raws in found.values() for one in raws])
@@ -96,7 +96,7 @@ def compare(
     comparison = Comparison(sources, settings, loaded.identity.spec, tuple(rows), tuple(notes))
     if as_json:
         typer.echo(json.dumps(comparison.as_json(), indent=1, ensure_ascii=False))
-    give([filter_table(comparison), measure_table(comparison), *([judged_table(comparison)] if judged else []), "",
+    give([filter_table(comparison), measure_table(comparison), *([score_table(rows)] if judged else []), "",
           *(f"Note: {note}" for note in notes)], tables, quiet=as_json)
 
 
@@ -121,7 +121,7 @@ def _own_sessions(
 
 
 def _export(folder: Path, gallery: str | None, k: int, encoder: str | None) -> OwnReport:
-    from cir_core.construct.own.export import export_own
+    from cir_core.construct.own import export_own
     from cir_core.gallery.gallery import open_gallery
     from storage.sessions.store import open_store
 
@@ -144,7 +144,7 @@ def _log_export(session_ids: Sequence[str]) -> None:
 
 
 def _said_of_left_out(report: OwnReport) -> list[str]:
-    from cir_core.construct.own.records import LEFT_OUT
+    from cir_core.construct.own import LEFT_OUT
 
     return [f"{counted(report.left_out[reason], 'search was', 'searches were')} left out: {why}."
             for reason, why in LEFT_OUT.items() if report.left_out.get(reason)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,39 +17,25 @@ from cir_core.construct.sessions.settings import (
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import ModelChoice, open_encoder, print_notes
-from cli.construct import jobs
-from cli.construct.tables import print_estimate, print_report
-from cli.evaluate.method_options import DomainOption, language_model
-from cli.galleries.datasets import CaptionOption, PoolOption, SplitOption, dataset_path
-from cli.tables.output import TablesOption
+from cli.construct.jobs import DatasetFlags, JobFlags, with_flags
+from cli.construct.tables import count_table, print_estimate, print_files
+from cli.evaluate.method_options import ModelOption, language_model
+from cli.galleries.datasets import dataset_path
+from cli.tables.output import give
 
 if TYPE_CHECKING:
-    from cir_core.construct.sessions.run import Construction
     from cir_core.encoders.base import Encoder
 
 _DEFAULT = ConstructionSettings()
 
 
+@with_flags
 def sessions(
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A benchmark of `cirque datasets list`.")],
+    data: DatasetFlags,
     gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of its images.")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the sessions.")],
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Its file or folder.")] = None,
-    subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each subset.")] = None,
+    flags: JobFlags,
     max_turns: Annotated[int, typer.Option(min=1, help="Turns of a session at most.")] = _DEFAULT.max_turns,
-    resume: jobs.ResumeOption = False,
-    retry_failed: jobs.RetryOption = False,
-    dry_run: jobs.DryRunOption = False,
-    budget: jobs.BudgetOption = None,
-    max_calls: jobs.CallsOption = None,
-    workers: jobs.WorkersOption = None,
-    model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
-        ModelChoice.settings),
-    domain: DomainOption = None,
-    split: SplitOption = None,
-    caption_mode: CaptionOption = None,
-    pool: PoolOption = None,
+    model: ModelOption = ModelChoice.settings,
     select_encoder: Annotated[str | None, typer.Option(
         help="Encoder of the captions compared to pick an image (default: the gallery's).")] = None,
     diversity_encoder: Annotated[str | None, typer.Option(
@@ -74,58 +59,52 @@ def sessions(
     alpha: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the picked image.")] = _DEFAULT.alpha,
     beta: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: away from the others.")] = _DEFAULT.beta,
     gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
-    tables: TablesOption = None,
 ) -> None:
     """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
+    from cir_core.construct.sessions.estimate import check_language, estimate
     from cir_core.construct.sessions.run import Construction, construct_sessions
     from cir_core.gallery.gallery import open_gallery
-    from cir_core.jobs.journal import check_card
     from cir_core.registry.constructing import queries_to_construct
     from cir_core.registry.kinds import domain_of
 
     settings = get_settings()
-    jobs.check_budget(budget)
-    benchmark = queries_to_construct(
-        dataset, dataset_path(dataset, path), split=split, caption_mode=caption_mode, pool=pool)
+    benchmark = queries_to_construct(data.dataset, dataset_path(data.dataset, data.path), split=data.split,
+                                     caption_mode=data.caption_mode, pool=data.pool)
     found = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(found.encoder.spec)
     chosen = ConstructionSettings(
         max_turns, count_turns, history, difference_target, select_by, k, tau, attempts, fold_duplicates, alpha, beta,
         gamma)
-    with ExitStack() as stack:
-        language = stack.enter_context(language_model(model, encoder))
+    with language_model(model, encoder) as language:
         construction = Construction(
             benchmark, found, encoder, language, chosen, selecting=_another(select_encoder, encoder),
             diversity=_another(diversity_encoder, encoder),
-            domain=domain or domain_of(benchmark) or settings.domain)
-        at_a_time = workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency)
-        check_card(folder / "journal.jsonl", construction.card, resume=resume)
-        print_notes((*benchmark.notes, *construction.subsets.notes))
-        _estimate(construction, folder, tuple(subset or ()), limit, at_a_time, resume)
-        if dry_run:
-            return
-        with jobs.job_run("Constructing", folder, "sessions", workers=at_a_time, budget=budget, max_calls=max_calls,
-                          resume=resume, retry_failed=retry_failed) as options:
-            report = construct_sessions(construction, folder, subsets=tuple(subset or ()), limit=limit, options=options)
-    print_report(report, folder, tables)
+            domain=flags.domain or domain_of(benchmark) or settings.domain)
+        names = tuple(data.subset or ())
+        subsets = construction.subsets.chosen(names)
+
+        def tell(left: Sequence[int], **known: Any) -> None:
+            print_notes((*benchmark.notes, *construction.subsets.notes))
+            check_language(construction, left)
+            print_estimate(estimate(construction, subsets, left, **known),
+                           f"{counted(len(left), 'session')} to construct with {language.name}, encoder "
+                           f"{encoder.name}, domain {construction.domain}.")
+
+        report = flags.run(
+            "Constructing", "sessions", construction.card, construction.wanted(subsets, flags.limit),
+            flags.workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency), tell,
+            lambda options: construct_sessions(construction, flags.folder, subsets=names, limit=flags.limit,
+                                               options=options))
+    if report is None:
+        return
+    give([count_table("sessions", "subset", ("queries", "sessions", "found the target", "failed"), {
+        name: (one.queries, one.sessions, one.successes, one.failures) for name, one in report.counts.items()},
+    )], flags.tables, between=lambda: print_files(
+        report, [(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], flags.folder,
+        "sessions", f"Filter them: cirque construct filter {flags.folder} --out FOLDER"))
     if not report.outputs:
         raise typer.Exit(1)
 
 
 def _another(spec: str | None, encoder: Encoder) -> Encoder | None:
     return None if spec is None or spec == encoder.identity.spec else open_encoder(spec)
-
-
-def _estimate(
-    construction: Construction, folder: Path, subsets: tuple[str, ...], limit: int | None, workers: int, resume: bool
-) -> None:
-    """Print what is ahead. Raises ``SettingsError`` for a language model that cannot do it at all."""
-    from cir_core.construct.sessions.estimate import check_language, estimate
-
-    chosen = construction.subsets.chosen(subsets)
-    left, before, prices = jobs.left_to_do(folder, construction.wanted(chosen, limit), resume)
-    check_language(construction, left)
-    print_estimate(
-        estimate(construction, chosen, left, workers=workers, prices=prices, before=before),
-        f"{counted(len(left), 'session')} to construct with {construction.language.name}, encoder "
-        f"{construction.encoder.name}, domain {construction.domain}.")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cir_core.reports.columns import count, number, text
 from cir_core.reports.records import ReportTable
-from cli.console import out, print_notes
+from cli.console import out
 from cli.tables.fitted_tables import print_table
-from cli.tables.output import give
 
 if TYPE_CHECKING:
     from cir_core.construct.filtering.conditions import SubsetConditions
-    from cir_core.construct.sessions.run import ConstructionReport
     from cir_core.jobs.estimate import Estimate
-    from cir_core.jobs.job import JobReport
-    from cir_core.types.composition import Usage
+    from cir_core.jobs.job import FilesReport, JobReport
 
 _LISTED = 10
 
@@ -35,53 +32,38 @@ def print_estimate(found: Estimate, heading: str) -> None:
     out.print(f"Time: {found.time}{cost}; basis: {found.basis}.", soft_wrap=True)
 
 
-def print_report(report: ConstructionReport, folder: Path, tables: Path | None = None) -> None:
-    """What was constructed, what failed and why, what it cost."""
-    give([count_table("sessions", "subset", ("queries", "sessions", "found the target", "failed"), {
-        name: (one.queries, one.sessions, one.successes, one.failures) for name, one in report.counts.items()},
-    )], tables, between=lambda: _print_rest(report, folder))
-
-
-def _print_rest(report: ConstructionReport, folder: Path) -> None:
-    _print_usage(report.seconds, report.usage, report.answers)
-    _print_failures([(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], folder)
-    print_notes(report.notes)
-    if not report.outputs:
-        why = report.stopped or "stopped"
-        out.print(f"Stopped after {report.done:,} of {report.total:,} sessions: {why}. They are kept in {folder}: add "
-                  "--resume to go on, with a larger limit.", soft_wrap=True)
-        return
-    for path in report.outputs.values():
+def print_files(
+    report: FilesReport[Any], failures: Sequence[tuple[str, str]], folder: Path, things: str, then: str = "",
+    most: int | None = None,
+) -> None:
+    """:func:`print_job`, the first ``most`` files of each subset, and what to do ``then``."""
+    print_job(report, failures, folder / "failures.json", things, f"They are kept in {folder}:")
+    for path in (path for paths in report.outputs.values() for path in paths[:most]):
         out.print(f"Wrote {path}", soft_wrap=True)
-    out.print(f"Filter them: cirque construct filter {folder} --out FOLDER", soft_wrap=True)
+    if report.outputs and then:
+        out.print(then, soft_wrap=True)
 
 
-def print_job(report: JobReport, failures: Sequence[tuple[str, str]], folder: Path, things: str) -> None:
-    """What a long job asked, what failed (name and reason), and why it ended."""
-    _print_usage(report.seconds, report.usage, report.answers)
-    _print_failures(failures, folder)
-    if not report.complete:
-        out.print(f"Stopped after {report.done:,} of {report.total:,} {things}: {report.stopped}. They are kept in "
-                  f"{folder}: add --resume to go on, with a larger limit.", soft_wrap=True)
-
-
-def _print_usage(seconds: float, usage: Usage, by_role: Mapping[str, int]) -> None:
-    answers = ", ".join(f"{asked:,} {role}" for role, asked in by_role.items())
-    out.print(f"{duration(seconds)}; answers in this run: {answers or 'none'}.", soft_wrap=True)
+def print_job(report: JobReport, failures: Sequence[tuple[str, str]], rest: Path, things: str, kept: str) -> None:
+    """What a long job asked, what failed (name and reason; the ``rest`` is in that file), and why it ended: what it
+    has done is ``kept``."""
+    usage = report.usage
+    answers = ", ".join(f"{asked:,} {role}" for role, asked in report.answers.items())
+    out.print(f"{_duration(report.seconds)}; answers in this run: {answers or 'none'}.", soft_wrap=True)
     if usage.calls or usage.cached:
         cost = "" if usage.cost is None else f", cost {usage.cost:,.2f}"
         out.print(f"All runs: {usage.calls:,} requests, {usage.cached:,} answers from the cache, "
                   f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} answer tokens{cost}.",
                   soft_wrap=True)
-
-
-def _print_failures(failures: Sequence[tuple[str, str]], folder: Path) -> None:
     for name, reason in failures[:_LISTED]:
         out.print(f"  {name}: {reason}", soft_wrap=True)
     if len(failures) > _LISTED:
-        out.print(f"  ... and {len(failures) - _LISTED:,} more in {folder / 'failures.json'}", soft_wrap=True)
+        out.print(f"  ... and {len(failures) - _LISTED:,} more in {rest}", soft_wrap=True)
     if failures:
-        out.print("--resume --retry-failed tries these queries again.")
+        out.print("--resume --retry-failed tries these again.")
+    if not report.complete:
+        out.print(f"Stopped after {report.done:,} of {report.total:,} {things}: {report.stopped}. {kept} add --resume "
+                  "to go on, with a larger limit.", soft_wrap=True)
 
 
 def count_table(
@@ -105,7 +87,7 @@ def conditions_table(rows: Sequence[SubsetConditions]) -> ReportTable:
               for row in rows))
 
 
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -28,12 +28,10 @@ from cir_core.audit.circus.circus_files import write_run as write_audit_run
 from cir_core.audit.circus.rank_files import read_ranks
 from cir_core.audit.circus.traces import write_queries
 from cir_core.construct.browse.folders import list_constructions
-from cir_core.construct.browse.progress import JournalFollower
-from cir_core.construct.browse.query import SessionQuery, find_sessions
-from cir_core.construct.browse.scores import judged_files
-from cir_core.construct.browse.scores import read_scores as read_scores_of_sessions
-from cir_core.construct.browse.sessions import SessionReader
-from cir_core.construct.browse.target_query import TargetQuery, find_queries
+from cir_core.construct.browse.journal import JournalFollower
+from cir_core.construct.browse.query import SessionQuery, TargetQuery, find_queries, find_sessions
+from cir_core.construct.browse.sessions import SessionReader, judged_files
+from cir_core.construct.browse.sessions import read_scores as read_scores_of_sessions
 from cir_core.construct.browse.targets import TargetReader
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.construct.targets.multi_target import find_targets

@@ -252,7 +252,7 @@ def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path, kills):
         before, lines = lines, lines_of(journal) - 1
         assert before < lines < 40 and not (folder / "multi_target_selection").exists()
     report = find_targets(colour_targets(gallery, ColourAssessor(), 40), folder, options=JobOptions(resume=True))
-    assert report.job.resumed == lines
+    assert report.resumed == lines
     find_targets(colour_targets(gallery, ColourAssessor(), 40), tmp_path / "whole")
     written = [path for path in (tmp_path / "whole").rglob("*.json*") if path.name != "journal.jsonl"]
     assert len(written) == 11

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from cir_core.construct.describe.sets import SubsetSessions
-from cir_core.construct.judging.estimate import estimate_judging
-from cir_core.construct.judging.run import Judging, judge_sessions
+from cir_core.construct.judging.run import Judging, estimate_judging, judge_sessions
 from cir_core.construct.judging.sample import Source
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.construct.sessions.estimate import Prices

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import "./page.js";
 const { readView, wanted, wantedTargets, PAGE } = await import("../../assets/js/benchmarks/address.js");
 const { placesOf } = await import("../../assets/js/benchmarks/plot.js");
-const { confidence, targetsAt } = await import("../../assets/js/benchmarks/targets/words.js");
-const { THINGS, howFar } = await import("../../assets/js/benchmarks/words.js");
+const { THINGS, confidence, howFar, targetsAt } = await import("../../assets/js/benchmarks/words.js");
 
 test("an address without anything is the paper's filters", () => {
   const view = readView("http://x/benchmarks?name=first");

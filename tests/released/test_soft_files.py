@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cir_core.construct.describe.targets import describe_targets
-from cir_core.construct.targets.draw import draw
+from cir_core.construct.targets.rewriter import draw
 from cir_core.datasets.readers.soft import (
     read_multi_target,
     read_single_target,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from cir_core.construct.browse.folders import ConstructionFolder, text_in
+from cir_core.construct.browse.folders import ConstructionFolder
+from cir_core.datasets.readers.circled_raw import text_in
 from cir_core.errors import CirqueError
 from cir_core.gallery.gallery import Gallery
 from cir_core.sessions.service import SearchService

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.records import AuditEvent
 from cir_core.construct.browse.folders import ConstructionFolder, folder_of
-from cir_core.construct.browse.progress import JournalFollower
+from cir_core.construct.browse.journal import JournalFollower
 from cir_core.construct.sessions.estimate import check_language, estimate
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.sessions.subsets import subset_name
@@ -26,6 +26,7 @@ from web.benchmarks.requests import (
     read_request,
     resume_problem,
     resumed_request,
+    text_field,
 )
 from web.benchmarks.shelf import BenchmarkShelf
 from web.http.json_api import Deferred, Endpoint, Fields, get_endpoint, post_endpoint
@@ -128,7 +129,7 @@ class ConstructionRoutes:
 
     def _resume(self, visitor: Visitor, sent: Fields) -> object:
         check(visitor, "manage")
-        folder = self._shelf.folder(_name(sent))
+        folder = self._shelf.folder(text_field(sent, "name"))
         request = resumed_request(folder)
         if "budget" in sent or "max_calls" in sent:
             limits = read_request({**sent, "dataset": request.dataset, "gallery": request.gallery,
@@ -145,7 +146,7 @@ class ConstructionRoutes:
 
     def _stop(self, visitor: Visitor, sent: Fields) -> object:
         check(visitor, "manage")
-        name = _name(sent)
+        name = text_field(sent, "name")
         if stopped := self._jobs.stop(name):
             self._services.log.note(AuditEvent("benchmark.stopped", visitor.name, name))
         return {"stopping": stopped}
@@ -190,10 +191,3 @@ def _estimate_json(found: Estimate) -> Dict:
         "roles": [{"role": name, "calls": one.calls, "most": one.most, "prompt_tokens": one.prompt_tokens,
                    "completion_tokens": one.completion_tokens} for name, one in found.roles.items()],
     }
-
-
-def _name(sent: Fields) -> str:
-    name = sent["name"]
-    if not isinstance(name, str):
-        raise DatasetError("“name” must be a text.")
-    return name

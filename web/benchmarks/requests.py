@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
-from cir_core.construct.browse.folders import ConstructionFolder, name_problem, text_in
+from cir_core.construct.browse.folders import ConstructionFolder, name_problem
 from cir_core.construct.sessions.run import Construction
 from cir_core.construct.sessions.settings import ConstructionSettings
+from cir_core.datasets.readers.circled_raw import text_in
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
@@ -70,7 +71,7 @@ class ConstructionRequest:
 
 def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionRequest:
     """Raises ``DatasetError`` for what the form cannot send."""
-    name, dataset, model = (_text(sent, key) for key in ("name", "dataset", "model"))
+    name, dataset, model = (text_field(sent, key) for key in ("name", "dataset", "model"))
     if problem := name_problem(name):
         raise DatasetError(problem)
     if dataset not in WITHOUT_PATH:
@@ -84,7 +85,7 @@ def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionReq
         raise DatasetError("“subsets” must be a list of names.")
     most = _number(sent, "max_turns") or ConstructionSettings().max_turns
     return ConstructionRequest(
-        name, dataset, _text(sent, "gallery"), model, tuple(subsets[:50]), _number(sent, "limit"),
+        name, dataset, text_field(sent, "gallery"), model, tuple(subsets[:50]), _number(sent, "limit"),
         Budget(_cost(sent), _number(sent, "max_calls")), replace(ConstructionSettings(), max_turns=most))
 
 
@@ -132,10 +133,11 @@ def _known_dataset(folder: ConstructionFolder) -> str | None:
     return next((name for name in WITHOUT_PATH if dataset == name or dataset.startswith(f"{name}-")), None)
 
 
-def _text(sent: Mapping[str, Any], name: str) -> str:
+def text_field(sent: Mapping[str, Any], name: str, most: int = 200) -> str:
+    """The text ``name`` of what was sent. Raises ``DatasetError``."""
     value = sent.get(name, "")
-    if not isinstance(value, str) or len(value) > 200:
-        raise DatasetError(f"“{name}” must be a text of at most 200 characters.")
+    if not isinstance(value, str) or len(value) > most:
+        raise DatasetError(f"“{name}” must be a text of at most {most:,} characters.")
     return value.strip()
 
 

@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 from cachetools import LRUCache
 
 from cir_core.construct.browse.folders import ConstructionFolder, Kind, list_constructions, open_construction
-from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import BrowsedSessions, SessionReader
+from cir_core.construct.browse.sessions import BrowsedSessions, SessionReader, judged_files, read_scores
 from cir_core.construct.browse.targets import BrowsedTargets, TargetReader
 from cir_core.construct.judging.scores import JudgedSession
 from cir_core.errors import DatasetError

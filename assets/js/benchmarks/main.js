@@ -2,7 +2,7 @@
 import { addressOf, readView } from "./address.js";
 import { keyTable } from "./keys.js";
 import { listView } from "./list.js";
-import { oneView } from "./one.js";
+import { sessionsView } from "./sessions.js";
 import { targetsView } from "./targets/view.js";
 import { ApiProblem, api, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
 import { listed } from "../shared/key-table.js";
@@ -19,7 +19,7 @@ async function openView(/** @type {Screen} */ screen) {
   const view = readView();
   if (!view.name) return listView(screen);
   const { kind } = await api("GET", `benchmarks/run?name=${encodeURIComponent(view.name)}`);
-  return kind === "targets" ? targetsView(screen, view) : oneView(screen, view);
+  return kind === "targets" ? targetsView(screen, view) : sessionsView(screen, view);
 }
 
 /** @param {HTMLElement} element */

@@ -13,14 +13,12 @@ export function createPicture(image, name, said, open) {
       h("img", { src: at(image.thumb), alt: "", loading: "lazy", decoding: "async", width: 112, height: 140 })), said);
 }
 
-/** @typedef {{ element: HTMLElement, put(session: BenchmarkSession): void }} Strip */
-
 const rankText = (/** @type {number | null} */ rank) => (rank === null ? "not ranked" : `rank ${count(rank)}`);
 
 /**
  * @param {BenchmarkSession} session
- * @param {{ open: ((session: BenchmarkSession, button: HTMLButtonElement) => void) | null, dimensions: string[], k: number }} of ``open`` leads to the search screen
- * @returns {Strip}
+ * @param {{ open: import("./view.js").Open<BenchmarkSession>, dimensions: string[], k: number }} of
+ * @returns {import("./view.js").Strip<BenchmarkSession>}
  */
 export function createStrip(session, { open, dimensions, k }) {
   const { id, subset, turns, targets, scores } = session;
@@ -58,6 +56,5 @@ export function createStrip(session, { open, dimensions, k }) {
     verdict.replaceChildren(dropped ? chip(`Dropped: ${(STAGES[dropped.stage] ?? dropped.stage).toLowerCase()}`, "warn") : chip("Kept", "on"),
       h("small", { text: dropped ? dropped.why : "", dir: "auto" }));
   };
-  put(session);
   return { element, put };
 }

@@ -17,6 +17,14 @@ export const TARGETS_SHOWN = { all: "All", with: "With targets", without: "Witho
 /** @type {Record<string, string>} */
 export const TARGET_SORTS = { constructed: "As constructed", targets: "Number of targets", lowest: "Lowest confidence of a target", original: "Confidence of the original target" };
 export const LARGEST_THRESHOLD = 1;
+/** Where a candidate came from. @type {Record<string, string>} */
+export const GROUPS = { caption_query: "first sentence", joined_query: "both sentences", tg_img: "target’s image" };
+
+/** Two to four decimals: "0.85", "0.8495". A rounder number could be on the other side of the threshold. */
+export const confidence = (/** @type {number | null} */ number) => (number === null ? "–" : number.toFixed(4).replace(/0{1,2}$/, ""));
+/** How many of the confidences, the lowest first, are targets. @param {number[]} confidences @param {number} threshold */
+export const targetsAt = (confidences, threshold) => confidences.filter((one) => one >= threshold).length;
+export const placeOf = (/** @type {CandidatePlace} */ { group, rank }) => `${GROUPS[group] ?? group} #${count(rank)}`;
 
 /** @type {Record<string, [string, string]>} */
 const STATES = { running: ["Running", "unsure"], stopped: ["Stopped", "warn"], finished: ["Finished", "on"], unreadable: ["Cannot be read", "warn"] };

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cir_core.construct.targets.files import PROVENANCE
-from cir_core.datasets.readers.circled_raw import RawFile, open_raw
+from cir_core.datasets.readers.circled_raw import RawFile, open_raw, text_in
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import try_lock
 from cir_core.jobs.journal import is_half_made, read_card
@@ -199,14 +199,6 @@ def is_locked(folder: Path) -> bool:
             return not try_lock(file)
     except OSError:
         return False
-
-
-def text_in(card: Mapping[str, Any], *keys: str) -> str:
-    """The text at ``keys`` of a card, "" if it is anything else: the card comes from a file."""
-    found: Any = card
-    for key in keys:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, str) else ""
 
 
 @lru_cache(maxsize=512)

@@ -1,4 +1,5 @@
-"""Which sessions of a construction are looked at, in which order, and the waterfall of its filters. Pure."""
+"""Which sessions, or queries with targets, of a construction are looked at, and in which order; what the filters or a
+threshold make of all of them. Pure."""
 
 from __future__ import annotations
 
@@ -13,13 +14,18 @@ from cir_core.construct.browse.sessions import BrowsedSession, BrowsedSessions
 from cir_core.construct.browse.targets import BrowsedQuery
 from cir_core.construct.filtering.stages import STAGES, Dropped, FilterSettings
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
+from cir_core.construct.targets.provenance import TargetCounts
+from cir_core.construct.targets.settings import LEAST_TARGETS, THRESHOLD
 
 SHOWN = ("all", "kept", *STAGES)
 SORTS = ("constructed", "turns", "rank", "regression", "similarity", *DIMENSIONS)
+TARGETS_SHOWN = ("all", "with", "without", "several", "lost")
+"""All queries; those with targets, without; with three targets and more; those whose original target is none."""
+TARGET_SORTS = ("constructed", "targets", "lowest", "original")
+"""As constructed, by the number of targets, the lowest confidence of a target, the original target's confidence."""
+
 Judged = Mapping[int, JudgedSession]
 """Scores by the session's number."""
-
-
 _Thing = TypeVar("_Thing", BrowsedSession, BrowsedQuery)
 
 
@@ -119,3 +125,50 @@ def _key(sort: str, judged: Judged) -> Key:
     if sort in keys:
         return keys[sort]
     return lambda one: judged[one.number].scores[sort] if one.number in judged else None
+
+
+@dataclass(frozen=True)
+class TargetQuery(PageQuery):
+    """``show``: one of :data:`TARGETS_SHOWN`; ``sort`` of :data:`TARGET_SORTS`."""
+
+    threshold: float = THRESHOLD
+
+
+@dataclass(frozen=True)
+class TargetPage:
+    """``total`` queries match; ``shown`` are those of the page. ``most``: scored candidates of a query, at most: the
+    end of the axis of histograms at all thresholds."""
+
+    total: int
+    summary: TargetCounts
+    shown: Sequence[BrowsedQuery]
+    most: int
+
+
+def find_queries(queries: Sequence[BrowsedQuery], query: TargetQuery) -> TargetPage:
+    """The page of ``query``."""
+    members, matching = query.select(queries, lambda one: _is_shown_query(one, query), _query_key(query))
+    return TargetPage(len(matching), summary_of(members, query.threshold), query.page(matching),
+                      max((len(one.confidences) for one in members), default=0))
+
+
+def summary_of(queries: Sequence[BrowsedQuery], threshold: float) -> TargetCounts:
+    return TargetCounts(len(queries), Counter(one.targets(threshold) for one in queries),
+                        sum(one.loses_original(threshold) for one in queries))
+
+
+def _is_shown_query(one: BrowsedQuery, query: TargetQuery) -> bool:
+    if query.show == "all":
+        return True
+    if query.show == "lost":
+        return one.loses_original(query.threshold)
+    number = one.targets(query.threshold)
+    return number == 0 if query.show == "without" else number >= (LEAST_TARGETS if query.show == "several" else 1)
+
+
+def _query_key(query: TargetQuery) -> Callable[[BrowsedQuery], float | None]:
+    keys: dict[str, Callable[[BrowsedQuery], float | None]] = {
+        "constructed": lambda one: one.number, "targets": lambda one: one.targets(query.threshold),
+        "lowest": lambda one: one.lowest(query.threshold), "original": lambda one: one.original,
+    }
+    return keys[query.sort]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from cir_core.construct.describe.sets import SizeRow, SubsetSessions, size_rows
-from cir_core.construct.describe.tagging import HOW_TO_INSTALL
-from cir_core.construct.describe.word_cloud import word_cloud
-from cir_core.construct.describe.words import Tagger, Wording, wordings
+from cir_core.construct.describe.words import HOW_TO_INSTALL, Tagger, Term, Wording, wordings
+from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import OKABE_ITO, bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportColumn, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section
 from cir_core.support.texts import counted
 
 _TERMS = 20
+_WIDTH, _HEIGHT = 330, 280      # of a word cloud, in pixels: a narrow screen; on a wider one words move apart
+_LARGEST, _SMALLEST = 34, 11    # pixels of letters
+_LETTER, _LINE = 0.62, 1.25     # width and height of a letter, in its size
+_CLOUD = 45                     # terms
+_STEPS = 4000                   # of a spiral, before a word is left out
+_Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -43,10 +49,9 @@ def describe_sessions(
 def size_table(found: Description) -> ReportTable:
     """Tables 1 and 4 of the paper."""
     turns = range(1, found.longest + 1)
-    columns = (ReportColumn("subset", "subset", "text"), ReportColumn("category", "category", "text"),
-               ReportColumn("sessions", "sessions", "count"), ReportColumn("images", "images named", "count"),
-               ReportColumn("gallery", "gallery", "count"), ReportColumn("mean_turns", "turns, mean", "number"),
-               *(ReportColumn(f"turns_{n}", counted(n, "turn"), "count") for n in turns))
+    columns = (text("subset", "subset"), text("category", "category"), count("sessions", "sessions"),
+               count("images", "images named"), count("gallery", "gallery"), number("mean_turns", "turns, mean"),
+               *(count(f"turns_{n}", counted(n, "turn")) for n in turns))
     rows = tuple((row.name, row.category, row.sessions, row.images, row.gallery, row.mean_turns,
                   *(row.by_turns.get(n, 0) for n in turns)) for row in found.sizes)
     return ReportTable("sizes", "Sessions by number of turns", columns, rows,
@@ -55,34 +60,28 @@ def size_table(found: Description) -> ReportTable:
 
 def wording_table(found: Description) -> ReportTable:
     """Table 2 of the paper."""
-    columns = (ReportColumn("name", "texts", "text"), ReportColumn("texts", "number", "count"),
-               ReportColumn("mean_words", "words, mean", "number"), ReportColumn("types", "different words", "count"),
-               ReportColumn("ttr", "type-token ratio", "number"), ReportColumn("noun", "nouns", "share"),
-               ReportColumn("verb", "verbs", "share"), ReportColumn("adjective", "adjectives", "share"))
+    tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
+    columns = (text("name", "texts"), count("texts", "number"), number("mean_words", "words, mean"),
+               count("types", "different words"), number("ttr", "type-token ratio"), share("noun", "nouns"),
+               share("verb", "verbs"), share("adjective", "adjectives"))
     rows = tuple((one.name, one.texts, one.mean_words, one.types, one.type_token_ratio,
                   *((one.parts.noun, one.parts.verb, one.parts.adjective) if one.parts else (None, None, None)))
                  for one in found.wordings)
     return ReportTable("wording", "Language of the texts", columns, rows,
                        "The type-token ratio falls with the number of words: compare sets of similar size. "
-                       f"{parts_note(found)}")
+                       f"{f'Parts of speech by {tagger}.' if tagger else HOW_TO_INSTALL}")
 
 
 def terms_table(found: Description) -> ReportTable:
     """The most frequent terms of the original captions and of the generated texts, side by side."""
     groups = found.wordings[:2]
-    columns = tuple(column for number, one in enumerate(groups) for column in (
-        ReportColumn(f"term_{number}", one.name, "text"), ReportColumn(f"count_{number}", "count", "count"),
-        ReportColumn(f"share_{number}", "of texts", "share")))
+    columns = tuple(column for n, one in enumerate(groups) for column in (
+        text(f"term_{n}", one.name), count(f"count_{n}", "count"), share(f"share_{n}", "of texts")))
     deepest = max((min(_TERMS, len(one.terms)) for one in groups), default=0)
     rows = tuple(tuple(cell for one in groups for cell in (
         (one.terms[n].term, one.terms[n].count, one.terms[n].share) if n < len(one.terms) else ("", None, None)))
         for n in range(deepest))
     return ReportTable("terms", "Most frequent terms", columns, rows, "Without English stop words.", "No words.")
-
-
-def parts_note(found: Description) -> str:
-    tagger = next((one.parts.tagger for one in found.wordings if one.parts), "")
-    return f"Parts of speech by {tagger}." if tagger else HOW_TO_INSTALL
 
 
 def page(found: Description, subject: str) -> str:
@@ -126,3 +125,51 @@ def _length_figure(found: Description) -> Figure:
                    "showlegend": True,
                    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}},
     })
+
+
+def word_cloud(key: str, title: str, terms: Sequence[Term]) -> Figure:
+    """The most frequent of ``terms``; those for which there is no room are left out."""
+    placed = places([(term.term, size) for term, size in zip(terms[:_CLOUD], _sizes(terms[:_CLOUD]), strict=True)])
+    counts = {term.term: term for term in terms}
+    words = [word for word, *_ in placed]
+    hidden = {"visible": False, "fixedrange": True}
+    first = ", ".join(words[:10])
+    return Figure(key, title, f"Word cloud. The most frequent words are {first}." if words else "No words.", {
+        "data": [{
+            "type": "scatter", "mode": "text", "x": [x for _, x, _, _ in placed], "y": [y for _, _, y, _ in placed],
+            "text": words, "textfont": {"size": [size for *_, size in placed]}, "cliponaxis": False,
+            "hovertext": [f"{word}: {counts[word].count:,} times" for word in words],
+            "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False,
+        }],
+        "layout": {"height": _HEIGHT, "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+                   "xaxis": hidden | {"range": [-_WIDTH / 2, _WIDTH / 2]},
+                   "yaxis": hidden | {"range": [-_HEIGHT / 2, _HEIGHT / 2]}},
+    })
+
+
+def places(words: Sequence[tuple[str, float]]) -> list[tuple[str, float, float, float]]:
+    """Word, centre and size of each word, in their order: the first place on a spiral from the middle that is free."""
+    boxes: list[_Box] = []
+    found = []
+    for word, size in words:
+        half_width, half_height = len(word) * size * _LETTER / 2, size * _LINE / 2
+        for step in range(_STEPS):
+            angle, radius = 0.35 * step, 0.45 * math.sqrt(step) * 4
+            x, y = radius * math.cos(angle), radius * math.sin(angle)
+            box = (x - half_width, y - half_height, x + half_width, y + half_height)
+            inside = abs(x) + half_width <= _WIDTH / 2 and abs(y) + half_height <= _HEIGHT / 2
+            if inside and not any(_overlap(box, other) for other in boxes):
+                boxes.append(box)
+                found.append((word, round(x, 1), round(y, 1), size))
+                break
+    return found
+
+
+def _sizes(terms: Sequence[Term]) -> list[float]:
+    """By the square root of the count, as areas are compared."""
+    most = max((term.count for term in terms), default=1)
+    return [round(max(_SMALLEST, _LARGEST * math.sqrt(term.count / most)), 1) for term in terms]
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

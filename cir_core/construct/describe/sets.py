@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cir_core.datasets.files.json_files import first_byte
 from cir_core.datasets.readers.circled import CircledSession, read_sessions
-from cir_core.datasets.readers.circled_raw import RawFile, open_raw
+from cir_core.datasets.readers.circled_raw import RawFile, open_raw, text_in
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
 
@@ -63,7 +63,7 @@ def read_sets(paths: Sequence[Path]) -> tuple[list[SubsetSessions], list[str]]:
         if raw is not None and sessions:
             if raw.images is not None:
                 galleries[sessions[0].subset] = raw.images
-            writers[sessions[0].subset] = _writer(raw)
+            writers[sessions[0].subset] = text_in(raw.head, "config", "language_model")
     for name, members in found.items():
         twice = [one for one, count in Counter(session.session_id for session in members).items() if count > 1]
         if twice:
@@ -117,9 +117,3 @@ def _raw_file(path: Path) -> RawFile | None:
     beside = path.parent.parent / "raw" / path.name
     raw = path if first_byte(path) == b"{" else beside if path.parent.name == "public" and beside.is_file() else None
     return open_raw(raw) if raw else None
-
-
-def _writer(raw: RawFile) -> str:
-    config = raw.head.get("config")
-    named = config.get("language_model") if isinstance(config, dict) else None
-    return named if isinstance(named, str) else ""

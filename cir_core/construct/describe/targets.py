@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cir_core.construct.targets.files import ENDING, PROVENANCE, SELECTION
-from cir_core.construct.targets.provenance import read_provenance
-from cir_core.construct.targets.settings import LEAST_TARGETS
+from cir_core.construct.targets.provenance import TargetCounts, read_provenance
 from cir_core.construct.targets.single_target import read_target_files
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array
 from cir_core.datasets.readers.soft import MultiTarget
+from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportColumn, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section
 from cir_core.support.texts import counted
 
 _Key = TypeVar("_Key", int, float)
@@ -25,31 +25,23 @@ _STEPS = 20         # of the histogram of confidences
 _NOT_ASKED = "A target that no group had among its first candidates has no confidence and is not counted."
 
 
-@dataclass(frozen=True)
-class TargetRow:
-    """One file, or all of them. ``by_targets``: number of targets to number of queries. ``original``: confidences of
-    the data set's own targets, by their lower end in steps of 0.05; None where no file of provenance is beside."""
+@dataclass(frozen=True, kw_only=True)
+class TargetRow(TargetCounts):
+    """One file, or all of them. ``original``: confidences of the data set's own targets, by their lower end in steps
+    of 0.05; None where no file of provenance is beside."""
 
     name: str
-    queries: int
-    targets: int
-    by_targets: Mapping[int, int]
-    without_original: int
-    with_reference: int
     original: Mapping[float, int] | None = None
 
     @property
     def mean(self) -> float | None:
+        """Of all queries: SoFT's files leave out those without targets."""
         return self.targets / self.queries if self.queries else None
 
-    @property
-    def most(self) -> int:
-        return max(self.by_targets, default=0)
-
-    @property
-    def rewritable(self) -> int:
-        """Queries of three targets and more: those of stage 2."""
-        return sum(number for targets, number in self.by_targets.items() if targets >= LEAST_TARGETS)
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "queries": self.queries, "targets": self.targets, "by_targets": self.by_targets,
+                "without_original": self.without_original, "with_reference": self.with_reference,
+                "original": self.original, "mean": self.mean, "most": self.most, "three_and_more": self.rewritable}
 
 
 @dataclass(frozen=True)
@@ -59,8 +51,7 @@ class TargetDescription:
     rows: tuple[TargetRow, ...]
 
     def as_json(self) -> dict[str, Any]:
-        return {"targets": [asdict(row) | {"mean": row.mean, "most": row.most, "three_and_more": row.rewritable}
-                            for row in self.rows]}
+        return {"targets": [row.as_json() for row in self.rows]}
 
 
 def holds_targets(path: Path) -> bool:
@@ -81,11 +72,9 @@ def describe_targets(paths: Sequence[Path]) -> TargetDescription:
 
 
 def target_table(found: TargetDescription) -> ReportTable:
-    columns = (ReportColumn("name", "file", "text"), ReportColumn("queries", "queries", "count"),
-               ReportColumn("targets", "targets", "count"), ReportColumn("mean", "targets, mean", "number"),
-               ReportColumn("most", "most", "count"), ReportColumn("three", "3 and more", "count"),
-               ReportColumn("original", "without the original", "count"),
-               ReportColumn("reference", "with the reference", "count"))
+    columns = (text("name", "file"), count("queries", "queries"), count("targets", "targets"),
+               number("mean", "targets, mean"), count("most", "most"), count("three", "3 and more"),
+               count("original", "without the original"), count("reference", "with the reference"))
     rows = tuple((row.name, row.queries, row.targets, row.mean, row.most, row.rewritable, row.without_original,
                   row.with_reference) for row in found.rows)
     return ReportTable("targets", "Queries with several targets", columns, rows,
@@ -95,10 +84,9 @@ def target_table(found: TargetDescription) -> ReportTable:
 def histogram_table(found: TargetDescription) -> ReportTable:
     """Queries by their number of targets."""
     last = found.rows[-1]
-    columns = (ReportColumn("number", "targets", "count"), ReportColumn("queries", "queries", "count"),
-               ReportColumn("share", "of queries", "share"))
-    rows = tuple((number, last.by_targets.get(number, 0), last.by_targets.get(number, 0) / last.queries)
-                 for number in range(1, last.most + 1))
+    columns = count("number", "targets"), count("queries", "queries"), share("share", "of queries")
+    rows = tuple((targets, last.by_targets.get(targets, 0), last.by_targets.get(targets, 0) / last.queries)
+                 for targets in range(1, last.most + 1))
     return ReportTable("by-targets", f"Queries by number of targets, {last.name}", columns, rows, "", "No queries.")
 
 
@@ -136,17 +124,18 @@ def _row(name: str, records: Sequence[MultiTarget], provenance: Path | None) -> 
     chosen = [(one, one.target_ids) for one in records]
     numbers = Counter(len(targets) for _, targets in chosen)
     return TargetRow(
-        name, len(records), sum(number * count for number, count in numbers.items()), dict(sorted(numbers.items())),
+        len(records), dict(sorted(numbers.items())),
         sum(one.original_target_id not in targets for one, targets in chosen),
-        sum(one.reference_id in targets for one, targets in chosen),
-        None if provenance is None else _steps(one.original_confidence for one in read_provenance(provenance)))
+        sum(one.reference_id in targets for one, targets in chosen), name=name,
+        original=None if provenance is None else _steps(one.original_confidence for one in read_provenance(provenance)))
 
 
 def _sum(rows: Sequence[TargetRow]) -> TargetRow:
     known = [row.original for row in rows if row.original is not None]
-    return TargetRow("all", sum(row.queries for row in rows), sum(row.targets for row in rows),
-                     _added([row.by_targets for row in rows]), sum(row.without_original for row in rows),
-                     sum(row.with_reference for row in rows), _added(known) if len(known) == len(rows) else None)
+    return TargetRow(
+        sum(row.queries for row in rows), _added([row.by_targets for row in rows]),
+        sum(row.without_original for row in rows), sum(row.with_reference for row in rows), name="all",
+        original=_added(known) if len(known) == len(rows) else None)
 
 
 def _added(counts: Sequence[Mapping[_Key, int]]) -> dict[_Key, int]:

@@ -29,8 +29,8 @@ from cir_core.construct.filtering.stages import (
     why_dropped,
 )
 from cir_core.construct.sessions.builder import DIGITS
-from cir_core.datasets.readers.circled import CircledSession, session_of_raw, write_sessions
-from cir_core.datasets.readers.circled_raw import RawFile, RawResult, open_raw, write_raw
+from cir_core.datasets.readers.circled import session_of_raw, write_sessions
+from cir_core.datasets.readers.circled_raw import RawFile, RawResult, open_raw, text_in, write_raw
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -84,12 +84,14 @@ def filter_sessions(
     with ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)
         dropped = stack.enter_context((folder / "dropped.jsonl").open("w", encoding="ascii")) if explain else None
-        found = [_filter_one(raw, folder, settings, similarities, _comparison(raw, encoder), dropped, progress)
+        found = [_filter_one(raw, folder, settings, similarities,
+                             encoder.identity.spec if encoder else named_encoder(raw), dropped, progress)
                  for raw in raws]
     outputs = []
     for raw in raws:
         outputs.append(folder / "public" / f"{raw.subset}.json")
-        write_sessions(outputs[-1], _kept_sessions(open_raw(_raw_path(folder, raw))))
+        kept = open_raw(_raw_path(folder, raw)).results()
+        write_sessions(outputs[-1], (session_of_raw(record, raw.subset, number) for number, record, _ in kept))
     stages = {"settings": asdict(settings), "subsets": [asdict(one) for one in found]}
     write_atomically(folder / "stages.json", json.dumps(stages, indent=1, ensure_ascii=False).encode() + b"\n")
     return FilterReport(tuple(found), tuple(outputs))
@@ -165,21 +167,9 @@ def _line(raw: RawFile, result: RawResult, dropped: Dropped) -> dict[str, Any]:
             "why": dropped.why}
 
 
-def _comparison(raw: RawFile, encoder: Encoder | None) -> str:
-    """The encoder whose similarities count, as far as it is known."""
-    return named_encoder(raw) if encoder is None else encoder.identity.spec
-
-
 def named_encoder(raw: RawFile) -> str:
     """The encoder that compared the texts of ``raw``; "" if the file does not say."""
-    found: Any = raw.head.get("config")
-    for key in ("encoders", "diversity", "spec"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
-
-
-def _kept_sessions(raw: RawFile) -> Iterator[CircledSession]:
-    return (session_of_raw(record, raw.subset, number) for number, record, _ in raw.results())
+    return text_in(raw.head, "config", "encoders", "diversity", "spec")
 
 
 def _raw_path(folder: Path, raw: RawFile) -> Path:

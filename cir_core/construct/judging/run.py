@@ -21,20 +21,22 @@ from cir_core.construct.judging.sample import (
     draw_sample,
     sources_as_json,
 )
-from cir_core.construct.judging.scores import JudgedSession, ScoreRow, score_rows
-from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json
+from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession, ScoreRow, score_rows
+from cir_core.construct.judging.tasks import Galleries, JudgeTasks, check_galleries, galleries_as_json, gallery_for
 from cir_core.errors import DatasetError, SettingsError
-from cir_core.jobs.job import JobOptions, open_job
-from cir_core.jobs.journal import JobCard, JobJournal, as_bytes
+from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
+from cir_core.jobs.job import JobOptions, JobReport, open_job
+from cir_core.jobs.journal import JobCard, JobJournal, JobProgress, as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import CaptionTask, JudgeTask
+from cir_core.language.tasks import CaptionTask, JudgeTask, Picture
 from cir_core.language.wrappers.conditions import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.files import write_atomically
-from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
+
+_ANSWER, _CAPTION = 90, 60      # tokens of a reason and five numbers; of a caption
 
 
 @dataclass(frozen=True)
@@ -95,27 +97,18 @@ class Judging:
 
 
 @dataclass(frozen=True)
-class JudgingReport:
-    """``sessions``: those judged, in the order of the sample. ``stopped``: why the run ended before its end."""
+class JudgingReport(JobReport):
+    """``sessions``: those judged, in the order of the sample; ``failures`` of this run and of earlier ones."""
 
-    card: Mapping[str, Any]
     rows: Sequence[ScoreRow]
     sessions: Sequence[JudgedSession]
     failures: Sequence[Mapping[str, str]]
     notes: Sequence[str]
-    stopped: str
-    total: int
-    resumed: int
-    usage: Usage
-    seconds: float
-
-    @property
-    def done(self) -> int:
-        return len(self.sessions) + len(self.failures)
 
     def as_json(self) -> dict[str, Any]:
         """The same, however often it was interrupted."""
-        return {"card": dict(self.card), "complete": self.done == self.total, "sampled": self.total,
+        complete = len(self.sessions) + len(self.failures) == self.total
+        return {"card": dict(self.card), "complete": complete, "sampled": self.total,
                 "rows": [row.as_json() for row in self.rows], "sessions": [one.as_json() for one in self.sessions],
                 "failures": [dict(one) for one in self.failures], "notes": list(self.notes)}
 
@@ -139,8 +132,8 @@ def judge_sessions(judging: Judging, folder: Path, options: JobOptions = JobOpti
         tasks = JudgeTasks(judging.galleries, language, judging.domain)
         run = job.run(range(len(sampled)), lambda at, watch: _judge(language, tasks, sampled[at], watch))
         judged, failures = _read(job.journal, sampled)
-        report = JudgingReport(run.card, score_rows(judged, judging.seed), judged, failures, judging.notes, run.stopped,
-                               len(sampled), run.resumed, run.usage, run.seconds)
+        report = JudgingReport(**vars(run), rows=score_rows(judged, judging.seed), sessions=judged, failures=failures,
+                               notes=judging.notes)
         write_atomically(folder / "judged.json", as_bytes(report.as_json()))
         return report
 
@@ -149,8 +142,10 @@ def _judge(
     language: LanguageModel, tasks: JudgeTasks, sampled: SampledSession, watch: ItemWatch
 ) -> dict[str, Any]:
     answer, session = language.complete(tasks.task(sampled, watch), watch), sampled.session
-    return JudgedSession.of(sampled.source, session.subset, session.session_id, len(session.turns), answer,
-                            content_digest(session)).as_json()
+    return JudgedSession(
+        sampled.source, session.subset, session.session_id, len(session.turns),
+        {name: getattr(answer, name) for name in DIMENSIONS}, answer.reason, answer.notes,
+        content_digest(session)).as_json()
 
 
 def _read(
@@ -170,3 +165,38 @@ def _read(
                                "earlier version of cirque began this folder with the sources in another order. Name "
                                "another folder with --out: answers are cached, and not paid for again.")
     return judged, failures
+
+
+def estimate_judging(
+    judging: Judging, left: Sequence[int], *, workers: int, prices: Prices = Prices(),
+    before: JobProgress = JobProgress(),
+) -> Estimate:
+    """Requests, tokens, cost and time for the sessions of the sample at ``left``; nothing is sent. The numbers are
+    those of ``before``, a journal, if enough were judged; else they follow from the length of the texts."""
+    roles = dict[str, RoleEstimate]()
+    if left:
+        prompts = sum(_tokens(judging, at) for at in left)
+        roles["judge"] = asked(len(left), 2 * len(left), prompts / len(left), _ANSWER)
+    if captions := _captions(judging, left):
+        each = prompt_tokens(judging.language, CaptionTask(Picture(""), judging.domain))
+        roles["caption"] = asked(captions, 2 * captions, each, _CAPTION)
+    return estimate_job(len(left), roles, "the length of the texts", workers=workers, prices=prices, before=before)
+
+
+def _tokens(judging: Judging, at: int) -> float:
+    turns = judging.sampled[at].session.turns
+    return prompt_tokens(judging.language, JudgeTask((Picture(""),) * len(turns), tuple(turn.text for turn in turns),
+                                                     Picture("")))
+
+
+def _captions(judging: Judging, left: Sequence[int]) -> int:
+    """Images that a server has to caption, because the judge does not see them and the manifest says nothing."""
+    if judging.language.sees or is_free(judging.language, "caption"):
+        return 0
+    wanted = set()
+    for one in (judging.sampled[at] for at in left):
+        gallery = gallery_for(judging.galleries, one.source, one.session.subset)
+        for image_id in (*(turn.reference_id for turn in one.session.turns), *one.session.target_ids[:1]):
+            if image_id in gallery and not gallery.caption_of(image_id):
+                wanted.add((gallery.name, image_id))
+    return len(wanted)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cir_core.evaluation.metrics.bootstrap import estimates
-from cir_core.language.tasks import JudgeAnswer
 from cir_core.reports.records import ReportColumn, ReportTable
 
 DIMENSIONS = ("naturalness", "coherence", "progress", "redundancy", "overall")
@@ -29,13 +28,6 @@ class JudgedSession:
     reason: str
     notes: tuple[str, ...] = ()
     content: str = ""
-
-    @classmethod
-    def of(
-        cls, source: str, subset: str, session_id: str, turns: int, answer: JudgeAnswer, content: str = ""
-    ) -> JudgedSession:
-        scores = {name: getattr(answer, name) for name in DIMENSIONS}
-        return cls(source, subset, session_id, turns, scores, answer.reason, answer.notes, content)
 
     def as_json(self) -> dict[str, Any]:
         return {"source": self.source, "subset": self.subset, "session_id": self.session_id, "turns": self.turns,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.judging.sample import SampledSession, Source
-from cir_core.construct.pictures import Pictures
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cir_core.construct.inputs import TextsAlone
 from cir_core.construct.sessions.builder import DIGITS, ConstructedSession, ConstructedTurn, SessionBuilder
 from cir_core.construct.sessions.settings import ConstructionCard, ConstructionSettings
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
-from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.datasets.readers.circled import released_id
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
 from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
-from cir_core.jobs.job import JobOptions, JobReport, open_job
+from cir_core.jobs.job import FilesReport, JobOptions, open_job
 from cir_core.jobs.journal import JobJournal, as_bytes
 from cir_core.jobs.run_record import RunRecord, write_run
 from cir_core.jobs.spending import CountedAnswers, ItemWatch, Spending
@@ -44,16 +44,6 @@ class SubsetCounts:
     sessions: int
     failures: int
     successes: int
-
-
-@dataclass(frozen=True)
-class ConstructionReport(JobReport):
-    """``outputs``: subset to its raw file; empty if the run was stopped before its end."""
-
-    counts: Mapping[str, SubsetCounts]
-    outputs: Mapping[str, Path]
-    failures: Sequence[Mapping[str, str]]
-    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -111,7 +101,7 @@ class Construction:
 def construct_sessions(
     construction: Construction, folder: Path, *, subsets: Sequence[str] = (), limit: int | None = None,
     options: JobOptions = JobOptions(),
-) -> ConstructionReport:
+) -> FilesReport[SubsetCounts]:
     """Construct a session from each query of ``subsets`` (default: all), the first ``limit`` of each.
 
     Finished sessions are kept in ``folder``, whatever happens; ``options.resume`` goes on with them, under the same
@@ -144,14 +134,13 @@ def construct_sessions(
                     for one in job.journal.results(at for at in subset_of if at in job.journal.progress.failed)]
         write_atomically(folder / "failures.json", as_bytes(failures))
         write_run(folder, replace(record, complete=run.complete))
-        return ConstructionReport(**vars(run), counts=_counts(wanted, job.journal), outputs=outputs, failures=failures,
-                                  notes=construction.subsets.notes)
+        return FilesReport(**vars(run), counts=_counts(wanted, job.journal), outputs=outputs, failures=failures)
 
 
 def _write(
     folder: Path, chosen: Sequence[Subset], wanted: Mapping[str, Sequence[int]],
     journal: JobJournal,
-) -> dict[str, Path]:
+) -> dict[str, tuple[Path]]:
     outputs = {}
     for subset in chosen:
         positions = list(wanted[subset.name])
@@ -161,9 +150,9 @@ def _write(
             "data_completeness": {"queries": len(positions), "sessions": len(positions) - failed, "failed": failed,
                                   "images": len(subset.image_ids)},
         }
-        outputs[subset.name] = folder / "raw" / f"{subset.name}.json"
-        results = (found.result for found in journal.results(positions) if found.result is not None)
-        write_raw(outputs[subset.name], head, results)
+        path = folder / "raw" / f"{subset.name}.json"
+        write_raw(path, head, (found.result for found in journal.results(positions) if found.result is not None))
+        outputs[subset.name] = (path,)
     return outputs
 
 

@@ -56,10 +56,8 @@ class ConstructionSettings:
 
 
 @dataclass(frozen=True)
-class ConstructionCard(JobCard):
-    """What constructed sessions depend on: the protocol card of a construction, written beside its sessions."""
-
-    kept: ClassVar[str] = "sessions"
+class DatasetCard(JobCard):
+    """What all depends on that is made of a data set's queries over a gallery."""
 
     dataset: str
     split: str
@@ -68,6 +66,14 @@ class ConstructionCard(JobCard):
     gallery: str
     gallery_digest: str
     domain: str
+
+
+@dataclass(frozen=True)
+class ConstructionCard(DatasetCard):
+    """What constructed sessions depend on: the protocol card of a construction, written beside its sessions."""
+
+    kept: ClassVar[str] = "sessions"
+
     encoders: dict[str, dict[str, Any]]     # search, select, diversity: spec and revision
     language_model: str
     prompts: dict[str, str]                 # role: version of its prompt; "" for a model without prompts

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.given import GivenCandidates, captions_of, to_ask
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
 from cir_core.construct.targets.settings import ATTEMPTS, GROUPS, Group, TargetSettings

@@ -6,31 +6,39 @@ The folder has the journal (see ``jobs.job``), ``run.json`` and, at the end, the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.pictures import Pictures
+from cir_core.construct.inputs import Pictures, TextsAlone
 from cir_core.construct.sessions.subsets import Subset, Subsets, subsets_of
-from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.construct.targets.files import label_of, write_stage_one
 from cir_core.construct.targets.finder import TargetFinder
-from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given
-from cir_core.construct.targets.provenance import QueryCandidates, from_json
-from cir_core.construct.targets.settings import THRESHOLD, MultiTargetCard, TargetSettings
+from cir_core.construct.targets.given import GivenCandidates, captions_of, read_given, to_ask
+from cir_core.construct.targets.provenance import QueryCandidates, TargetCounts, from_json
+from cir_core.construct.targets.settings import (
+    ATTEMPTS,
+    CONFIDENCE_TOKENS,
+    GROUPS,
+    THRESHOLD,
+    MultiTargetCard,
+    TargetSettings,
+)
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
-from cir_core.errors import SettingsError
+from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
-from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
-from cir_core.jobs.journal import JobJournal, as_bytes
+from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
+from cir_core.jobs.job import FilesReport, Job, JobOptions, open_job
+from cir_core.jobs.journal import JobJournal, JobProgress, as_bytes
 from cir_core.jobs.run_record import RunRecord, read_run, write_run
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import ConfidenceTask, TwoSentencesTask
+from cir_core.language.tasks import ConfidenceTask, Picture, TwoSentencesTask
 from cir_core.language.wrappers.conditions import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.search.protocol import TIE_RULE
@@ -38,36 +46,19 @@ from cir_core.support.files import write_atomically
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
 
+_SENTENCES = 50     # tokens of an answer
 
-@dataclass(frozen=True)
-class TargetCounts:
-    """Of one subset. ``dropped``: queries that no image answers; the others are ``kept``, of which ``rewritable`` have
-    three targets or more."""
 
-    queries: int
+@dataclass(frozen=True, kw_only=True)
+class SubsetTargets(TargetCounts):
+    """``queries`` that were wanted of one subset; those that ``failed`` or are not over have no number of targets."""
+
     failed: int
-    kept: int
-    dropped: int
-    targets: int
-    most: int
-    rewritable: int
-    without_original: int
-    with_reference: int
 
     @property
-    def mean(self) -> float | None:
-        return self.targets / self.kept if self.kept else None
-
-
-@dataclass(frozen=True)
-class MultiTargetReport:
-    """``outputs``: of each subset its files, that of the targets first; empty if the run was stopped."""
-
-    job: JobReport
-    counts: Mapping[str, TargetCounts]
-    outputs: Mapping[str, Sequence[Path]]
-    failures: Sequence[Mapping[str, str]]
-    notes: Sequence[str]
+    def dropped(self) -> int:
+        """Queries that no image answers."""
+        return self.by_targets.get(0, 0)
 
 
 @dataclass(frozen=True)
@@ -140,7 +131,7 @@ class MultiTargets:
 def find_targets(
     about: MultiTargets, folder: Path, *, threshold: float = THRESHOLD, limit: int | None = None,
     options: JobOptions = JobOptions(),
-) -> MultiTargetReport:
+) -> FilesReport[SubsetTargets]:
     """Find the targets of each query, the first ``limit`` of each subset, and write SoFT's files.
 
     Finished queries are kept in ``folder``, whatever happens; ``options.resume`` goes on with them, and with another
@@ -181,7 +172,7 @@ def find_targets(
                 thresholds[label_of(subset)] = threshold
         write_atomically(folder / "failures.json", as_bytes(failures))
         write_run(folder, replace(record, complete=run.complete))
-        return MultiTargetReport(run, counts, outputs, failures, about.subsets.notes)
+        return FilesReport(**vars(run), counts=counts, outputs=outputs, failures=failures)
 
 
 def _results(
@@ -197,10 +188,49 @@ def _results(
     return found, failed
 
 
-def _counts(found: Sequence[QueryCandidates], queries: int, failed: int, threshold: float) -> TargetCounts:
-    targets = [(one, chosen) for one in found if (chosen := one.targets(threshold))]
-    numbers = [len(chosen) for _, chosen in targets]
-    return TargetCounts(
-        queries, failed, len(targets), len(found) - len(targets), sum(numbers), max(numbers, default=0),
-        sum(number >= 3 for number in numbers), sum(one.original_target not in chosen for one, chosen in targets),
-        sum(one.reference in chosen for one, chosen in targets))
+def _counts(found: Sequence[QueryCandidates], queries: int, failed: int, threshold: float) -> SubsetTargets:
+    targets = [(one, one.targets(threshold)) for one in found]
+    return SubsetTargets(
+        queries, Counter(len(chosen) for _, chosen in targets),
+        sum(one.original_target not in chosen for one, chosen in targets if chosen),
+        sum(one.reference in chosen for one, chosen in targets), failed=failed)
+
+
+def estimate_targets(
+    about: MultiTargets, left: Sequence[int], *, workers: int, prices: Prices = Prices(),
+    before: JobProgress = JobProgress(),
+) -> Estimate:
+    """Requests, tokens, cost and time to find the targets of the queries at ``left``; nothing is sent. The numbers are
+    those of ``before``, a journal, if enough is over; else they follow from the prompts."""
+    n, roles = len(left), dict[str, RoleEstimate]()
+    if left:
+        text = about.benchmark.queries[left[0]].modification_text
+        scored = min(about.settings.scored, max(len(one.image_ids) for one in about.chosen))
+        names = tuple(f"candidate {number}" for number in range(1, scored + 1))
+        sizes = _sizes(about, left) if about.given else Counter({scored: len(GROUPS) * n})
+        groups, images = sizes.total(), sum(size * count for size, count in sizes.items())
+        tokens = sum(count * prompt_tokens(about.language, ConfidenceTask(
+            Picture(), text, names[:size], (Picture(),) * size, about.domain)) for size, count in sizes.items())
+        if about.given is None and not is_free(about.language, "two-sentences"):
+            task = TwoSentencesTask(Picture(), text, about.domain)
+            roles["two-sentences"] = asked(n, n, prompt_tokens(about.language, task), _SENTENCES)
+        roles["confidence"] = RoleEstimate(groups, groups * ATTEMPTS, tokens, CONFIDENCE_TOKENS * images)
+    return estimate_job(n, roles, "the length of the prompts", workers=workers, prices=prices, before=before,
+                        things=("query", "queries"))
+
+
+def _sizes(about: MultiTargets, left: Sequence[int]) -> Counter[int]:
+    """Of given candidates the numbers of images that are asked about in one request. Queries that the files lack ask
+    nothing."""
+    sizes, wanted = Counter[int](), frozenset(left)
+    for subset in about.chosen:
+        given, there = about.candidates[subset.name], frozenset(subset.image_ids)
+        for query in (about.benchmark.queries[at] for at in subset.positions if at in wanted):
+            try:
+                records = given.of(query)
+            except DatasetError:
+                continue
+            for group, record in records.items():
+                _, unknown = to_ask(record.image_ids, there, query, given.known(query, group), about.settings.scored)
+                sizes[len(unknown)] += bool(unknown)
+    return +sizes

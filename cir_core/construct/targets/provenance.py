@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from cir_core.construct.targets.settings import Group
+from cir_core.construct.targets.settings import LEAST_TARGETS, Group
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.readers.soft import Confidence, Finite
 from cir_core.errors import DatasetError
@@ -82,6 +82,41 @@ class QueryCandidates:
         candidates = [{"image": one.image, "confidence": one.confidence, "found": [asdict(each) for each in one.found]}
                       for one in self.candidates]
         return {**asdict(self), "candidates": candidates}
+
+
+@dataclass(frozen=True)
+class TargetCounts:
+    """What a threshold makes of ``queries``. ``by_targets``: number of targets to number of queries.
+    ``without_original``: those whose targets lack the data set's own; ``with_reference``: that have the reference, if
+    that is counted."""
+
+    queries: int
+    by_targets: Mapping[int, int]
+    without_original: int
+    with_reference: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Queries that have a target."""
+        return sum(count for number, count in self.by_targets.items() if number)
+
+    @property
+    def targets(self) -> int:
+        return sum(number * count for number, count in self.by_targets.items())
+
+    @property
+    def mean(self) -> float | None:
+        """Of the queries with targets, as SoFT counts them; None if there are none."""
+        return self.targets / self.kept if self.kept else None
+
+    @property
+    def most(self) -> int:
+        return max(self.by_targets, default=0)
+
+    @property
+    def rewritable(self) -> int:
+        """Queries of three targets and more: those of stage 2."""
+        return sum(count for number, count in self.by_targets.items() if number >= LEAST_TARGETS)
 
 
 MOST_LINE = 4 * 2**20

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from cir_core.construct.pictures import Pictures
-from cir_core.construct.targets.draw import Drawn
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.finder import confidences
-from cir_core.construct.targets.settings import ATTEMPTS, Check
+from cir_core.construct.targets.settings import ATTEMPTS, DISTRACTORS, LEAST_TARGETS, Check
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.readers.soft import MultiTarget, is_spelled_out
 from cir_core.errors import DatasetError
@@ -38,9 +37,6 @@ class Rewritten:
     confidences: Mapping[str, float]
     rejected: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def text_of(record: MultiTarget) -> str:
@@ -118,3 +114,25 @@ def _fits_others(known: Mapping[str, float], drawn: Drawn) -> str:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text.casefold()))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    target: str
+    distractors: tuple[str, ...]
+
+
+def draw(record: MultiTarget, seed: int, *, keep_reference: bool = False) -> Drawn | None:
+    """One target and two others of ``record``; None if it has fewer than three.
+
+    The draw depends on ``seed`` and on the record's own content alone, so neither its place in a file nor the order of
+    its targets change it. SoFT draws from one sequence of numbers for all records. The reference, which its files list
+    as a target here and there, is not drawn unless ``keep_reference``: no text turns an image into itself.
+    """
+    names = sorted(name for name in record.target_ids if keep_reference or name != record.reference_id)
+    if len(names) < LEAST_TARGETS:
+        return None
+    content = [seed, record.reference_id, record.original_target_id, *record.captions, *names]
+    chance = random.Random(json.dumps(content, ensure_ascii=True))
+    target = chance.choice(names)
+    return Drawn(target, tuple(chance.sample([name for name in names if name != target], DISTRACTORS)))

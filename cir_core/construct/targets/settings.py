@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
+from cir_core.construct.sessions.settings import DatasetCard
 from cir_core.errors import SettingsError
 from cir_core.jobs.journal import JobCard
 
@@ -15,6 +16,7 @@ THRESHOLD = 0.85
 LEAST_TARGETS, DISTRACTORS = 3, 2   # of a query that stage 2 rewrites; the target is drawn beside two distractors
 SEED = 42
 ATTEMPTS = 3
+CONFIDENCE_TOKENS = 12      # of an answer, for each image
 
 Check = Literal["confidence", "text"]
 """How a rewritten text is checked: its words and, by a model that sees, confidences; or its words alone."""
@@ -35,18 +37,11 @@ class TargetSettings:
 
 
 @dataclass(frozen=True)
-class MultiTargetCard(JobCard):
+class MultiTargetCard(DatasetCard):
     """What candidates and their confidences depend on. The threshold decides only what is written at the end."""
 
     kept: ClassVar[str] = "candidates"
 
-    dataset: str
-    split: str
-    dataset_digest: str
-    caption_mode: str
-    gallery: str
-    gallery_digest: str
-    domain: str
     encoder: dict[str, str]                 # spec and revision
     language_model: str
     prompts: dict[str, str]                 # role: version of its prompt; "" for a model without prompts

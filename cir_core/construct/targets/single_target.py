@@ -11,30 +11,34 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cir_core.construct.pictures import Pictures
-from cir_core.construct.targets.draw import Drawn, draw
+from cir_core.construct.inputs import Pictures
 from cir_core.construct.targets.files import ENDING, SELECTION
-from cir_core.construct.targets.rewriter import Rewriter
-from cir_core.construct.targets.settings import ATTEMPTS, SEED, Check, SingleTargetCard
+from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw
+from cir_core.construct.targets.settings import ATTEMPTS, CONFIDENCE_TOKENS, DISTRACTORS, SEED, Check, SingleTargetCard
+from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, read_multi_target, write_single_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
-from cir_core.jobs.job import Job, JobOptions, JobReport, open_job
-from cir_core.jobs.journal import as_bytes
+from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
+from cir_core.jobs.job import FilesReport, Job, JobOptions, open_job
+from cir_core.jobs.journal import JobProgress, as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import ConfidenceTask, RewriteTask
+from cir_core.language.tasks import CaptionTask, ConfidenceTask, Picture, RewriteTask
 from cir_core.language.wrappers.conditions import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 from cir_core.types.domains import Domain
 from cir_core.version import __version__
+
+_REWRITE, _CAPTION = 30, 60     # tokens of an answer
+_TRIES = 1.2                    # texts until one passes the check
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,6 @@ class RewrittenCounts:
     rewritten: int
     failed: int
     again: int
-
-
-@dataclass(frozen=True)
-class SingleTargetReport:
-    """``outputs``: of each file the rewritten queries, the same with the original texts, and the checks; empty if the
-    run was stopped."""
-
-    job: JobReport
-    counts: Mapping[str, RewrittenCounts]
-    outputs: Mapping[str, Sequence[Path]]
-    failures: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -152,7 +145,7 @@ def target_paths(path: Path) -> list[Path]:
 
 def rewrite_targets(
     about: SingleTargets, folder: Path, *, limit: int | None = None, options: JobOptions = JobOptions(),
-) -> SingleTargetReport:
+) -> FilesReport[RewrittenCounts]:
     """Rewrite each query of three targets and more for one of them, the first ``limit`` of each file.
 
     Finished texts are kept in ``folder``, and ``options.resume`` goes on with them. The files depend neither on the
@@ -172,7 +165,7 @@ def rewrite_targets(
 
         def rewrite(at: int, watch: ItemWatch) -> Mapping[str, Any]:
             item = about.items[at]
-            return rewriter.rewrite(item.record, item.drawn, watch).as_json()
+            return asdict(rewriter.rewrite(item.record, item.drawn, watch))
 
         run = job.run(wanted, rewrite)
         counts, outputs, failures = {}, {}, []
@@ -185,7 +178,7 @@ def rewrite_targets(
             if run.complete:
                 outputs[file.name] = _write(folder, file.name, found, about.seed)
         write_atomically(folder / "failures.json", as_bytes(failures))
-        return SingleTargetReport(run, counts, outputs, failures)
+        return FilesReport(**vars(run), counts=counts, outputs=outputs, failures=failures)
 
 
 def _check_drawn(job: Job, items: Sequence[Item], wanted: Sequence[int]) -> None:
@@ -230,3 +223,32 @@ def _write(
         json.dumps({"record": item.number, "reference": item.record.reference_id, **result},
                    ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for item, result in found))
     return paths
+
+
+def estimate_rewriting(
+    about: SingleTargets, left: Sequence[int], *, workers: int, prices: Prices = Prices(),
+    before: JobProgress = JobProgress(),
+) -> Estimate:
+    """Requests, tokens, cost and time of the texts at ``left``; nothing is sent. The numbers are those of ``before``, a
+    journal, if enough is over; else they follow from the prompts. Those whose captions are empty ask nothing."""
+    n, roles = len(left), dict[str, RoleEstimate]()
+    texts = [texts[0] for at in left if (texts := query_texts(about.items[at].record.captions, "joined"))]
+    if left and not is_free(about.language, "rewrite"):
+        text, calls, most = texts[0] if texts else "", len(texts) * _TRIES, len(texts) * about.attempts
+        task = RewriteTask(Picture(), Picture(), (Picture(),) * DISTRACTORS, text, about.domain)
+        roles["rewrite"] = asked(calls, most, prompt_tokens(about.language, task), _REWRITE)
+        if about.check == "confidence":
+            shown = 1 + DISTRACTORS
+            names = tuple(f"candidate {number}" for number in range(1, shown + 1))
+            each = prompt_tokens(about.language, ConfidenceTask(Picture(), text, names, (Picture(),) * shown,
+                                                                about.domain))
+            roles["confidence"] = asked(calls, most * ATTEMPTS, each, CONFIDENCE_TOKENS * shown)
+        elif not about.language.sees and not is_free(about.language, "caption"):
+            images = {name for at in left for name in (about.items[at].record.reference_id,
+                                                       about.items[at].drawn.target,
+                                                       *about.items[at].drawn.distractors)}
+            captions = sum(name in about.gallery and not about.gallery.caption_of(name) for name in images)
+            each = prompt_tokens(about.language, CaptionTask(Picture(), about.domain))
+            roles["caption"] = asked(captions, captions, each, _CAPTION)
+    return estimate_job(n, roles, "the length of the prompts", workers=workers, prices=prices, before=before,
+                        things=("query", "queries"))

@@ -138,3 +138,11 @@ def _member(key: str, value: Any) -> bytes:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def text_in(head: Mapping[str, Any], *keys: str) -> str:
+    """The text at ``keys`` of a head or a card, "" if it is anything else: they come from a file."""
+    found: Any = head
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, str) else ""

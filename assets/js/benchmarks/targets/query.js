@@ -1,16 +1,14 @@
 // One query: its reference and text, then its scored candidates, those with the highest confidence first.
-import { GROUPS, confidence, placeOf, targetsAt } from "./words.js";
 import { createPicture } from "../strip.js";
+import { GROUPS, confidence, placeOf, targetsAt } from "../words.js";
 import { h, icon } from "../../shared/common.js";
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
 
-/** @typedef {{ element: HTMLElement, put(threshold: number): void }} QueryStrip */
-
 /**
  * @param {TargetedQuery} query
- * @param {((query: TargetedQuery, button: HTMLButtonElement) => void) | null} open leads to the search screen
- * @returns {QueryStrip}
+ * @param {import("../view.js").Open<TargetedQuery>} open
+ * @returns {import("../view.js").Strip<TargetedQuery>}
  */
 export function createQuery(query, open) {
   const { id, subset, reference, text, sentences, original, original_confidence, candidates, more, unscored, confidences } = query;
@@ -45,7 +43,8 @@ export function createQuery(query, open) {
       h("div", { class: "cq-be-said" }, h("p", { text: text || "(no text)", dir: "auto" }),
         sentences.map((sentence, place) => (sentence ? h("small", { dir: "auto" }, h("b", { text: place ? "Kept: " : "Change: " }), sentence) : null)))),
     row);
-  function put(/** @type {number} */ threshold) {
+  function put(/** @type {TargetedQuery} */ _, /** @type {BenchmarkView} */ view) {
+    const threshold = Number(view.threshold);
     const number = targetsAt(confidences, threshold), lowest = confidences[confidences.length - number];
     let targets = 0;
     for (const { one, item, mark, said } of items) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cir_core.construct.sessions.difference import ask_difference
+from cir_core.construct.sessions.builder import ask_difference
 from cir_core.errors import LanguageModelError
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.observer import Observer

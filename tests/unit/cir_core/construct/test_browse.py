@@ -17,11 +17,9 @@ from cir_core.construct.browse.folders import (
     name_problem,
     open_construction,
 )
-from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.browse.progress import JournalFollower
+from cir_core.construct.browse.journal import JournalFollower, JournalReader
 from cir_core.construct.browse.query import SORTS, SessionQuery, find_sessions
-from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import SessionReader
+from cir_core.construct.browse.sessions import SessionReader, judged_files, read_scores
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
 from cir_core.construct.judging.sample import content_digest

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from cir_core.construct.browse.folders import list_constructions, open_construction
-from cir_core.construct.browse.journal import MemoryAllowance
-from cir_core.construct.browse.progress import JournalFollower
-from cir_core.construct.browse.scores import judged_files, read_scores
-from cir_core.construct.browse.sessions import SessionReader
+from cir_core.construct.browse.journal import JournalFollower, MemoryAllowance
+from cir_core.construct.browse.sessions import SessionReader, judged_files, read_scores
 from cir_core.construct.browse.targets import TargetReader
 from cir_core.construct.targets.provenance import MOST_LINE
 from cir_core.datasets.readers import circled_raw

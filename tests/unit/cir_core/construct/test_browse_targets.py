@@ -12,7 +12,7 @@ import pytest
 
 from cir_core.construct.browse.folders import list_constructions, open_construction
 from cir_core.construct.browse.journal import JournalReader
-from cir_core.construct.browse.target_query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
+from cir_core.construct.browse.query import TARGET_SORTS, TARGETS_SHOWN, TargetQuery, find_queries, summary_of
 from cir_core.construct.browse.targets import TargetReader, scored
 from cir_core.construct.targets.multi_target import find_targets
 from cir_core.construct.targets.provenance import read_provenance
@@ -216,7 +216,7 @@ def test_states_of_a_folder(gallery: Gallery, copied: Path) -> None:
     more = colour_targets(gallery, ColourAssessor(), COUNT + 6, settings=SMALL)
     found = find_targets(more, root / "more", options=JobOptions(budget=Budget(calls=20)))
     stopped = open_construction(root, "more")
-    assert found.job.stopped and stopped.state == "stopped" and stopped.run is not None
+    assert found.stopped and stopped.state == "stopped" and stopped.run is not None
     assert (stopped.run.total, stopped.run.complete, stopped.run.budget.calls) == (COUNT + 6, False, 20)
     assert 0 < len(TargetReader().read(stopped).queries) < COUNT
     # Finished once, then begun again for more queries, and stopped: what is in the journal counts.

@@ -307,7 +307,7 @@ def test_subsets_have_the_release_s_names_and_their_own_galleries(gallery, tmp_p
         "The gallery lacks 1 of the 105 images of the data set; ranks are over the others.",)
     report = construct_sessions(construction, tmp_path, subsets=["shirt"])
     assert list(report.counts) == ["fashioniq_shirt_val"]
-    assert json.loads(report.outputs["fashioniq_shirt_val"].read_text())["data_completeness"]["images"] == 40
+    assert json.loads(report.outputs["fashioniq_shirt_val"][0].read_text())["data_completeness"]["images"] == 40
     both = construct_sessions(construction, tmp_path, options=JobOptions(resume=True))
     assert list(both.counts) == ["fashioniq_dress_val", "fashioniq_shirt_val"] and both.resumed == 3
     with pytest.raises(DatasetError, match=r"There is no subset 'toptee'.*fashioniq_dress_val, fashioniq_shirt_val"):
@@ -334,7 +334,7 @@ def test_circo_s_files_have_its_digits_and_its_other_name(tmp_path):
     settings = ConstructionSettings(k=3, max_turns=2)
     construction = colour_construction(found, ColourPerson(), benchmark=benchmark, settings=settings)
     report = construct_sessions(construction, tmp_path / "out")
-    path = report.outputs["circo_val"]
+    [path] = report.outputs["circo_val"]
     content = json.loads(path.read_text())
     assert content["dataset_name"] == "circo"
     [session] = content["results"]

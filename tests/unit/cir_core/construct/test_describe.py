@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from cir_core.construct.describe.report import describe_sessions, page, size_table, terms_table, wording_table
+from cir_core.construct.describe.report import (
+    describe_sessions,
+    page,
+    places,
+    size_table,
+    terms_table,
+    word_cloud,
+    wording_table,
+)
 from cir_core.construct.describe.sets import read_sets
-from cir_core.construct.describe.tagging import SUGGESTED, TransformersTagger, category_of
-from cir_core.construct.describe.word_cloud import places, word_cloud
-from cir_core.construct.describe.words import Term, wording
+from cir_core.construct.describe.words import SUGGESTED, Term, TransformersTagger, category_of, wording
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn, write_sessions
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.errors import DatasetError, EncoderUnavailable

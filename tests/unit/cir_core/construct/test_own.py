@@ -8,21 +8,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cir_core.construct.comparison.measures import measure
-from cir_core.construct.comparison.report import (
+from cir_core.construct.comparison import (
     Comparison,
     filter_table,
     judged_rows,
-    judged_table,
+    measure,
     measure_table,
 )
 from cir_core.construct.describe.sets import read_sets
 from cir_core.construct.describe.words import expected_types
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import FilterSettings
-from cir_core.construct.judging.scores import DIMENSIONS
-from cir_core.construct.own.export import export_own
-from cir_core.construct.own.records import LEFT_OUT
+from cir_core.construct.judging.scores import DIMENSIONS, score_table
+from cir_core.construct.own import LEFT_OUT, export_own
 from cir_core.construct.sessions.run import construct_sessions
 from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.errors import DatasetError
@@ -184,7 +182,7 @@ def test_simulated_and_real_sessions_side_by_side(searches, home, tmp_path):
     assert filter_table(found).rows[1] == ("own", 4, 3, 2, 2, 1, 1, 1)
     rows = {row[0]: row[1:] for row in measure_table(found).rows}
     assert rows["sessions"][2:] == ("4", "1") and rows["target found"][2:] == ("75.0 %", "100.0 %")
-    assert len(judged_table(found).rows) == 1
+    assert len(score_table(found.judged).rows) == 1
     # more red | more green | more blue, redder, more red | bluer, more red | green | blue: 14 words
     assert content["equal_words"]["all"] == 14 and "14 of all sessions, 6 of kept ones" in measure_table(found).note
     assert mine["all"]["type_token_ratio_equal"] == pytest.approx(mine["all"]["type_token_ratio"])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.construct.sessions.difference import tidy_instruction
+from cir_core.construct.inputs import TextsAlone
+from cir_core.construct.sessions.builder import tidy_instruction
 from cir_core.construct.sessions.settings import ConstructionSettings
 from cir_core.construct.sessions.subsets import subset_name, subsets_of
-from cir_core.construct.sessions.texts import TextsAlone
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import LanguageModelError, SearchError, Stopped
 from cir_core.gallery.gallery import open_gallery

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.construct.pictures import Pictures
-from cir_core.construct.targets.draw import Drawn, draw
-from cir_core.construct.targets.estimate import estimate_rewriting
-from cir_core.construct.targets.rewriter import Rewriter, text_problem
-from cir_core.construct.targets.single_target import SingleTargets, read_target_files, rewrite_targets
+from cir_core.construct.inputs import Pictures
+from cir_core.construct.targets.rewriter import Drawn, Rewriter, draw, text_problem
+from cir_core.construct.targets.single_target import (
+    SingleTargets,
+    estimate_rewriting,
+    read_target_files,
+    rewrite_targets,
+)
 from cir_core.datasets.readers.soft import MultiTarget, read_single_target, write_multi_target
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.jobs.job import JobOptions
@@ -150,7 +153,7 @@ def test_the_files_are_soft_s_and_keep_the_text_as_it_was(gallery, targets, tmp_
 def test_it_stops_resumes_and_lists_what_failed(gallery, targets, tmp_path):
     whole = rewrite_targets(about(gallery, targets), tmp_path / "whole")
     part = rewrite_targets(about(gallery, targets), tmp_path / "part", options=JobOptions(budget=Budget(calls=1)))
-    assert whole.job.complete and not part.outputs and part.job.done == 1
+    assert whole.complete and not part.outputs and part.done == 1
     with pytest.raises(DatasetError, match="seed was 42, is 7"):
         rewrite_targets(about(gallery, targets, seed=7), tmp_path / "part", options=JobOptions(resume=True))
     rewrite_targets(about(gallery, targets), tmp_path / "part", options=JobOptions(resume=True))
@@ -185,7 +188,7 @@ def test_files_may_be_named_in_any_order(gallery, targets, tmp_path):
     rewrite_targets(about(gallery, [targets, other]), tmp_path / "out")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")}
     report = rewrite_targets(about(gallery, [other, targets]), tmp_path / "out", options=JobOptions(resume=True))
-    assert report.job.resumed == report.job.total == 3
+    assert report.resumed == report.total == 3
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.json*")} == before
     [alone] = read_single_target(tmp_path / "out/single_target_selection/aaa_selection_single_target_seed42.json")
     assert alone.refined_caption == "bluer, for the 1. time"

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.construct.targets.estimate import estimate_targets
-from cir_core.construct.targets.multi_target import find_targets
+from cir_core.construct.targets.multi_target import estimate_targets, find_targets
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.construct.targets.settings import GROUPS, TargetSettings
 from cir_core.datasets.files.issues import ValidationIssues
@@ -153,14 +152,14 @@ def test_the_files_do_not_depend_on_how_many_queries_are_asked_about_at_a_time(g
 def test_a_run_that_stops_goes_on_where_it_was(gallery, whole, tmp_path):
     language = ColourAssessor()
     part = find(gallery, tmp_path, language, budget=Budget(calls=15))
-    assert part.job.stopped == "15 requests were sent" and not part.outputs and 0 < part.job.done < COUNT
+    assert part.stopped == "15 requests were sent" and not part.outputs and 0 < part.done < COUNT
     assert not (tmp_path / SELECTION).exists()
     with pytest.raises(DatasetError, match=r"holds candidates already\. Add --resume"):
         find(gallery, tmp_path)
     with pytest.raises(DatasetError, match=r"settings\.scored was 4, is 3"):
         find(gallery, tmp_path, settings=TargetSettings(6, 3), resume=True)
     report = find(gallery, tmp_path, resume=True)
-    assert report.job.resumed == part.job.done and files(tmp_path) == files(whole[1])
+    assert report.resumed == part.done and files(tmp_path) == files(whole[1])
 
 
 def test_a_failing_query_fails_alone_and_is_listed(gallery, whole, tmp_path):
@@ -170,7 +169,7 @@ def test_a_failing_query_fails_alone_and_is_listed(gallery, whole, tmp_path):
 
     report = find(gallery, tmp_path, ColourAssessor(fail=refuse))
     assert [one["query_id"] for one in report.failures] == ["q1", "q4", "q7", "q10"]
-    assert {one["reason"] for one in report.failures} == {"I would rather not."} and report.job.complete
+    assert {one["reason"] for one in report.failures} == {"I would rather not."} and report.complete
     assert len(list(read_provenance(tmp_path / "provenance/cirr.jsonl"))) == COUNT - 4
     find(gallery, tmp_path, resume=True, retry_failed=True)
     assert files(tmp_path) == files(whole[1])
@@ -202,7 +201,7 @@ def test_what_the_data_set_s_ranking_leaves_out_is_no_candidate(gallery, tmp_pat
         replace(query, excluded_ids=(query.reference_id,)) for query in about.benchmark.queries))
     find_targets(colour_targets(gallery, ColourAssessor(), settings=TargetSettings(64, 64), benchmark=benchmark),
                  tmp_path / "without")
-    assert plain.job.complete
+    assert plain.complete
     for name, listed in (("plain", True), ("without", False)):
         for one in read_provenance(tmp_path / name / "provenance/cirr.jsonl"):
             assert (one.reference in {candidate.image for candidate in one.candidates}) is listed
@@ -298,7 +297,7 @@ def test_texts_that_utf_8_cannot_hold_are_written_with_question_marks(gallery, t
             line["result"]["captions"][0] = "more red \ud800"
     journal.write_text("".join(json.dumps(line) + "\n" for line in (heading, *lines)))
     language = ColourAssessor()
-    assert run(tmp_path, language).job.complete and language.asked == [] and files(tmp_path) == before
+    assert run(tmp_path, language).complete and language.asked == [] and files(tmp_path) == before
     again = run(tmp_path / "given", ColourAssessor(), given=tmp_path)
     assert not again.failures
 

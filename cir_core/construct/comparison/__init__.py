@@ -1,1 +1,0 @@
-"""How sets of sessions differ, e.g. simulated and real ones."""

@@ -1,1 +1,0 @@
-"""Sessions that people made by searching, in CIRCLED's raw form."""
