@@ -15,9 +15,16 @@ PATIENCE_MS = 1000 * PATIENCE
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A browser of somebody's own, on a desk unless ``options`` say otherwise."""
+UNFOLDED = """localStorage.setItem("cirque.folds", localStorage.getItem("cirque.folds")
+  || JSON.stringify({ how: innerWidth > 1100, texts: true, knows: true }))"""
+
+
+def new_context(browser: Browser, *, folded: bool = False, **options: Any) -> BrowserContext:
+    """A browser of somebody's own, on a desk unless ``options`` say otherwise. The parts of the search screen that are
+    closed until somebody wants them are open, but where ``folded``."""
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    if not folded:
+        context.add_init_script(UNFOLDED)
     context.set_default_timeout(PATIENCE_MS)
     return context
 

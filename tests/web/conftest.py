@@ -90,8 +90,8 @@ def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
     must not ask anybody but the app for anything."""
     contexts, complaints = [], []
 
-    def open_one(path: str = "/", width: int = 1440, height: int = 900) -> Page:
-        contexts.append(new_context(browser, viewport={"width": width, "height": height}))
+    def open_one(path: str = "/", width: int = 1440, height: int = 900, folded: bool = False) -> Page:
+        contexts.append(new_context(browser, viewport={"width": width, "height": height}, folded=folded))
         page = contexts[-1].new_page()
         page.on("console", lambda message: complaints.append(message.text)
                 if message.type == "error" and not any(it in message.text for it in AT_A_RELOAD) else None)

@@ -327,3 +327,28 @@ def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     page.go_back()
     page.wait_for_url(first)
     expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+
+
+def test_a_presentation_and_what_is_closed_until_wanted(open_page: Open) -> None:
+    page = open_page("/", folded=True)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(screen.text_field(page)).to_be_focused()
+    screen.search(page, "in red", 1)
+    how = page.get_by_role("complementary", name="How this was found")
+    expect(how).to_be_hidden()
+    page.keyboard.press("h")
+    expect(how).to_be_visible()
+    expect(how).to_contain_text("Of these top 10")     # asked for when it is looked at
+
+    page.keyboard.press("p")
+    tools = page.get_by_role("navigation", name="Tools")
+    for gone in (how, tools, page.get_by_role("button", name="Compare methods").first):
+        expect(gone).to_be_hidden()
+    page.reload()
+    at_rest(page)
+    expect(page.get_by_role("navigation", name="Tools")).to_be_hidden()
+    screen.search(page, "with long sleeves", 2)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("navigation", name="Tools")).to_be_visible()
+    expect(how).to_be_visible()                        # this browser remembers what was opened

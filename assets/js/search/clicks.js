@@ -4,14 +4,16 @@ import { enlarge } from "../shared/large.js";
 import { weights } from "../shared/weights.js";
 import { act } from "./actions.js";
 import { closeDrawers, openDrawer } from "./drawers.js";
-import { $ } from "./page.js";
+import { $, queryField } from "./page.js";
 import { pick, play } from "./picker.js";
 import { ask } from "./query.js";
 import { browse } from "./reference.js";
 import { cutOut } from "./region.js";
+import { present } from "./presentation.js";
+import { toggleFold } from "./restore.js";
 import { found, refine } from "./results/selection.js";
 
-const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights });
+const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights, presentation: () => present(), text: () => queryField()?.focus() });
 
 // The first that fits, from the element inwards out.
 /** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */
@@ -20,6 +22,7 @@ const CLICKS = {
   "[data-drawer-close]": closeDrawers,
   "button[data-drawer]": ({ drawer }, button) => openDrawer(drawer, button),
   "[data-large]": ({ large, caption }) => enlarge([{ name: caption || "", large }]),
+  "[data-fold-of]": ({ foldOf }) => toggleFold(foldOf),
   "[data-picker]": ({ picker }) => pick(picker),
   "[data-upload]": () => browse(),
   "[data-region]": (_, button) => cutOut(button),

@@ -6,6 +6,8 @@ import { closeDrawers, drawerOpen } from "./drawers.js";
 import { stop } from "./live.js";
 import { $, queryField } from "./page.js";
 import { pick } from "./picker.js";
+import { present, presenting } from "./presentation.js";
+import { toggleFold } from "./restore.js";
 import { toggleSimilar } from "./results/folds.js";
 import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
@@ -35,6 +37,8 @@ const KEYS = [
   { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo a change to this turn", when: () => Boolean($(".cq-changes [data-act=undo]")), does: () => act("undo") },
   { keys: ["f"], text: "Found it (with a target)", does: () => $("[data-found]") && found() },
   { keys: ["g"], text: "Pick a reference from the gallery", does: () => pick("reference") },
+  { keys: ["h"], text: "How the selected result was found", does: () => toggleFold("how") },
+  { keys: ["p"], text: "Presentation: the reference, the words and the results alone", does: () => present() },
   { keys: ["Ctrl V"], text: "Paste an image as reference" },
   { keys: ["Esc"], text: "Stop a search, leave the text field, close a dialog" },
   { keys: ["Delete"], text: "Remove the focused chip; Enter edits it" },
@@ -49,6 +53,7 @@ on("keydown", (event) => {
   if (event.altKey) return;
   if (key === "Escape" && !control) {
     if (closeDrawers() || stop()) return;
+    if (presenting() && target !== queryField()) return present(false);
     if (target === queryField()) (selected() || tiles()[0] || target).focus();
     return;
   }

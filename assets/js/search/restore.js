@@ -1,23 +1,38 @@
 // What a drawing by the server does not know: which parts a person has folded, and which pictures have not come yet.
-import { on } from "../shared/common.js";
+import { kept, on } from "../shared/common.js";
 import { fetchAgain } from "../shared/fetch-again.js";
 import { $, $$, narrow } from "./page.js";
 
-const folded = new Map();
+const FOLDS = "cirque.folds";
+const folded = new Map(Object.entries(kept.read(FOLDS, /** @type {Record<string, boolean>} */ ({}))));
+function remember(/** @type {HTMLDetailsElement} */ fold) {
+  folded.set(String(fold.dataset.keep), fold.open);
+  kept.write(FOLDS, Object.fromEntries(folded));
+  restore();
+}
 on("click", (event) => {
   const fold = event.target.closest("summary")?.closest("details");
-  if (fold?.dataset.keep) setTimeout(() => folded.set(fold.dataset.keep, fold.open));
+  if (fold?.dataset.keep) setTimeout(() => remember(fold));
 });
+/** Open or close a part of the page by its name. */
+export function toggleFold(/** @type {string} */ name) {
+  const fold = /** @type {HTMLDetailsElement | null} */ ($(`details[data-keep=${name}]`));
+  if (!fold) return;
+  fold.open = !fold.open;
+  remember(fold);
+}
 const small = narrow(1100);
 small.addEventListener("change", () => restore());
 
 export function restore() {
   for (const element of $$("details[data-keep]")) {
-    const key = element.dataset.keep;
-    const open = folded.has(key) ? folded.get(key) : (key === "how" || element.dataset.unfold === "wide") && !small.matches;
+    const open = folded.get(String(element.dataset.keep)) ?? (element.dataset.unfold === "wide" && !small.matches);
     if (element.open !== open) element.open = open;
   }
-  document.body.classList.toggle("cq-has-how", Boolean($(".cq-how")));
+  const how = /** @type {HTMLDetailsElement | null} */ ($("#how-fold"));
+  document.body.classList.toggle("cq-has-how", Boolean(how));
+  document.body.classList.toggle("cq-how-open", Boolean(how?.open));
+  for (const button of $$("[data-fold-of]")) button.setAttribute("aria-expanded", String(Boolean($(`details[data-keep=${button.dataset.foldOf}]`)?.hasAttribute("open"))));
   document.body.classList.toggle("cq-searched", Boolean($(".cq-turns")));
   for (const image of $$(".gradio-container img")) image.classList.toggle("cq-pending", !image.complete);
 }

@@ -9,10 +9,11 @@ from time import time
 from annotation.votes import make_vote
 from cir_core.errors import SearchError
 from cir_core.methods.declared import Method, find_method
+from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
-from web.search.actions.parts import WALL, Begin, fresh, starting
+from web.search.actions.parts import WALL, Begin, fresh, session_of, starting
 from web.search.inputs import Data, text_of
 from web.search.view import UiState
 from web.services import Services
@@ -28,19 +29,25 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
     methods = [find_method(name, services.methods) for name in _names(data)]
     text, blind = text_of(data, "text"), data.get("blind") in (True, "on") and not view.demo
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
-    watch = LiveWatch(text, total=len(methods), secret=blind)
-    reference_id = view.reference_id
+    reference_id, further, parent_id = view.reference_id, view.further, None if fresh_start else view.turn_id
     marks = Marks() if fresh_start else marks_of(data, reference_id, *view.further)
+    shown = session_of(services.search, view).turn(view.turn_id) if view.turn_id and not text.strip() else None
+    if shown is not None:   # the request of the turn that is looked at, from where it was asked
+        text, reference_id, further = shown.modification_text, shown.reference_id, shown.further
+        parent_id = None if fresh_start else shown.parent_id
+        marks = shown.composition.marks if shown.composition else Marks()
+    clean_text(text, required=any(method.settings.base != "image-only" for method in methods))
     who = text_of(data, "who")[:64]
+    watch = LiveWatch(text, total=len(methods), secret=blind)
 
     def job() -> UiState:
         now = view
-        if view.adjustment and not fresh_start:
+        if view.adjustment and not fresh_start and shown is None:
             # The methods go on from what the person sees, so it becomes a turn first.
             now = replace(keep(services.search, view, {}), notice="Your changes were kept as a new turn.")
         made = services.compare.run(
-            now.gallery, reference_id, text, methods, further=now.further, session_id=now.session_id,
-            parent_id=None if fresh_start else now.turn_id, marks=marks,
+            now.gallery, reference_id, text, methods, further=further, session_id=now.session_id,
+            parent_id=parent_id if now is view else now.turn_id, marks=marks,
             exclude=now.method.exclude, blind=blind, watch=watch, column_done=watch.part_done,
         )
         return replace(now, comparison_id=made.comparison_id, compare=None, asked_at=time(),

@@ -1,6 +1,6 @@
 // Text and image each alone: asked for once the results stand, kept for each turn, and shown for
 // the selected result too.
-import { h, until } from "../../shared/common.js";
+import { h, on, until } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, fillIn } from "../page.js";
 import "./ledger.js"; // which is drawn before
@@ -24,7 +24,7 @@ function answer(/** @type {string} */ key, /** @type {string} */ address) {
 
 async function fill() {
   const section = $("#how [data-audit]");
-  if (!section) return;
+  if (!section?.closest("details[open]")) return; // it costs two rankings of the gallery
   const { audit = "", shown } = section.dataset;
   const found = await answer(`${audit} ${shown}`, audit);
   const place = $("[data-audit-place]", section);
@@ -52,3 +52,4 @@ onDraw(() => {
   alone = {};
   until(fill());
 });
+on("toggle", ({ target }) => { if (target.id === "how-fold" && target.hasAttribute("open")) until(fill()); }, true);

@@ -2,7 +2,7 @@
 import { on, token } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
 import { closeDrawers } from "../drawers.js";
-import { $, $$, queryField } from "../page.js";
+import { $, $$, queryField, shown } from "../page.js";
 import { marks } from "./marks.js";
 import { nextReference } from "./next.js";
 
@@ -26,7 +26,8 @@ on("submit", (event) => {
   const data = new FormData(form);
   const methods = data.getAll("methods");
   const line = $("[data-columns-problem]", form);
-  const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose at most six methods." : "";
+  const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose at most six methods."
+    : !String(data.get("text")).trim() && !shown().turn && !methods.includes("image-only") ? "Say what should be different." : "";
   line?.replaceChildren(problem);
   line?.toggleAttribute("hidden", !problem);
   if (problem) return;

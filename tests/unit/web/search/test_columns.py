@@ -8,7 +8,7 @@ import pytest
 from cir_core.errors import LanguageModelError, SearchError
 from cir_core.language.tasks import ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
-from cir_core.types.composition import Adjustment
+from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import SoftFilter
 from tests.fakes.colours import NAME
 from tests.fakes.language import ScriptedLanguageModel
@@ -181,6 +181,31 @@ def test_marks_and_changes_of_the_turn_go_along(services):
     assert after.turn_id != one.turn_id and comparison.parent_id == after.turn_id
     assert services.search.session(session.session_id).turn(after.turn_id).composition.soft_filter == SoftFilter(0.5)
     assert "with 1 mark" in html and "kept as a new turn" in html
+
+
+def test_without_words_the_request_of_the_turn_is_repeated_from_where_it_was_asked(services):
+    session = services.search.start(NAME, method=METHODS["cirevl"].settings)
+    one = services.search.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
+    marked = Marks(more_like=(one.hits[4].image_id,))
+    two = services.search.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id,
+                                   marks=marked).turn
+    for turn, parent in ((two, one.turn_id), (one, None)):
+        view = UiState(gallery=NAME, reference_id=two.hits[2].image_id, session_id=session.session_id,
+                       turn_id=turn.turn_id, method=METHODS["cirevl"].settings)
+        _, job = COLUMN_LONG["compare_methods"](
+            services, view, {"methods": ["cirevl", "latest"], "text": " ", "who": "me"})
+        made = services.compare.comparison(job().comparison_id)
+        assert (made.modification_text, made.reference_id, made.parent_id) == (
+            turn.modification_text, turn.reference_id, parent)
+        assert made.columns[0].composition.marks == turn.composition.marks
+        same = next(column for column in made.columns if column.method == "cirevl")
+        assert [hit.image_id for hit in same.hits] == [hit.image_id for hit in turn.hits[:len(same.hits)]]
+
+
+def test_without_words_and_without_a_turn_nothing_begins(services):
+    with pytest.raises(SearchError, match="Say what should be different"):
+        COLUMN_LONG["compare_methods"](services, UiState(gallery=NAME, reference_id="r0g3b0"),
+                                       {"methods": ["cirevl", "latest"], "text": ""})
 
 
 def test_the_form_comes_back_as_it_was(services):
