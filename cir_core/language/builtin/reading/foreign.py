@@ -33,7 +33,7 @@ _MISSPELT = 0.78        # likeness of an English word
 _LEFT, _PHRASE = 1000, 10   # cost of a word that is left, and of a phrase
 _INSIDE = frozenset("-'‐")   # words: "cor-de-rosa", "l'été"
 _PUNCTUATION = {"、": ",", "。": ".", "・": "and"}
-_EMPTY = frozenset({"", "the"})   # English words that show no language
+_EMPTY = frozenset({"", "the", "a"})   # English words that show no language
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _OBJECT, _OF = "を", frozenset({"の", "的"})
 @dataclass(frozen=True)
 class Piece:
     """Words as typed and in English. ``role``: "garment", "noun" (another one), "colour", "shade", "adjective",
-    "degree" (before an adjective), "and", "small" (no content), "post" (to be moved before what it follows), "end" (a
+    "wish" (of garments), "degree" (before an adjective), "and", "small" (no content), "post" (to be moved before what it follows), "end" (a
     sign), "left" (not of a dictionary) or another. ``after``: of a language whose adjectives follow their nouns."""
 
     typed: str
@@ -55,15 +55,16 @@ def role_of(meaning: str) -> str:
     if meaning.startswith(_POST):
         return "post"
     if meaning.startswith("for "):
-        return "adjective"
+        return "wish"
     words = tuple(tokenise(meaning))
     sense = phrases().get(words) or phrases().get(words[-1:]) or Sense("word")
     if sense.kind == "value":
         group = sense.pairs[0][0]
         if group == "colour":
             return "colour"
-        adjective = group in ("length", "fit") or (group == "pattern" and not sense.is_noun) or words == ("sleeveless",)
-        return "adjective" if adjective else "garment" if group == "category" else "noun"
+        if group in ("length", "fit") or (group == "pattern" and not sense.is_noun):
+            return "adjective"
+        return "garment" if group == "category" else "other" if words == ("sleeveless",) else "noun"
     return _ROLES.get(sense.kind, "other")
 
 
@@ -137,9 +138,19 @@ def _clauses(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def _linked(pieces: Sequence[Piece]) -> list[Piece]:
-    """What is said by position alone in Japanese and Chinese: "the same in green", "white dots, a blue shirt"."""
+    """What is said by position alone: "the same in green", "white dots, a blue shirt" in Japanese and Chinese, and
+    "instead of the belt, a bow" in languages without articles."""
     found: list[Piece] = []
+    replaced = ""   # role of what something stands "instead of"
     for place, piece in enumerate(pieces):
+        if replaced and (piece.role == replaced == "colour" or (replaced in _NOUNS and piece.role in _NOUNS)):
+            found.append(COMMA)
+        if piece.english == "instead of":
+            replaced = "open"
+        elif piece.role in ("end", "and") or piece.english == "a" or (replaced not in ("", "open") and piece.role not in ("small", "other")):
+            replaced = ""
+        elif replaced == "open" and piece.role in _NOUNS | {"colour"}:
+            replaced = piece.role
         before = next((one for one in reversed(found) if one.role != "small"), piece)
         ahead = pieces[place + 1].role if place + 1 < len(pieces) else ""
         if piece.role in ("colour", "shade") and before.english == "the same" and IDEOGRAPH.match(before.typed):
@@ -176,7 +187,8 @@ def _described(pieces: Sequence[Piece], place: int) -> tuple[list[Piece], int]:
     while end < len(pieces):
         role = pieces[end].role
         ahead = pieces[end + 1].role if end + 1 < len(pieces) else ""
-        if role in _DESCRIBING or (role == "degree" and ahead in _DESCRIBING):
+        if role in _DESCRIBING or (role == "degree" and ahead in _DESCRIBING) or (
+                role == "wish" and pieces[place].role == "garment"):
             end += 1
         elif role == "and" and pieces[end - 1].role in _DESCRIBING and ahead in _DESCRIBING:
             end += 2

@@ -145,7 +145,7 @@ def test_what_is_not_understood_is_said_as_it_is_typed(text: str, words: str) ->
 
 def test_the_note_has_the_english_text() -> None:
     assert merge(SHIRT, "une robe rouge à manches longues").notes == (
-        "read in English as: red dress with long sleeves",)
+        "read in English as: a red dress with long sleeves",)
 
 
 @pytest.mark.parametrize("text", ["без рукавов", "красное платье", "빨간 드레스", "κόκκινο φόρεμα", "فستان أحمر"])
