@@ -43,8 +43,12 @@ class GarmentReader:
     def follow(self, text: str, scene: Scene) -> Pointed:
         """The reference and the text that ``text`` means in ``scene``: as it is where it points at nothing, in English
         where it does, whatever its language. Never fails."""
-        found = follow(read_in := translate(text).text, scene)
-        return replace(found, text=text) if found.text == read_in else found
+        found = follow(plain := self.in_english(text), scene)
+        return replace(found, text=text) if found.text == plain else found
+
+    def in_english(self, text: str) -> str:
+        """``text`` with the words of other languages in English."""
+        return translate(text).text
 
     def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
         """Answers are counted by the encoder's zero-shot reading of ``gallery``."""

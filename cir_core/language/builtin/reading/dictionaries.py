@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from itertools import product
 
@@ -19,6 +20,7 @@ LANGUAGES = ("german", "french", "spanish", "italian", "portuguese", "dutch", "p
 IDEOGRAPHS = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"   # and kana: written without spaces
 TOKEN = re.compile(rf"\d/\d|[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+|[^\s\w]")
 _FIRST_IDEOGRAPH = "\u3000"
+_ALIKE = 0.85          # of a word and its misspelling
 _STEM = "-"            # "rot-": with any of the language's endings
 _MOST_FORMS = 4        # of a word, that are looked up
 _SHORTEST_PART = 3     # letters, of a compound
@@ -65,6 +67,11 @@ class Dictionary:
     def has(self, word: str) -> bool:
         """Whether ``word`` is written so, without an ending that is taken off."""
         return word in self.parts or word + _STEM in self.parts
+
+    def nearest(self, word: str) -> str:
+        """The word of a phrase that ``word`` is a misspelling of; itself if there is none."""
+        alike = {part.removesuffix(_STEM) for part in self.parts if part[0] == word[0]}
+        return next(iter(get_close_matches(word, sorted(alike), n=1, cutoff=_ALIKE)), word)
 
     def _forms(self, word: str) -> tuple[str, ...]:
         return _forms(self.name, word)

@@ -22,7 +22,7 @@ from cir_core.language.builtin.reading.dictionaries import (
     english,
 )
 from cir_core.language.builtin.reading.ordering import ENDS, IDEOGRAPH, Piece, joined, ordered, role_of
-from cir_core.language.builtin.reading.vocabulary import spelling
+from cir_core.language.builtin.reading.vocabulary import respell, spelling
 from cir_core.language.builtin.reading.words import MOST_WORDS
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -30,6 +30,7 @@ _MOST_READ = 1000       # characters
 _MOST_TOKENS = 2 * MOST_WORDS
 _CERTAIN, _SMALL = 2, 1   # weight of a word for the language of a text
 _MISSPELT = 0.78        # likeness of an English word
+_FEWEST_LETTERS = 5      # of a word that may be misspelt
 _LEFT, _PHRASE = 1000, 10   # cost of a word that is left, and of a phrase
 _INSIDE = frozenset("-'‐")   # words: "cor-de-rosa", "l'été"
 _PUNCTUATION = {"、": ",", "。": ".", "・": "and"}
@@ -73,6 +74,7 @@ def translate(text: str) -> Translation:
     languages = _languages(words)
     if not languages:
         return Translation(text)
+    words = _spelt(words, _matches(words, languages), languages[0])
     matches = _accepted(words, _matches(words, languages), languages[0])
     pieces: list[Piece] = []
     place = 0
@@ -156,6 +158,13 @@ def _matches(words: Sequence[str], languages: Sequence[Dictionary]) -> list[_Mat
             found.append(match)
         place = match.end if match else place + 1
     return found
+
+
+def _spelt(words: Sequence[str], matches: Sequence[_Match], main: Dictionary) -> list[str]:
+    """``words`` with those that no match has, and that are not English, as the nearest of ``main``."""
+    covered = {at for match in matches for at in range(match.start, match.end)}
+    return [word if at in covered or len(word) < _FEWEST_LETTERS or word in english() or respell(word) != (word,)
+            else main.nearest(word) for at, word in enumerate(words)]
 
 
 def _accepted(words: Sequence[str], matches: Sequence[_Match], main: Dictionary) -> list[_Match]:

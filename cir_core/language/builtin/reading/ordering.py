@@ -25,9 +25,10 @@ _OBJECT, _OF = "を", frozenset({"の", "的"})
 
 @dataclass(frozen=True)
 class Piece:
-    """Words as typed and in English. ``role``: "garment", "noun" (another one), "colour", "shade", "adjective",
-    "wish" (of garments), "degree" (before an adjective), "and", "small" (no content), "post" (to be moved before what it follows), "end" (a
-    sign), "left" (not of a dictionary) or another. ``after``: of a language whose adjectives follow their nouns."""
+    """Words as typed and in English. ``role``: "garment", "noun" (another one), "colour", "shade", "adjective", "wish"
+    (of garments), "degree" (before an adjective), "and", "small" (no content), "post" (to be moved before what it
+    follows), "end" (a sign), "left" (not of a dictionary) or another. ``after``: of a language whose adjectives follow
+    their nouns."""
 
     typed: str
     english: str
@@ -147,7 +148,8 @@ def _linked(pieces: Sequence[Piece]) -> list[Piece]:
             found.append(COMMA)
         if piece.english == "instead of":
             replaced = "open"
-        elif piece.role in ("end", "and") or piece.english == "a" or (replaced not in ("", "open") and piece.role not in ("small", "other")):
+        elif piece.role in ("end", "and") or piece.english == "a" or (
+                replaced != "open" and piece.role not in ("small", "other")):
             replaced = ""
         elif replaced == "open" and piece.role in _NOUNS | {"colour"}:
             replaced = piece.role

@@ -19,13 +19,14 @@ from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import interpret, parse_edits
 from cir_core.language.builtin.reading.vocabulary import phrases
 from cir_core.language.readers.garments import GarmentReader
+from cir_core.language.readers.plain import PlainReader
 from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Hit
 
 SHIRT = "a regular fit regular length blue plain shirt with short sleeves, a collar and orange buttons"
 DRESS = "a slim fit long red and green striped dress with short sleeves and a round neck"
 REQUESTS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("requests.toml").read_text("utf-8"))
-FEWEST = {"mixed": 10, "emoji": 30}   # requests of a kind; else of a language
+FEWEST = {"mixed": 10, "misspelt": 10, "emoji": 30}   # requests of a kind; else of a language
 
 
 def meant(edits: Edits) -> object:
@@ -171,6 +172,12 @@ def test_results_are_pointed_at(text: str) -> None:
     assert meant(parse_edits(found.text)) == meant(parse_edits("in green"))
 
 
+def test_the_other_methods_encode_english() -> None:
+    assert GarmentReader().in_english("une robe rouge") == "a red dress"
+    assert GarmentReader().in_english("a  red dress, s'il te plait") == "a  red dress, s'il te plait"
+    assert PlainReader().in_english("une robe rouge") == "une robe rouge"   # of anything: nothing is known of the words
+
+
 @pytest.mark.parametrize("text", ["in grün", "en vert", "緑色", "in green", "with a unicorn"])
 def test_what_points_at_nothing_stays_as_it_is_typed(text: str) -> None:
     scene = Scene(TURNS, "shirt", lambda ids: [""] * len(ids))  # type: ignore[arg-type]
@@ -194,8 +201,8 @@ def test_words_of_a_dialogue_are_the_english_ones(texts: str, meaning: str) -> N
     ("👚🏽", "blouse"), ("👚🏿", "blouse"), ("❤️", "red"), ("❤", "red"),
     ("❤️👗😍🙏", "red dress"),
     ("🎀❌", "the bow removed"), ("🎀❌, red", "the bow removed, red"), ("🚫🎀", "without a bow"),
-    ("👎🔴", "without red"), ("🔵➡️🟢", "change blue to green"), ("in red ✨", "in red"), ("🌸🌸🌸", "flowers"), ("vestido 🔴", "red dress"),
-    ("🎀なし", "without a bow"), ("👗🖤🤍", "black and white dress"),
+    ("👎🔴", "without red"), ("🔵➡️🟢", "change blue to green"), ("in red ✨", "in red"), ("🌸🌸🌸", "flowers"),
+    ("vestido 🔴", "red dress"), ("🎀なし", "without a bow"), ("👗🖤🤍", "black and white dress"),
 ])
 def test_signs_are_words(text: str, meaning: str) -> None:
     assert meant(parse_edits(text)) == meant(interpret(meaning))
