@@ -37,6 +37,7 @@ class Dictionary:
     meanings: dict[tuple[str, ...], str] = field(repr=False)
     of_sound: dict[tuple[str, ...], str] = field(repr=False)   # the same without accents
     parts: frozenset[str] = field(repr=False)   # of the phrases
+    spelt: frozenset[str] = field(repr=False)   # those of ``meanings``
     endings: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None   # between the parts of a compound; None where there are none
     after: bool = False              # adjectives follow their nouns
@@ -66,7 +67,7 @@ class Dictionary:
 
     def has(self, word: str) -> bool:
         """Whether ``word`` is written so, without an ending that is taken off."""
-        return word in self.parts or word + _STEM in self.parts
+        return word in self.spelt or word + _STEM in self.spelt
 
     def nearest(self, word: str) -> str:
         """The word of a phrase that ``word`` is a misspelling of; itself if there is none."""
@@ -105,9 +106,10 @@ def dictionary(name: str) -> Dictionary:
         key = _key(phrase)
         meanings[key] = english
         of_sound.setdefault(tuple(map(_plain, key)), english)
+    spelt = frozenset(part for key in meanings for part in key)
     return Dictionary(
-        name, meanings, of_sound, frozenset(part for book in (meanings, of_sound) for key in book for part in key),
-        tuple(sorted((one.translate(_ACCENTS) for one in content.get("endings", "").split()), key=len, reverse=True)),
+        name, meanings, of_sound, spelt | {part for key in of_sound for part in key}, spelt,
+        _endings(content.get("endings", "").split()),
         tuple(content["links"].split()) if "links" in content else None, content.get("after", False),
         frozenset(content.get("goals", "").split()),
     )
@@ -132,10 +134,19 @@ def _forms(name: str, word: str) -> tuple[str, ...]:
     spellings = [word, plain]
     if "umlauts" in table(f"words/{name}"):
         spellings += [plain.replace(*umlaut) for umlaut in _UMLAUTS if umlaut[0] in plain]
-    found = [form for one in dict.fromkeys(spellings) for form in (one, one + _STEM) if form in known.parts]
-    found += [stem for one in dict.fromkeys(spellings) for ending in known.endings if one.endswith(ending)
-              and (stem := one[: -len(ending)] + _STEM) in known.parts]
+    found: list[str] = []
+    for one in dict.fromkeys(spellings):
+        stems = (one[: -len(ending)] for ending in known.endings if one.endswith(ending))
+        forms = (one, *(stem + _STEM for stem in (one, *stems)))
+        found += [form for form in forms if form in known.parts and (one == word or form not in known.spelt
+                                                                    or word.isascii())]   # "déjà" is no "deja"
     return tuple(dict.fromkeys(found))[:_MOST_FORMS]
+
+
+def _endings(endings: Sequence[str]) -> tuple[str, ...]:
+    """With and without accents, the longest first."""
+    both = {*endings, *(one.translate(_ACCENTS) for one in endings)}
+    return tuple(sorted(both, key=lambda ending: (-len(ending), ending)))
 
 
 @lru_cache(maxsize=4096)

@@ -31,6 +31,7 @@ _MOST_TOKENS = 2 * MOST_WORDS
 _CERTAIN, _SMALL = 2, 1   # weight of a word for the language of a text
 _MISSPELT = 0.78        # likeness of an English word
 _FEWEST_LETTERS = 5      # of a word that may be misspelt
+_LONGEST_PHRASE = 5      # words
 _LEFT, _PHRASE = 1000, 10   # cost of a word that is left, and of a phrase
 _INSIDE = frozenset("-'‐")   # words: "cor-de-rosa", "l'été"
 _PUNCTUATION = {"、": ",", "。": ".", "・": "and"}
@@ -95,7 +96,7 @@ def _languages(words: Sequence[str]) -> list[Dictionary]:
     scores: dict[str, int] = {}
     for name in LANGUAGES:
         one = dictionary(name)
-        if not any(map(one.knows, others)) and (len(words) < 2 or not _is_phrase(words, one)):
+        if not any(map(one.knows, others)) and not _is_phrase(words, one):
             continue
         score, evident, content, own = 0, False, False, set[str]()
         matches = _matches(words, [one])
@@ -112,9 +113,16 @@ def _languages(words: Sequence[str]) -> list[Dictionary]:
 
 
 def _is_phrase(words: Sequence[str], language: Dictionary) -> bool:
-    """Whether all of ``words`` are one phrase, with a word of which the reader knows nothing: "plus court"."""
-    whole = len(words) > 1 and any(length == len(words) for length, _ in language.matches(words, 0))
-    return whole and not spelling()[0].issuperset(words)
+    """Whether ``words``, all of them English, are one phrase of ``language`` ("plus court") or in its order ("robe
+    rose"). One of them has to be unknown to the reader."""
+    if not 1 < len(words) <= _LONGEST_PHRASE or spelling()[0].issuperset(words):
+        return False
+    matches = _matches(words, [language])
+    if sum(match.end - match.start for match in matches) < len(words):
+        return False
+    first, *others = (role_of(match.english) for match in matches)
+    described = bool(others) and first in ("garment", "noun") and set(others) <= {"colour", "shade", "adjective"}
+    return not others or (language.after and described)
 
 
 @lru_cache(maxsize=1024)
