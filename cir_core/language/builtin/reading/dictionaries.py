@@ -24,6 +24,7 @@ _ALIKE = 0.85          # of a word and its misspelling
 _STEM = "-"            # "rot-": with any of the language's endings
 _MOST_FORMS = 4        # of a word, that are looked up
 _SHORTEST_PART = 3     # letters, of a compound
+_LONGEST_WORD = 40     # letters
 _ACCENTS = {code: unicodedata.normalize("NFKD", chr(code))[0] for code in range(0xE0, 0x180)}
 _ACCENTS |= str.maketrans({"ł": "l", "ß": "ss", "œ": "oe", "ø": "o", "æ": "ae"})
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))   # "guertel"
@@ -71,6 +72,8 @@ class Dictionary:
 
     def nearest(self, word: str) -> str:
         """The word of a phrase that ``word`` is a misspelling of; itself if there is none."""
+        if len(word) > _LONGEST_WORD:
+            return word
         alike = {part.removesuffix(_STEM) for part in self.parts if part[0] == word[0]}
         return next(iter(get_close_matches(word, sorted(alike), n=1, cutoff=_ALIKE)), word)
 
@@ -79,6 +82,8 @@ class Dictionary:
 
     def compound(self, word: str) -> str | None:
         """"Flower" + "dress" for "blumenkleid"."""
+        if len(word) > _LONGEST_WORD:
+            return None
         for cut in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
             first = next((meaning for link in ("", *(self.links or ())) if word[:cut].endswith(link)
                           and (meaning := self._one(word[: cut - len(link)]))), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _MOST = 12  # words in a note
+_MOST_SHOWN = 300  # characters of a text
 
 NOTHING = "no change recognised in your text"
 AS_IT_IS = "nothing to change: the description already says that"
@@ -36,4 +37,4 @@ def _listed(words: Sequence[str]) -> str:
 
 def in_english(text: str) -> str:
     """What a text in another language was read as."""
-    return f"read in English as: {text}"
+    return f"read in English as: {text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + ' …'}"

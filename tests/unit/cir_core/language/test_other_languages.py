@@ -156,6 +156,14 @@ def test_other_scripts_are_left_to_a_connected_model(text: str) -> None:
     assert (used, nothing) == (f"used as typed: {text}", "no change recognised in your text")
 
 
+@pytest.mark.parametrize("word", ["rot, ", "赤", "schwarzwa "])
+def test_nothing_of_a_long_text_is_lost_on_the_way(word: str) -> None:
+    text = f"in Rot {word * 400} unicorn"
+    assert translate(text).text.startswith("in red") and translate(text).text.endswith(" unicorn")
+    read_as, *notes = parse_edits(text).notes
+    assert "Only the first 200 words were read" in notes and len(read_as) < 400
+
+
 SHOWN = tuple(Hit(f"result-{rank}", 1 - rank / 100, rank) for rank in range(1, 13))
 TURNS = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1], further=()),
          SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN, further=()))
