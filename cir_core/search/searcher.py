@@ -255,7 +255,9 @@ class Searcher:
         stages = StageTimer(watch)
         asks = method if constraints is None else method.with_parts({"soft_filter": None})
         caption = self.caption(reference, asks, stages)
-        words = words_of(text, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
+        merges = method.base == "cirevl"   # by the language model, which gets the text as typed
+        said = text if merges or not text else self.reader.in_english(text)
+        words = words_of(said, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
         return PreparedTurn(reference, text, caption, words, stages, constraints)
 
     def encode_bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,

@@ -101,5 +101,5 @@ def test_words_point_at_a_result(open_page: Open, width: int) -> None:
     at_rest(page)
     screen.search(page, "the one on the right, striped", 2)
     expect(page.locator(".cq-frame")).to_have_attribute("data-name", shown[row - 1])
-    screen.search(page, "en rojo", 3)
+    screen.search(page, "красное", 3)
     expect(page.get_by_role("note").first).to_contain_text("The built-in language model reads English only")

@@ -7,18 +7,29 @@ from collections.abc import Sequence
 from cir_core.garments.lexicon import CATEGORY, GROUPS, Group
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.reading.edits import target
+from cir_core.language.builtin.reading.foreign import translate
+from cir_core.language.builtin.reading.ordering import Piece, typed
+from cir_core.language.builtin.reading.parse import interpret
 from cir_core.language.builtin.vague import choices
 from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 
+_LONGEST = 80   # label
+_DENIALS = frozenset({"not", "without", "not any", "nor"})
+_OWNER = {"second_colour": "colour"}   # whose words it shares
+
 
 def aspects(caption: str, modification_text: str) -> AspectsAnswer:
-    """Groups that the text mentions, and those it leaves with the value in ``caption``."""
+    """Groups that the text mentions, and those it leaves with the value in ``caption``. Of a text in another language
+    the labels have its words, too: "red (rot)"."""
     wanted = understand(caption, modification_text)
+    said = translate(modification_text).pieces
     category = wanted.slots.get("category") or wanted.reference.kind or _other_category(wanted)
     found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
     return AspectsAnswer(
-        aspects=tuple(one for one in found if one), notes=wanted.notes, unused=_unused(wanted),
+        aspects=tuple(_as_typed(one, wanted, said) for one in found if one), notes=wanted.notes,
+        unused=tuple(dict.fromkeys(_typed(words, said) for words in _unused(wanted))),
         choices=choices(wanted.reference, modification_text),
     )
 
@@ -28,6 +39,33 @@ def _unused(wanted: Wanted) -> tuple[str, ...]:
     there = {word for extra in wanted.reference.extras for word in extra.split()}
     missing = (words for words in wanted.edits.unwanted if not there & set(words.split()))
     return tuple(dict.fromkeys((*wanted.edits.unused, *filter(None, [wanted.edits.noun]), *missing)))
+
+
+def _as_typed(one: AspectAnswer, wanted: Wanted, said: Sequence[Piece]) -> AspectAnswer:
+    """``one`` with the words of another language that ask for it."""
+    group = one.name.replace(" ", "_")
+    value = wanted.slots.get(group)
+    exact: list[Piece] = []
+    near: list[Piece] = []
+    before: Piece | None = None
+    for piece in said if one.asked else ():
+        edits = interpret(piece.english).edits
+        words = [before, piece] if before and before.english in _DENIALS else [piece]
+        if any(edit.value == value and edit.group in (group, _OWNER.get(group)) for edit in edits):
+            exact += words
+        elif any(target(edit) == group for edit in edits):
+            near += words
+        before = piece
+    label = f"{one.label} ({typed(exact or near)})"
+    return one.model_copy(update={"label": label}) if (exact or near) and len(label) <= _LONGEST else one
+
+
+def _typed(words: str, said: Sequence[Piece]) -> str:
+    """``words`` of which nothing was made, in the language in which they are typed."""
+    for piece in said:
+        if words and (piece.english == words or piece.english.endswith(f" {words}")):
+            return piece.typed
+    return words
 
 
 def _other_category(wanted: Wanted) -> str | None:

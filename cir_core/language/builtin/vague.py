@@ -9,6 +9,7 @@ from cir_core.garments.tables import table
 from cir_core.language.builtin.captions import Caption
 from cir_core.language.builtin.reading.edits import apply_edits, target
 from cir_core.language.builtin.reading.extras import CHATTY
+from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.words import tokenise
 
@@ -32,20 +33,25 @@ def choices(reference: Caption, modification_text: str) -> tuple[str, ...]:
     change ``reference``; () if there is none."""
     if not reference.is_garment:
         return ()
+    modification_text = translate(modification_text).text
     words = tokenise(modification_text)
     of_word, wishes = _wishes(), table("wishes")
     if len(words) > CHATTY or not any(word in of_word for word in words):
         return ()
     edits = parse_edits(modification_text)
     unused = _words((*edits.unused, *edits.unwanted))
-    place = next((place for place, word in enumerate(words) if word in of_word and word in unused), None)
-    if place is None:
+    wished = [place for place, word in enumerate(words) if word in of_word and word in unused
+              and not _small("material").intersection(words[place + 1 : place + 2])]
+    if not wished:
         return ()
+    place = wished[0]
     wish: str | None = of_word[words[place]]
-    start, _ = _around(words, place)
+    start, end = _around(words, place)
+    if _small("colours").intersection(words[place + 1 : end]):
+        wish = wishes["of_colours"].get(wish, wish)
     if _small("less") & set(words[start:place]):
         wish = wishes["opposites"].get(wish or "")
-    spans = [_around(words, at) for at, word in enumerate(words) if word in of_word and word in unused]
+    spans = [_around(words, at) for at in wished]
     rest = _trimmed([word for at, word in enumerate(words) if not any(start <= at < end for start, end in spans)])
     said = _groups(rest)
     found = [reading for reading in wishes["meant"].get(wish or "", ()) if not said & _groups(reading)

@@ -7,6 +7,7 @@ does not; of the values of a group, the one with the most answers like the refer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -17,6 +18,7 @@ from cir_core.garments.known import unlike_garments
 from cir_core.garments.lexicon import BY_KEY, COLOUR
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
+from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.readers.plain import FEWEST, MOST
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.reader import Pointed
@@ -39,8 +41,14 @@ class GarmentReader:
     """See the module."""
 
     def follow(self, text: str, scene: Scene) -> Pointed:
-        """The reference and the text that ``text`` means in ``scene``. Never fails."""
-        return follow(text, scene)
+        """The reference and the text that ``text`` means in ``scene``: as it is where it points at nothing, in English
+        where it does, whatever its language. Never fails."""
+        found = follow(plain := self.in_english(text), scene)
+        return replace(found, text=text) if found.text == plain else found
+
+    def in_english(self, text: str) -> str:
+        """``text`` with the words of other languages in English."""
+        return translate(text).text
 
     def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
         """Answers are counted by the encoder's zero-shot reading of ``gallery``."""

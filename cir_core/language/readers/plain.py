@@ -73,6 +73,10 @@ class PlainReader:
             return Pointed(text, scene.reference_id, (f"not understood: {problem.words} ({problem.reason})",))
         return Pointed(text, scene.reference_id)
 
+    def in_english(self, text: str) -> str:
+        """``text`` itself: any word may be meant as it is."""
+        return text
+
     def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
         """An answer is nearer to a caption of what is asked than to one of its opposite."""
         return lambda reference: for_picture(gallery, reference, encoder)

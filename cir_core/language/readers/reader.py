@@ -36,6 +36,10 @@ class RequestReader(Protocol):
         """The reference and the text that ``text`` means in ``scene``. Never fails."""
         ...
 
+    def in_english(self, text: str) -> str:
+        """``text`` for an encoder that knows English: the words of other languages that are known in it."""
+        ...
+
     def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
         """What finds texts to suggest for a reference's vector ``[dim]``, each with enough answers among the vectors
         ``gallery`` ``[n, dim]``, which are read once."""

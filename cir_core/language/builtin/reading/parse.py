@@ -7,11 +7,11 @@ from dataclasses import replace
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits
 from cir_core.language.builtin.reading.extras import CHATTY, extra_run
-from cir_core.language.builtin.reading.foreign import is_foreign
+from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.ladders import beyond
 from cir_core.language.builtin.reading.operate import Operators
 from cir_core.language.builtin.reading.reader import ReadItem, read
-from cir_core.language.builtin.reading.remarks import FOREIGN, left_out, pointed, used_as_typed
+from cir_core.language.builtin.reading.remarks import FOREIGN, in_english, left_out, pointed, used_as_typed
 from cir_core.language.builtin.reading.scope import fronted, is_recoloured, is_reference, owner_near
 
 _SIGN = {
@@ -33,7 +33,9 @@ def parse_edits(text: str) -> Edits:
     if is_foreign(text):
         text = " ".join(text.split())
         return Edits(extras=(text,), unused=(text,), notes=(FOREIGN, used_as_typed([text])))
-    return interpret(text)
+    translated = translate(text)
+    edits = interpret(translated.text)
+    return replace(edits, notes=(in_english(translated.text), *edits.notes)) if translated.pieces else edits
 
 
 class _Interpreter(Operators):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _MOST = 12  # words in a note
+_MOST_SHOWN = 300  # characters of a text
 
 NOTHING = "no change recognised in your text"
 AS_IT_IS = "nothing to change: the description already says that"
-FOREIGN = ("the built-in language model reads English only: write the request in English, or connect a language model "
+FOREIGN = ("the built-in language model reads English only, and words of German, French, Spanish, Italian, Portuguese, "
+           "Dutch, Polish, Japanese and Chinese: write the request in one of these, or connect a language model "
            "(docs/language-models.md), which is asked to translate")
 
 
@@ -31,3 +33,8 @@ def _listed(words: Sequence[str]) -> str:
     once = list(dict.fromkeys(words))
     more = f" and {len(once) - _MOST} more" if len(once) > _MOST else ""
     return ", ".join(once[:_MOST]) + more
+
+
+def in_english(text: str) -> str:
+    """What a text in another language was read as."""
+    return f"read in English as: {text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + ' …'}"
