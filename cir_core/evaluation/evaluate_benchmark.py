@@ -79,7 +79,7 @@ def asked(
     constraints: StoredConstraints | None = None,
 ) -> list[PreparedTurn | Problem]:
     """The first part of composing: texts of the queries that can be ranked."""
-    return each(lambda both: _asked(*both, settings, constraints), list(zip(searchers, queries, strict=True)))
+    return each(lambda both: _prepare_query(*both, settings, constraints), list(zip(searchers, queries, strict=True)))
 
 
 def composed(
@@ -195,7 +195,7 @@ class _Found:
         )
 
 
-def _asked(
+def _prepare_query(
     searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings, given: StoredConstraints | None
 ) -> PreparedTurn:
     for target in query.target_ids:

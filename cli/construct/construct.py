@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from cir_core.reports.columns import text
+from cir_core.reports.records import ReportTable
 from cir_core.settings import get_settings
 from cli.console import err, out
 from cli.construct import describe, filtering, judge, own, sessions, targets
+from cli.tables.fitted_tables import print_table
 
 _FOLDER = "benchmarks"
 _STATES = {"unreadable": "cannot be read"}
@@ -40,11 +42,10 @@ def list_folders() -> None:
     if not found:
         out.print(f"No construction in {root} yet. Begin one: cirque construct sessions DATASET", soft_wrap=True)
         return
-    table = Table("name", "holds", "state", "changed", box=None)
-    for one in found:
-        changed = f"{datetime.fromtimestamp(one.changed):%Y-%m-%d %H:%M}" if one.changed else ""
-        table.add_row(one.name, one.kind if one.card else "", _STATES.get(one.state, one.state), changed)
-    out.print(table)
+    columns = tuple(text(name, name) for name in ("name", "holds", "state", "changed"))
+    print_table(ReportTable("constructions", "", columns, tuple(
+        (one.name, one.kind if one.card else "", _STATES.get(one.state, one.state),
+         f"{datetime.fromtimestamp(one.changed):%Y-%m-%d %H:%M}" if one.changed else "") for one in found)))
     for one in found:
         if one.problem:
             out.print(f"{one.name}: {one.problem}", soft_wrap=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from annotation.records import Study
 
 
+_UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])   # click's, which typer brings without a name
+
+
 class ReportCommand(CommandGroup):
     def own(self) -> tuple[str, Callable[..., None]]:
         return "report", report
@@ -34,6 +37,13 @@ class ReportCommand(CommandGroup):
                 return super().make_context(info_name, ["--of-kind", *args], parent, **extra)
             except typer.BadParameter:
                 pass    # no name is left: the study itself is called like a kind
+        if args and args[0] in self.commands:
+            try:
+                self.commands[args[0]].make_context(args[0], args[1:])
+            except _UsageError:
+                # No name is left: the study itself is called like the command. Else the command says what is wrong.
+                with suppress(_UsageError):
+                    return self.alone.make_context(info_name, args, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 

@@ -20,21 +20,34 @@ Part = str | ReportTable | Section
 _LONGEST = 80   # characters of a file's name
 
 
-def check_folder(folder: Path | None, option: str) -> None:
-    """Create the output folder before any work. Raises ``SettingsError``."""
+def check_folder(folder: Path | None, option: str, *, create: bool = True) -> None:
+    """Check the output folder before any work, and create it unless ``create`` is False. Raises ``SettingsError``."""
     if folder is None:
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if create:
+            folder.mkdir(parents=True, exist_ok=True)
+        there = _nearest(folder)
+        if not there.is_dir():
+            raise FileExistsError
     except OSError as error:
         problem = "it is a file" if isinstance(error, FileExistsError) else error.strerror or str(error)
         raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(there, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")
 
 
+def _nearest(folder: Path) -> Path:
+    """``folder``, or the nearest above it that exists."""
+    try:
+        folder.stat()
+    except FileNotFoundError:
+        return _nearest(folder.parent)
+    return folder
+
+
 def _checked(folder: Path | None) -> Path | None:
-    check_folder(folder, "--tables")
+    check_folder(folder, "--tables", create=False)   # a command that writes no table leaves no empty folder
     return folder
 
 
@@ -78,6 +91,8 @@ def _write(folder: Path, tables: Iterable[ReportTable]) -> int:
     files = {f"{table.key}.{form}": table_file(_with_keys_apart(table) if form in ("csv", "json") else table, form)
              for table in named for form in FORMS}
     try:
+        if files:
+            folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             write_atomically(folder / name, content)
     except OSError as error:

@@ -172,6 +172,14 @@ def test_a_study_called_like_a_kind(stores, home):
     assert run("validity", "--draws", 0, "--json") == run("--draws", 0, "--json", "validity")
 
 
+def test_a_study_called_like_a_command(stores, home):
+    make_study(stores.studies, home, name="scores", items=2, pictures=6, panel=2)
+    whole = run("--draws", 0, "--json", "--", "scores")
+    assert run("scores", "--draws", 0, "--json") == run("--draws", 0, "--json", "scores") == whole
+    assert run("scores", "--json", "--draws", 0) == run("validity", "scores", "--draws", 0, "--json") == whole
+    refused(StudyError, "has no sets that a metric could score", "scores", "scores")
+
+
 def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):
     has = {"Well formed?": "--dataset, --category, --block, --scale, --width",
            "Shops": "--dataset, --category, --rule, --k, --scores, --resample, --scale, --width",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from annotation.kinds.marks.marks import MARKS
 from annotation.kinds.marks.results import MarkedImage, marked_images, results_json
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
-from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, in_utc
+from annotation.tables import columns
+from annotation.tables.columns import Column, Table
 from annotation.tables.files import json_files, table_files
 from cir_core.construct.targets.files import ENDING
 from cir_core.datasets.readers.soft import MultiTarget, multi_target_bytes
@@ -23,29 +25,47 @@ MAJORITY = 0.5
 """Threshold of the corrected files: their confidences are shares of people."""
 
 _IMAGE = (
-    STUDY,
-    Column("item", "text", "the query's key, unique in the study: data set and id"),
-    DATASET, QUERY_ID, TEXT, REFERENCE_ID,
-    Column("in_block", "flag", "whether everybody marks the query, for agreement"),
-    Column("place", "integer", "place of the image in the grid, from 1"),
-    Column("image_id", "text", "image id of the candidate"),
-    Column("confidence", "number", "the language model's, which people do not see; empty where it was not asked"),
-    Column("original", "flag", "whether it is the data set's own target"),
-    Column("groups", "texts", "groups of candidates that found it"),
+    Column("item", "text", "the query's key, unique in the study: data set and id", lambda row: row.item.key),
+    columns.DATASET, columns.QUERY_ID, columns.TEXT,
+    replace(columns.REFERENCE_ID, value=lambda row: row.item.hidden["reference"]),
+    Column("in_block", "flag", "whether everybody marks the query, for agreement", lambda row: row.item.in_block),
+    Column("place", "integer", "place of the image in the grid, from 1", lambda row: row.place),
+    Column("image_id", "text", "image id of the candidate", lambda row: row.image.image),
+    Column("confidence", "number", "the language model's, which people do not see; empty where it was not asked",
+           lambda row: row.image.confidence),
+    Column("original", "flag", "whether it is the data set's own target", lambda row: row.image.original),
+    Column("groups", "texts", "groups of candidates that found it",
+           lambda row: [each["group"] for each in row.image.found]),
 )
 _JUDGEMENT = (
-    Column("annotator", "text", "who marked"),
-    Column("revision", "integer", "how many answers this person gave to the query; the last one is here"),
-    Column("protocol", "text", "marks and version"),
-    Column("mark", "text", "yes, no or unsure"),
-    Column("note", "text", "what the person wrote about the query"),
-    Column("seconds", "number", "how long the query was looked at"),
-    Column("answered_at", "time", "when this answer was saved"),
+    *columns.answered_by("marked", "query", "marks"),
+    Column("mark", "text", "yes, no or unsure", lambda row: row.judgement.answer["marks"][row.image.token]),
+    Column("note", "text", "what the person wrote about the query", lambda row: row.judgement.answer["note"]),
+    Column("seconds", "number", "how long the query was looked at", lambda row: row.judgement.seconds or None),
+    columns.ANSWERED_AT,
 )
+
+
+def _people(mark: str) -> Column:
+    return Column(mark, "integer", f"people who marked it {mark}", lambda row: row.image.marks[mark])
+
+
 _VERDICT = (
-    *(Column(mark, "integer", f"people who marked it {mark}") for mark in MARKS),
-    Column("target", "flag", "whether more people say yes than no; empty for a tie or without a yes or no"),
+    *map(_people, MARKS),
+    Column("target", "flag", "whether more people say yes than no; empty for a tie or without a yes or no",
+           lambda row: row.image.verdict),
 )
+
+
+@dataclass(frozen=True)
+class _ImageRow:
+    image: MarkedImage
+    place: int
+    judgement: Judgement | None = None
+
+    @property
+    def item(self) -> Item:
+        return self.image.item
 
 
 def target_files(
@@ -97,27 +117,19 @@ def corrected_files(
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each mark: the judgements in the order given, each with its images in the order shown."""
-    images: dict[str, list[MarkedImage]] = {}
-    for one in marked_images(items, ()):
-        images.setdefault(one.item.item_id, []).append(one)
-    return Table(study, (*_IMAGE, *_JUDGEMENT), tuple(
-        (*_of_image(study, one, place), each.annotator, each.revision, each.protocol, each.answer["marks"][one.token],
-         each.answer["note"], each.seconds or None, in_utc(each.created_at))
-        for each in judgements for place, one in enumerate(images[each.item_id], 1)))
+    images: dict[str, list[_ImageRow]] = {}
+    for row in _rows(items, ()):
+        images.setdefault(row.item.item_id, []).append(row)
+    return Table.of(study, (*_IMAGE, *_JUDGEMENT),
+                    (replace(row, judgement=each) for each in judgements for row in images[each.item_id]))
 
 
 def image_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each candidate, with what people say of it."""
-    places: dict[str, int] = {}
-    rows = []
-    for one in marked_images(items, judgements):
-        place = places[one.item.item_id] = places.get(one.item.item_id, 0) + 1
-        rows.append((*_of_image(study, one, place), *(one.marks[mark] for mark in MARKS), one.verdict))
-    return Table(study, (*_IMAGE, *_VERDICT), tuple(rows))
+    return Table.of(study, (*_IMAGE, *_VERDICT), _rows(items, judgements))
 
 
-def _of_image(study: Study, one: MarkedImage, place: int) -> tuple[Any, ...]:
-    hidden = one.item.hidden
-    return (study.name, one.item.key, hidden["dataset"], hidden["query_id"], one.item.shown["text"],
-            hidden["reference"], one.item.in_block, place, one.image, one.confidence, one.original,
-            [each["group"] for each in one.found])
+def _rows(items: Sequence[Item], judgements: Sequence[Judgement]) -> Iterator[_ImageRow]:
+    for _, images in groupby(marked_images(items, judgements), key=lambda image: image.item.item_id):
+        for place, image in enumerate(images, 1):
+            yield _ImageRow(image, place)

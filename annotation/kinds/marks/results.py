@@ -68,10 +68,10 @@ def marked_images(items: Iterable[Item], judgements: Iterable[Judgement]) -> lis
     for item in items:
         answers = [one.answer["marks"] for one in given.get(item.item_id, ())]
         for token, each in zip(item.shown["candidates"], item.hidden["candidates"], strict=True):
-            said = Counter(marks[token] for marks in answers)
+            counts = Counter(marks[token] for marks in answers)
             found.append(MarkedImage(
                 item, token, each["image"], each["confidence"], each["image"] == item.hidden["original_target"],
-                tuple(each["found"]), {mark: said[mark] for mark in ("yes", "no", "unsure")}))
+                tuple(each["found"]), {mark: counts[mark] for mark in ("yes", "no", "unsure")}))
     return found
 
 

@@ -4,40 +4,55 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from annotation.records import Judgement, Seat, Study, StudyEvent, name_key
 from annotation.studies.imports import is_imported
-from annotation.tables.columns import STUDY, Column, Table, in_utc
+from annotation.tables.columns import Column, Table, in_utc
+
+
+@dataclass(frozen=True)
+class _PersonRow:
+    seat: Seat
+    imported: bool
+    answers: int
+    consented_at: datetime | None
+    checks: Sequence[bool]            # whether each is right
+    end: StudyEvent | None
+
 
 _EVENT = (
-    STUDY,
-    Column("annotator", "text", "who it was"),
-    Column("kind", "text", "guidelines (read), consent, check (answered) or finish"),
-    Column("at", "time", "when"),
+    Column("annotator", "text", "who it was", lambda event: event.annotator),
+    Column("kind", "text", "guidelines (read), consent, check (answered) or finish", lambda event: event.kind),
+    Column("at", "time", "when", lambda event: in_utc(event.created_at)),
     Column("payload", "text", "JSON: the text consented to; number, attempt, question, answer of a check and whether "
-           "it is right; the code at the end"),
+           "it is right; the code at the end",
+           lambda event: json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)),
 )
 _PERSON = (
-    STUDY,
-    Column("seat", "integer", "the person's seat in the plan, from 1"),
-    Column("annotator", "text", "who it is"),
-    Column("joined_at", "time", "when they took the seat"),
-    Column("consented_at", "time", "when they consented, last; empty where consent was not asked or not given"),
-    Column("answers", "integer", "questions answered"),
-    Column("checks", "integer", "answers to checks; empty if not recorded"),
-    Column("checks_failed", "integer", "wrong ones among them; empty likewise"),
-    Column("finished", "flag", "whether they came to the end; empty if not recorded"),
-    Column("finished_at", "time", "when, the first time"),
-    Column("code", "text", "completion code that they were given"),
+    Column("seat", "integer", "the person's seat in the plan, from 1", lambda row: row.seat.number),
+    Column("annotator", "text", "who it is", lambda row: row.seat.annotator),
+    Column("joined_at", "time", "when they took the seat",
+           lambda row: in_utc(row.seat.joined_at) if row.seat.joined_at and not row.imported else None),
+    Column("consented_at", "time", "when they consented, last; empty where consent was not asked or not given",
+           lambda row: in_utc(row.consented_at) if row.consented_at else None),
+    Column("answers", "integer", "questions answered", lambda row: row.answers),
+    Column("checks", "integer", "answers to checks; empty if not recorded",
+           lambda row: None if row.imported else len(row.checks)),
+    Column("checks_failed", "integer", "wrong ones among them; empty likewise",
+           lambda row: None if row.imported else row.checks.count(False)),
+    Column("finished", "flag", "whether they came to the end; empty if not recorded",
+           lambda row: None if row.imported else row.end is not None),
+    Column("finished_at", "time", "when, the first time", lambda row: in_utc(row.end.created_at) if row.end else None),
+    Column("code", "text", "completion code that they were given",
+           lambda row: row.end.payload.get("code") if row.end else None),
 )
 
 
 def event_table(study: Study, events: Iterable[StudyEvent]) -> Table:
     """One row for each event, in the order given."""
-    return Table(study, _EVENT, tuple(
-        (study.name, event.annotator, event.kind, in_utc(event.created_at),
-         json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True))
-        for event in events))
+    return Table.of(study, _EVENT, events)
 
 
 def people_table(
@@ -45,20 +60,14 @@ def people_table(
 ) -> Table:
     """One row per person with a seat, by seat number. ``judgements``: current ones; ``events``: oldest first."""
     answers = [name_key(judgement.annotator) for judgement in judgements]
-    imported = is_imported(study)
-    rows = []
-    for seat in sorted(seats, key=lambda one: one.number):
-        if seat.annotator is None:
-            continue
-        person = name_key(seat.annotator)
+
+    def row(seat: Seat, person: str) -> _PersonRow:
         own = [event for event in events if name_key(event.annotator) == person]
         consents = [event.created_at for event in own if event.kind == "consent"]
-        checks = [event.payload.get("right") is True for event in own if event.kind == "check"]
-        end = next((event for event in own if event.kind == "finish"), None)
-        rows.append((
-            study.name, seat.number, seat.annotator,
-            in_utc(seat.joined_at) if seat.joined_at and not imported else None,
-            in_utc(consents[-1]) if consents else None, answers.count(person), None if imported else len(checks),
-            None if imported else checks.count(False), None if imported else end is not None,
-            in_utc(end.created_at) if end else None, end.payload.get("code") if end else None))
-    return Table(study, _PERSON, tuple(rows))
+        return _PersonRow(
+            seat, is_imported(study), answers.count(person), consents[-1] if consents else None,
+            [event.payload.get("right") is True for event in own if event.kind == "check"],
+            next((event for event in own if event.kind == "finish"), None))
+
+    return Table.of(study, _PERSON, (row(seat, name_key(seat.annotator))
+                                     for seat in sorted(seats, key=lambda one: one.number) if seat.annotator))

@@ -3,79 +3,121 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.kinds.preference.answers import contradicts
 from annotation.kinds.preference.quality import flagged
 from annotation.records import Assignment, Item, Judgement, Study, name_key
-from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, filled_text, in_utc
+from annotation.tables import columns
+from annotation.tables.columns import Column, JudgementRow, Table, Type
 
 Excluded = Mapping[str, Sequence[str]]
 """Judgement id to the rules that exclude it (:mod:`annotation.kinds.preference.exclusion`)."""
 
+NOT_EXCLUDED: Excluded = {}
+
+
+@dataclass(frozen=True)
+class _AnswerRow(JudgementRow):
+    assignment: Assignment | None
+    excluded: Sequence[str]
+    number: int = 0   # of the set, in rows of sets
+
+    def has_target(self, number: int) -> bool | None:
+        """Whether a target is in set 1 or 2. None where no target is known."""
+        targets = set(self.item.hidden["target_ids"])
+        return not targets.isdisjoint(self.item.hidden["set_ids"][number - 1]) if targets else None
+
+    @property
+    def imported(self) -> bool:
+        return bool(self.judgement.extra.get("imported"))
+
+
+def _of_sets(
+    name: str, kind: Type, first: str, second: str, value: Callable[[_AnswerRow, int], Any]
+) -> tuple[Column, Column]:
+    def of_set(number: int, meaning: str) -> Column:
+        return Column(f"{name}_{number}", kind, meaning, lambda row: value(row, number))
+
+    return of_set(1, first), of_set(2, second)
+
+
 _ITEM = (
-    STUDY,
-    Column("item", "text", "the question's key in its source, unique in the study"),
-    DATASET,
-    Column("category", "text", "category of the query in the data set"),
-    QUERY_ID,
-    TEXT,
-    REFERENCE_ID,
-    Column("target_ids", "texts", "image ids of the targets"),
+    Column("item", "text", "the question's key in its source, unique in the study", lambda row: row.item.key),
+    columns.DATASET,
+    Column("category", "text", "category of the query in the data set",
+           lambda row: columns.filled_text(row.item.hidden.get("category"))),
+    columns.QUERY_ID,
+    columns.TEXT,
+    columns.REFERENCE_ID,
+    Column("target_ids", "texts", "image ids of the targets", lambda row: list(row.item.hidden["target_ids"])),
 )
+_ANNOTATOR, _REVISION, _PROTOCOL = columns.answered_by("answered", "question", "survey")
 _PERSON = (
-    Column("annotator", "text", "who answered"),
-    Column("form", "integer", "which of the person's forms, from 1"),
-    Column("position", "integer", "place among the person's questions, from 1"),
-    Column("protocol", "text", "survey and version"),
+    _ANNOTATOR,
+    Column("form", "integer", "which of the person's forms, from 1",
+           lambda row: row.assignment and row.assignment.extra.get("form")),
+    Column("position", "integer", "place among the person's questions, from 1",
+           lambda row: row.assignment and row.assignment.position + 1),
+    _PROTOCOL,
 )
 _TIMES = (
-    Column("seconds", "number", "how long the question was looked at; empty if not measured"),
-    Column("answered_at", "time", "when the answer was saved; empty where it is not known"),
-    Column("excluded", "texts", "rules of the study that take the answer out"),
+    Column("seconds", "number", "how long the question was looked at; empty if not measured",
+           lambda row: None if row.imported else row.judgement.seconds or None),
+    Column("answered_at", "time", "when the answer was saved; empty where it is not known",
+           lambda row: None if row.imported else columns.in_utc(row.judgement.created_at)),
+    Column("excluded", "texts", "rules of the study that take the answer out", lambda row: list(row.excluded)),
 )
 _JUDGEMENT = (
     *_ITEM,
-    Column("method_1", "text", "method that found set 1; empty where it is not known"),
-    Column("method_2", "text", "method that found set 2"),
-    Column("set_1", "texts", "image ids of set 1, the best first; of released files in their order"),
-    Column("set_2", "texts", "image ids of set 2, likewise"),
-    Column("target_in_1", "flag", "whether set 1 holds a target; empty where no target is known"),
-    Column("target_in_2", "flag", "whether set 2 holds a target; empty likewise"),
+    *_of_sets("method", "text", "method that found set 1; empty where it is not known", "method that found set 2",
+              lambda row, number: row.item.hidden["methods"][number - 1]),
+    *_of_sets("set", "texts", "image ids of set 1, the best first; of released files in their order",
+              "image ids of set 2, likewise", lambda row, number: list(row.item.hidden["set_ids"][number - 1])),
+    *_of_sets("target_in", "flag", "whether set 1 holds a target; empty where no target is known",
+              "whether set 2 holds a target; empty likewise", lambda row, number: row.has_target(number)),
     *_PERSON,
-    Column("revision", "integer", "how many answers this person gave to the question; the last one is here"),
-    Column("first", "integer", "which set was shown first; empty if not recorded"),
-    Column("rating_1", "integer", "rating of set 1, 1 to 5"),
-    Column("rating_2", "integer", "rating of set 2, 1 to 5"),
-    Column("preferred", "integer", "the better set, 1 or 2; 0 for a tie"),
-    Column("preferred_method", "text", "method that found the better set"),
-    Column("contradicts", "flag", "whether the better set has the lower rating"),
+    _REVISION,
+    Column("first", "integer", "which set was shown first; empty if not recorded", lambda row: row.answer["first"]),
+    *_of_sets("rating", "integer", "rating of set 1, 1 to 5", "rating of set 2, 1 to 5",
+              lambda row, number: row.answer["ratings"][number - 1]),
+    Column("preferred", "integer", "the better set, 1 or 2; 0 for a tie", lambda row: row.answer["preferred"]),
+    Column("preferred_method", "text", "method that found the better set",
+           lambda row: row.item.hidden["methods"][place - 1] if (place := row.answer["preferred"]) else None),
+    Column("contradicts", "flag", "whether the better set has the lower rating",
+           lambda row: contradicts(row.answer["ratings"], row.answer["preferred"])),
     Column("irrelevant", "flag", "flagged: the results are irrelevant to the reference image or the text; empty if not "
-           "recorded"),
+           "recorded", lambda row: flagged(row.answer)),
     Column("irrelevant_to_image", "flag", "flagged as irrelevant to the image; empty if the survey does not ask for "
-           "each"),
-    Column("irrelevant_to_text", "flag", "flagged as irrelevant to the text; empty likewise"),
-    Column("reason_asked", "flag", "whether a reason was asked for"),
-    Column("reason", "text", "what decided it, in the person's words"),
+           "each", lambda row: row.answer["irrelevant"].get("image")),
+    Column("irrelevant_to_text", "flag", "flagged as irrelevant to the text; empty likewise",
+           lambda row: row.answer["irrelevant"].get("text")),
+    Column("reason_asked", "flag", "whether a reason was asked for",
+           lambda row: bool(row.assignment and row.assignment.extra.get("reason"))),
+    Column("reason", "text", "what decided it, in the person's words", lambda row: row.answer["reason"]),
     *_TIMES,
 )
 _SET = (
     *_ITEM,
     *_PERSON,
-    Column("set", "integer", "1 or 2, as in judgements"),
-    Column("method", "text", "method that found the set; empty where it is not known"),
-    Column("images", "texts", "image ids, the best first; of released files in their order"),
-    Column("has_target", "flag", "whether a target is among them; empty where none is known"),
-    Column("stood_first", "flag", "whether it was shown first; empty if not recorded"),
-    Column("rating", "integer", "1 to 5"),
-    Column("preferred", "flag", "whether it is the better one; false for both in a tie"),
+    Column("set", "integer", "1 or 2, as in judgements", lambda row: row.number),
+    Column("method", "text", "method that found the set; empty where it is not known",
+           lambda row: row.item.hidden["methods"][row.number - 1]),
+    Column("images", "texts", "image ids, the best first; of released files in their order",
+           lambda row: list(row.item.hidden["set_ids"][row.number - 1])),
+    Column("has_target", "flag", "whether a target is among them; empty where none is known",
+           lambda row: row.has_target(row.number)),
+    Column("stood_first", "flag", "whether it was shown first; empty if not recorded",
+           lambda row: None if row.answer["first"] is None else row.answer["first"] == row.number),
+    Column("rating", "integer", "1 to 5", lambda row: row.answer["ratings"][row.number - 1]),
+    Column("preferred", "flag", "whether it is the better one; false for both in a tie",
+           lambda row: row.answer["preferred"] == row.number),
     *_TIMES,
 )
-SET_COLUMNS = tuple(column.name for column in _SET)
+SET_COLUMNS = ("study", *(column.name for column in _SET))
 """Columns of :func:`set_table`."""
-NOT_EXCLUDED: Excluded = {}
 
 
 def judgement_table(
@@ -83,17 +125,7 @@ def judgement_table(
     excluded: Excluded = NOT_EXCLUDED,
 ) -> Table:
     """One row for each judgement, in the order given."""
-    rows = []
-    for item, place, judgement in _with_assignments(items, assignments, judgements):
-        answer, (one, two) = judgement.answer, item.hidden["set_ids"]
-        methods, preferred = item.hidden["methods"], answer["preferred"]
-        rows.append((
-            *_of_item(study, item), *methods, list(one), list(two), _has_target(item, one), _has_target(item, two),
-            *_of_person(judgement, place), judgement.revision, answer["first"], *answer["ratings"], preferred,
-            methods[preferred - 1] if preferred else None, contradicts(answer["ratings"], preferred),
-            flagged(answer), answer["irrelevant"].get("image"), answer["irrelevant"].get("text"),
-            bool(place and place.extra.get("reason")), answer["reason"], *_times(judgement, excluded)))
-    return Table(study, _JUDGEMENT, tuple(rows))
+    return Table.of(study, _JUDGEMENT, _rows(items, assignments, judgements, excluded))
 
 
 def set_table(
@@ -101,15 +133,19 @@ def set_table(
     excluded: Excluded = NOT_EXCLUDED,
 ) -> Table:
     """Two rows for each judgement, one per rated set."""
-    rows = []
-    for item, place, judgement in _with_assignments(items, assignments, judgements):
-        answer = judgement.answer
-        for index, ids in enumerate(item.hidden["set_ids"]):
-            rows.append((
-                *_of_item(study, item), *_of_person(judgement, place), index + 1, item.hidden["methods"][index],
-                list(ids), _has_target(item, ids), None if answer["first"] is None else answer["first"] == index + 1,
-                answer["ratings"][index], answer["preferred"] == index + 1, *_times(judgement, excluded)))
-    return Table(study, _SET, tuple(rows))
+    return Table.of(study, _SET, (
+        replace(row, number=number) for row in _rows(items, assignments, judgements, excluded)
+        for number in (1, 2)))
+
+
+def _rows(
+    items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement], excluded: Excluded,
+) -> Iterator[_AnswerRow]:
+    places = {(name_key(one.annotator), one.item_id): one for one in assignments if one.annotator is not None}
+    for row in columns.judgement_rows(items, judgements):
+        one = row.judgement
+        yield _AnswerRow(row.item, one, places.get((name_key(one.annotator), one.item_id)),
+                         excluded.get(one.judgement_id, ()))
 
 
 @dataclass(frozen=True)
@@ -146,36 +182,3 @@ def preference_pairs(items: Iterable[Item], judgements: Iterable[Judgement]) -> 
             "margin": scores[0] - scores[1],
         }, ensure_ascii=False))
     return PreferencePairs("".join(line + "\n" for line in lines).encode(), len(lines), ties, identical)
-
-
-def _with_assignments(
-    items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
-) -> Iterator[tuple[Item, Assignment | None, Judgement]]:
-    by_id = {item.item_id: item for item in items}
-    places = {(name_key(one.annotator), one.item_id): one for one in assignments if one.annotator is not None}
-    for judgement in judgements:
-        yield by_id[judgement.item_id], places.get((name_key(judgement.annotator), judgement.item_id)), judgement
-
-
-def _of_item(study: Study, item: Item) -> tuple[Any, ...]:
-    hidden = item.hidden
-    category, query_id = (filled_text(hidden.get(name)) for name in ("category", "query_id"))
-    return (study.name, item.key, hidden["dataset"], category, query_id,
-            item.shown["text"], hidden["reference_id"], list(hidden["target_ids"]))
-
-
-def _of_person(judgement: Judgement, place: Assignment | None) -> tuple[Any, ...]:
-    form, position = (place.extra.get("form"), place.position + 1) if place else (None, None)
-    return judgement.annotator, form, position, judgement.protocol
-
-
-def _times(judgement: Judgement, excluded: Excluded) -> tuple[Any, ...]:
-    at, rules = judgement.created_at, list(excluded.get(judgement.judgement_id, ()))
-    if judgement.extra.get("imported"):
-        return None, None, rules
-    return judgement.seconds or None, in_utc(at), rules
-
-
-def _has_target(item: Item, image_ids: Iterable[str]) -> bool | None:
-    targets = set(item.hidden["target_ids"])
-    return not targets.isdisjoint(image_ids) if targets else None

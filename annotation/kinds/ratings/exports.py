@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from annotation.kinds.ratings.questions import load_questions
+from annotation.kinds.ratings.questions import Question, load_questions
 from annotation.kinds.ratings.results import mean_ratings, results_json
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
-from annotation.tables.columns import STUDY, Column, Table, in_utc
+from annotation.tables import columns
+from annotation.tables.columns import Column, Table, Type
 from annotation.tables.files import json_files, table_files
 
 FORMS = ("csv", "parquet", "results")
 TABLES = ("judgements", "items")
 """Tables of the forms "csv" and "parquet"."""
 
+
+def _hidden(name: str, kind: Type, meaning: str, key: str = "") -> Column:
+    return Column(name, kind, meaning, lambda row: row.item.hidden[key or name])
+
+
 _ITEM = (
-    STUDY,
-    Column("item", "text", "the session's key, unique in the study: source, subset and id"),
-    Column("source", "text", "source of the session, which people do not see"),
-    Column("subset", "text", "its subset"),
-    Column("session_id", "text", "its id in the file"),
-    Column("turns", "integer", "number of turns"),
-    Column("in_block", "flag", "whether everybody rates it, for agreement"),
-    Column("gallery", "text", "gallery of the images"),
-    Column("reference_ids", "texts", "image ids of the turns"),
-    Column("texts", "texts", "what is said in the turns"),
-    Column("target_id", "text", "image id of the target shown"),
+    Column("item", "text", "the session's key, unique in the study: source, subset and id", lambda row: row.item.key),
+    _hidden("source", "text", "source of the session, which people do not see"),
+    _hidden("subset", "text", "its subset"),
+    _hidden("session_id", "text", "its id in the file", "session"),
+    _hidden("turns", "integer", "number of turns"),
+    Column("in_block", "flag", "whether everybody rates it, for agreement", lambda row: row.item.in_block),
+    _hidden("gallery", "text", "gallery of the images"),
+    _hidden("reference_ids", "texts", "image ids of the turns", "references"),
+    Column("texts", "texts", "what is said in the turns",
+           lambda row: [turn["text"] for turn in row.item.shown["turns"]]),
+    _hidden("target_id", "text", "image id of the target shown"),
 )
-_JUDGEMENT = (
-    Column("annotator", "text", "who rated"),
-    Column("revision", "integer", "how many answers this person gave to the session; the last one is here"),
-    Column("protocol", "text", "questions and version"),
-)
-_ANSWER = (
-    Column("reason", "text", "what the person wrote"),
-    Column("seconds", "number", "how long the session was looked at"),
-    Column("answered_at", "time", "when this answer was saved"),
-)
+
+
+@dataclass(frozen=True)
+class _RatedSession:
+    item: Item
+    judgements: Sequence[Judgement]
+    means: Mapping[str, float | None]
 
 
 def session_files(
@@ -54,27 +57,28 @@ def session_files(
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each judgement, in the order given."""
-    questions, known = load_questions(study.protocol).questions, {item.item_id: item for item in items}
-    columns = (*_ITEM, *_JUDGEMENT, *(Column(one.key, "integer", f"{one.text} 1 ({one.low}) to 5 ({one.high})")
-                                      for one in questions), *_ANSWER)
-    return Table(study, columns, tuple(
-        (*_of_item(study, known[one.item_id]), one.annotator, one.revision, one.protocol,
-         *(one.answer["ratings"][question.key] for question in questions), one.answer["reason"], one.seconds or None,
-         in_utc(one.created_at)) for one in judgements))
+    def rating(one: Question) -> Column:
+        return Column(one.key, "integer", f"{one.text} 1 ({one.low}) to 5 ({one.high})",
+                      lambda row: row.answer["ratings"][one.key])
+
+    return Table.of(study, (
+        *_ITEM, *columns.answered_by("rated", "session", "questions"),
+        *map(rating, load_questions(study.protocol).questions),
+        Column("reason", "text", "what the person wrote", lambda row: row.answer["reason"]),
+    Column("seconds", "number", "how long the session was looked at", lambda row: row.judgement.seconds or None),
+        columns.ANSWERED_AT), columns.judgement_rows(items, judgements))
 
 
 def item_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each session, with the mean of its ratings."""
     questions, given = load_questions(study.protocol).questions, by_item(judgements)
-    columns = (*_ITEM, Column("judgements", "integer", "people who rated it"),
-               *(Column(one.key, "number", f"mean of the ratings; empty without any. {one.text}") for one in questions))
-    return Table(study, columns, tuple(
-        (*_of_item(study, item), len(given.get(item.item_id, ())),
-         *mean_ratings(given.get(item.item_id, ()), [one.key for one in questions]).values()) for item in items))
+    keys = [one.key for one in questions]
 
+    def mean(one: Question) -> Column:
+        return Column(one.key, "number", f"mean of the ratings; empty without any. {one.text}",
+                      lambda row: row.means[one.key])
 
-def _of_item(study: Study, item: Item) -> tuple[Any, ...]:
-    hidden = item.hidden
-    return (study.name, item.key, hidden["source"], hidden["subset"], hidden["session"], hidden["turns"], item.in_block,
-            hidden["gallery"], list(hidden["references"]), [turn["text"] for turn in item.shown["turns"]],
-            hidden["target_id"])
+    return Table.of(study, (
+        *_ITEM, Column("judgements", "integer", "people who rated it", lambda row: len(row.judgements)),
+        *map(mean, questions)), (_RatedSession(item, of, mean_ratings(of, keys))
+                                 for item in items for of in (given.get(item.item_id, ()),)))

@@ -81,8 +81,8 @@ def join_audits(sources: Sequence[tuple[str, Path]]) -> JoinedAudits:
         ("ablation (--ablation)", [audit.ablation for audit in audits]),
     ):
         if len(set(values)) > 1:
-            said = ", ".join(f"{audit.name} {value}" for audit, value in zip(audits, values, strict=True))
-            raise DatasetError(f"These audits differ in {what}: {said}. Audit them alike: stored ranks are reused.")
+            listing = ", ".join(f"{audit.name} {value}" for audit, value in zip(audits, values, strict=True))
+            raise DatasetError(f"These audits differ in {what}: {listing}. Audit them alike: stored ranks are reused.")
     return JoinedAudits(tuple(audits), tuple(_differences(audits)))
 
 

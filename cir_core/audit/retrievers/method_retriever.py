@@ -59,7 +59,7 @@ class MethodRetriever:
         self._open_all()
         searchers = [self._pools[query.pool] for query in queries]
         workers = self._models.workers
-        asked = each(lambda query: self._asked(query, variant, settings), queries, workers)
+        asked = each(lambda query: self._prepare(query, variant, settings), queries, workers)
         made = composed_together(asked, searchers, settings, workers=workers)
         ranked = ranked_together(made, searchers, [query.target_ids for query in queries], [()] * len(queries),
                                  self._top_k)
@@ -73,7 +73,7 @@ class MethodRetriever:
 
     # -- one query ---------------------------------------------------------------------
 
-    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> PreparedTurn | Problem:
+    def _prepare(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> PreparedTurn | Problem:
         problem = self._unfit(query)
         if problem is not None:
             return problem

@@ -130,8 +130,8 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
         raws = tuple(_head(path, *_size_and_time(path)) for path in paths) if kind == "sessions" else ()
         card = read_card(journal, _CARD_BYTES) or _card_of(raws) or (_card_beside(card_at) if kind == "targets" else {})
     except CirqueError as error:
-        said = str(error).replace(f"{folder}{os.sep}", f"{quoted(name)}: ").replace(str(folder), quoted(name))
-        raise DatasetError(said) from error
+        message = str(error).replace(f"{folder}{os.sep}", f"{quoted(name)}: ").replace(str(folder), quoted(name))
+        raise DatasetError(message) from error
     except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{quoted(name)} cannot be read; a file may have been removed. Reload the page.") from error
     if not paths and "sources" in card:

@@ -97,8 +97,8 @@ def halves(groups: Sequence[str], seed: int, units: Sequence[Hashable] | None = 
         together, count = list(of.values()), sum(map(len, of.values()))
         if len(together) < 2:
             where = f" of {quoted(group)}" if group else ""
-            said = f"there is only 1{where}" if count == 1 else f"all {count}{where} belong to one reference image"
-            raise DatasetError(f"A sweep splits the queries into two halves, and {said}. Sweep over more queries.")
+            reason = f"there is only 1{where}" if count == 1 else f"all {count}{where} belong to one reference image"
+            raise DatasetError(f"A sweep splits the queries into two halves, and {reason}. Sweep over more queries.")
         room = count // 2
         for place in rng.permutation(len(together)):
             if len(together[place]) <= room:

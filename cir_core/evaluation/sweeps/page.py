@@ -20,17 +20,17 @@ def sentence(found: Curve) -> str:
     """What was chosen, and what it is worth, in one paragraph for a person."""
     first, second = found.sizes
     best = found.best.reporting[found.measure]
-    said = (f"{found.swept.title} of {found.title} was chosen by {found.measure.name} on {first:,} queries and is "
+    sentence = (f"{found.swept.title} of {found.title} was chosen by {found.measure.name} on {first:,} queries and is "
             f"reported on the other {second:,} (split by seed {found.seed}): "
             f"{found.swept.sign} = {found.best.value:g}, {found.measure.name} {_percent(best)} there.")
     if found.gained is not None:
-        said += (f" The method's own value is {found.own:g}; the chosen one differs from it by "
+        sentence += (f" The method's own value is {found.own:g}; the chosen one differs from it by "
                  f"{_percent(found.gained, signed=True)} percentage points (paired).")
     elif found.best.value == found.own:
-        said += " That is the method's own value."
+        sentence += " That is the method's own value."
     else:
-        said += f" The method's own value, {found.own:g}, is not among the values."
-    return f"{said} The first half's figures are no results: the value was chosen by them."
+        sentence += f" The method's own value, {found.own:g}, is not among the values."
+    return f"{sentence} The first half's figures are no results: the value was chosen by them."
 
 
 def sweep_page(subject: str, facts: str, found: Sequence[Curve]) -> str:
@@ -59,10 +59,10 @@ def turns_page(subject: str, facts: str, sets: Sequence[TurnSet]) -> str:
 def _turns(number: int, one: TurnSet) -> Section:
     key, title = f"turns-{number}", "Hits@10 by turn"
     longest = max((turn for of in one.systems.values() for turn in of), default=0)
-    said = "; ".join(f"{system}: {', '.join(f'{100 * at.value:.1f} %' for at in of.values())}"
+    sentence = "; ".join(f"{system}: {', '.join(f'{100 * at.value:.1f} %' for at in of.values())}"
                      for system, of in one.systems.items())
     figure = curves(
-        key, title, f"{title}, {one.name}. {said}",
+        key, title, f"{title}, {one.name}. {sentence}",
         {system: [(turn, _estimate(at, one.sessions)) for turn, at in of.items()]
          for system, of in one.systems.items()}, across="turn", axis="Hits@10", whole=True)
     turns = range(1, longest + 1)

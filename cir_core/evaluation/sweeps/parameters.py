@@ -78,8 +78,8 @@ class Swept:
         settings, step = method.settings, self.section.step
         settings = (settings.with_parts({step: replace(settings.part(step), **changed)}) if step
                     else replace(settings, **changed))
-        said = f"{self.sign} {value:g}"
-        return Method(f"{method.name} {said}", f"{method.title}, {said}", method.source, settings)
+        setting = f"{self.sign} {value:g}"
+        return Method(f"{method.name} {setting}", f"{method.title}, {setting}", method.source, settings)
 
 
 def sweepable(settings: MethodSettings, *, several_turns: bool) -> list[Swept]:

@@ -113,9 +113,9 @@ def _threshold(report: TargetReport) -> Section:
 
 
 def _alt(curve: tuple[ThresholdPoint, ...], used: float) -> str:
-    said = ", ".join(f"{one.threshold:g}: {one.kappa:.2f}" for one in curve if one.kappa is not None)
+    kappas = ", ".join(f"{one.threshold:g}: {one.kappa:.2f}" for one in curve if one.kappa is not None)
     return (f"Agreement, κ, precision, recall and F1 against the threshold; a line marks {used:g}. κ by threshold: "
-            f"{said or 'undefined'}.")
+            f"{kappas or 'undefined'}.")
 
 
 def _people(report: TargetReport) -> Section:
@@ -125,7 +125,7 @@ def _people(report: TargetReport) -> Section:
          count("unsure", "Unsure"), share("share", "Share of yes"), number("kappa", "κ with others"),
          text("reason", "Remark")),
         tuple((one.name, one.answers, one.marks["yes"], one.marks["no"], one.marks["unsure"],
-               one.marks["yes"] / said if (said := one.marks["yes"] + one.marks["no"]) else None, one.kappa,
+               one.marks["yes"] / decided if (decided := one.marks["yes"] + one.marks["no"]) else None, one.kappa,
                "" if one.kappa is not None else "undefined, or no shared images") for one in report.people),
         empty="No answers yet.")
     return Section("people", "People", "κ with others: mean over the other people.", tables=(table,))

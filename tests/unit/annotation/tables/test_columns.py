@@ -1,15 +1,13 @@
-"""Rows that do not fit their columns are found where the table is made."""
-
-import pytest
+"""Each column takes its own cell from what a row is made of."""
 
 from annotation.tables.columns import Column, Table
 from tests.fakes.preferences import a_study
 
-COLUMNS = (Column("a", "text", "first"), Column("b", "integer", "second"))
 
-
-def test_each_row_has_a_cell_for_each_column():
-    assert Table(a_study(), COLUMNS, (("x", 1), (None, None))).rows[1] == (None, None)
-    for row in (("x",), ("x", 1, 2)):
-        with pytest.raises(ValueError, match=f"row 1 has {len(row)} cells for 2 columns"):
-            Table(a_study(), COLUMNS, (("x", 1), row))
+def test_a_row_has_the_study_and_a_cell_for_each_column():
+    study = a_study()
+    columns = (Column("a", "text", "first", lambda row: row["x"]), Column("b", "integer", "second", len))
+    table = Table.of(study, columns, [{"x": "one"}, {"x": None, "y": 1}])
+    assert [column.name for column in table.columns] == ["study", "a", "b"]
+    assert table.rows == ((study.name, "one", 1), (study.name, None, 2))
+    assert Table.of(study, columns, ()).rows == ()

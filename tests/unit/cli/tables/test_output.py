@@ -104,3 +104,10 @@ def test_a_folder_that_cannot_be_one_is_refused_before_any_work(tmp_path):
         assert isinstance(refused.exception, SettingsError) and "--tables" in str(refused.exception)
     assert not worked and (tmp_path / "file").read_text() == "mine"
     assert CliRunner().invoke(app, ["--tables", str(tmp_path / "new")]).exit_code == 0 and worked == [tmp_path / "new"]
+    # Without a table, as of a dry run, no folder is left, and folders above it are not made either.
+    for name in ("new", "new/below/it"):
+        assert CliRunner().invoke(app, ["--tables", str(tmp_path / name)]).exit_code == 0
+        give(["Nothing to do"], tmp_path / name, quiet=True)
+        assert not (tmp_path / "new").exists()
+    give([ReportTable("t", "", (text("a", "a"),), (("x",),))], tmp_path / "new" / "below", quiet=True)
+    assert (tmp_path / "new" / "below" / "t.csv").is_file()
