@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import Server
-from tests.web.adjudicating import Meet, a_round, adjudicate, adjudication_server, comers, press
+from tests.web.adjudicating import Meet, a_round, adjudicate, press
+from tests.web.adjudicating import meet as meet
+from tests.web.adjudicating import server as server
 from tests.web.browsing import at_rest
 from tests.web.judging import stores
 
 BROAD = flagged("QUERY_TOO_BROAD")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with adjudication_server(tmp_path_factory.mktemp("pair")) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with comers(browser, server) as come:
-        yield come
 
 
 @pytest.mark.extended

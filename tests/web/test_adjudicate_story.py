@@ -6,18 +6,19 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.records import Item, Study
 from tests.fakes.studies import flagged, make_study, valid
 from tests.integration.crowd import Server
-from tests.web.adjudicating import Meet, a_round, adjudicate, adjudication_server, comers, press
+from tests.web.adjudicating import Meet, a_round, adjudicate, press
+from tests.web.adjudicating import meet as meet
+from tests.web.adjudicating import server as server
 from tests.web.browsing import at_rest, enter
 from tests.web.judging import stores
 
@@ -25,18 +26,6 @@ BROAD = flagged("QUERY_TOO_BROAD")
 VAGUE = flagged("INVALID_TEXT_QUERY", reasons=("1b",))
 WRONG = flagged("INVALID_TARGET_IMAGE", reasons=("3c",), note="another dog 🐶")
 UNSURE = valid(validated=None, unsure=True, note="كلب أم ذئب؟")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with adjudication_server(tmp_path_factory.mktemp("adjudicate")) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with comers(browser, server) as come:
-        yield come
 
 
 def shows(page: Page, item: Item) -> None:

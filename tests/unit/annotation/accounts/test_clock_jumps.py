@@ -3,11 +3,11 @@ nothing goes or changes its order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
 from annotation.accounts.service import PeopleService
 from annotation.accounts.throttle import NotedWaits, Throttle
@@ -18,8 +18,10 @@ from cir_core.errors import AccessError, SignInFailed, TooManyTries
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.studies.store import SqlStudyStore
+from tests.fakes.databases import engine as engine
 from tests.fakes.databases import engine_of
 from tests.fakes.people import NOON, PASSWORD, Clock, people_service
+from tests.fakes.people import clock as clock
 from tests.fakes.people_store import InMemoryPeopleStore
 from tests.fakes.studies import make_study, valid
 
@@ -28,15 +30,8 @@ HERE = "198.18.0.1"
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def sql(tmp_path: Path) -> Iterator[SqlPeopleStore]:
-    engine = engine_of(tmp_path)
-    yield SqlPeopleStore(engine)
-    engine.dispose()
+def sql(engine: Engine) -> SqlPeopleStore:
+    return SqlPeopleStore(engine)
 
 
 @pytest.fixture

@@ -11,11 +11,7 @@ from cir_core.index import rank_many as engine
 from cir_core.index.flat import FlatIndex
 from cir_core.index.rank_many import RowQuery, rank_many
 from cir_core.index.scoring import Products
-
-
-def units(n, dim, seed=7):
-    rows = np.random.default_rng(seed).standard_normal((n, dim))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+from tests.unit.cir_core.index.test_index import units
 
 
 def indexed(features):

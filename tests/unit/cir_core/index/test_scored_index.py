@@ -11,13 +11,9 @@ from cir_core.index.flat import FlatIndex
 from cir_core.index.scoring import CombinedScores, Products
 from cir_core.methods.soft_filter import SoftScore
 from cir_core.types.records import SoftFilter
+from tests.unit.cir_core.index.test_index import units
 
 MODES = ("both", "reward", "penalty")
-
-
-def units(n, dim, seed=7):
-    rows = np.random.default_rng(seed).standard_normal((n, dim))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 def named(features):

@@ -30,14 +30,7 @@ from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
-
-
-@pytest.fixture
-def service(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
-    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+from tests.fakes.store import service as service
 
 
 def test_the_history_that_leaves_the_results_is_that_of_the_whole_branch(service):

@@ -14,7 +14,8 @@ from storage.mapping import tables
 from storage.sessions.audits import SqlAuditStore, pack_rankings, unpack_rankings
 from storage.stores import open_stores
 from tests.fakes.audits import InMemoryAuditStore, a_card
-from tests.fakes.databases import engine_of, refuse_position_2, settings_of
+from tests.fakes.databases import engine as engine
+from tests.fakes.databases import refuse_position_2, settings_of
 
 RANKINGS = {
     "multimodal": Ranking((3, 1), ("ä/1.jpg", "b \"2\"")), "text_only": Ranking((40_000, 7)),
@@ -27,10 +28,8 @@ def an_audit(number, problem=""):
 
 
 @pytest.fixture
-def sql(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlAuditStore(engine)
-    engine.dispose()
+def sql(engine):
+    return SqlAuditStore(engine)
 
 
 @pytest.fixture(params=["dict", "sql"])

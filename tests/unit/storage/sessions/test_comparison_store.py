@@ -18,15 +18,14 @@ from storage.sessions.store import SqlSessionStore
 from storage.stores import open_stores
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import METHODS, a_column, a_comparison, a_vote
-from tests.fakes.databases import engine_of, refuse_position_2, settings_of
+from tests.fakes.databases import engine as engine
+from tests.fakes.databases import refuse_position_2, settings_of
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 
 @pytest.fixture
-def sql(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlComparisonStore(engine)
-    engine.dispose()
+def sql(engine):
+    return SqlComparisonStore(engine)
 
 
 @pytest.fixture(params=["dict", "sql"])

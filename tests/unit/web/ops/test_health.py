@@ -16,20 +16,14 @@ from cir_core.language.wrappers.metered import CountedLanguageModel
 from cir_core.settings import Settings
 from storage.engine.database import observe_waits, open_database, writing
 from storage.engine.readiness import Readiness
-from tests.fakes.databases import engine_of, settings_of, sqlite_of
+from tests.fakes.databases import engine as engine
+from tests.fakes.databases import settings_of, sqlite_of
 from tests.fakes.loops import run
 from web.http.meter import Meter
 from web.http.prometheus import PrometheusMeter
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import Checks, health_routes
 from web.services import open_services
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = engine_of(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

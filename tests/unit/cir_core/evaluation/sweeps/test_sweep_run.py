@@ -29,19 +29,11 @@ from cir_core.language.wrappers.remembering import RememberingLanguageModel
 from cir_core.methods.declared import builtin_methods
 from cir_core.registry.kinds import evaluator_of
 from cir_core.types.composition import Constraints
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.encoder import CountingEncoder, FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 
 METHODS = builtin_methods()
 EVALUATOR = Evaluator()
-
-
-class CountingEncoder(FakeEncoder):
-    texts = 0
-
-    def encode_texts(self, texts):
-        self.texts += len(texts)
-        return super().encode_texts(texts)
 
 
 def benchmark(gallery, count=12):
