@@ -77,8 +77,8 @@ def test_only_settings_reads_the_environment():
 
 OTHERS_ENVIRONMENT = re.compile(r"""os\.environ(?!\["GRADIO_|\.setdefault\("OMP_)|getenv""")
 # About SQLite files themselves, or about what these tests use.
-ON_SQLITE_ALONE = {"databases.py", "test_file_watch.py", "test_damage_watch.py",
-                   "test_migrations.py", "test_database.py", "test_backup.py", "test_layers.py"}
+ON_SQLITE_ALONE = {"databases.py", "test_file_watch.py", "test_migrations.py", "test_database.py", "test_backup.py",
+                   "test_layers.py"}
 
 
 def test_tests_open_databases_by_one_module():

@@ -76,6 +76,14 @@ def engine_of(home: Path) -> Engine:
     return open_migrated(database_of(home))
 
 
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """For the tests of a file that imports it."""
+    engine = engine_of(tmp_path)
+    yield engine
+    engine.dispose()
+
+
 @pytest.fixture(name="store")
 def study_store(tmp_path: Path) -> Iterator[SqlStudyStore]:
     """For the tests of a file that imports it."""

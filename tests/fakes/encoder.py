@@ -94,3 +94,13 @@ class FakeEncoder:
             return np.empty((0, self.dim), dtype=np.float32)
         stacked = np.stack(vectors)
         return (stacked / np.linalg.norm(stacked, axis=1, keepdims=True)).astype(np.float32)
+
+
+class CountingEncoder(FakeEncoder):
+    """Counts the ``texts`` that it has encoded."""
+
+    texts = 0
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        self.texts += len(texts)
+        return super().encode_texts(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from argon2 import PasswordHasher
 
 from annotation.accounts import passwords
@@ -27,8 +28,8 @@ def hash_lightly() -> None:
 class Clock:
     """A time that is moved by hand: of the day, and in seconds."""
 
-    def __init__(self) -> None:
-        self.now = NOON
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
 
     def __call__(self) -> datetime:
         return self.now
@@ -38,6 +39,12 @@ class Clock:
 
     def move(self, **by: float) -> None:
         self.now += timedelta(**by)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """For the tests of a file that imports it."""
+    return Clock()
 
 
 def people_service(store: PeopleStore | None = None, **options: Any) -> PeopleService:

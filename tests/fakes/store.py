@@ -6,12 +6,21 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
+from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
 from cir_core.sessions.store import SessionSummary
 from cir_core.types.ids import new_id
 from cir_core.types.records import Branch, SearchSession, Turn
 from storage.checks import check_turn, clean_name
+from tests.fakes.colours import colour_gallery
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
 
 
 class InMemorySessionStore:
@@ -127,3 +136,12 @@ class InMemorySessionStore:
             has_target=session.target_id is not None, target_revealed=session.target_revealed,
             created_at=session.created_at, updated_at=self._updated[session.session_id],
         )
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> SearchService:
+    """For the tests of a file that imports it: over the gallery of colours, and a language model that says "green"."""
+    colour_gallery(tmp_path)
+    home = tmp_path / "home"
+    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
+    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))

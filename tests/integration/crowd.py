@@ -6,7 +6,8 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.forked import Running, start
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import LIGHT
-from tests.fakes.studies import flagged, valid
+from tests.fakes.studies import flagged, make_study, valid
 from web.middleware.cookies import SIGN_IN as COOKIE
 
 ROOT = Path(__file__).parents[2]
@@ -204,3 +205,36 @@ def at_once(jobs: list[Callable[[], Any]]) -> list[Any]:
     for thread in threads:
         thread.join()
     return answers
+
+
+@contextmanager
+def one_judge(home: Path, logs: Path, study: str, items: int) -> Iterator[tuple[Server, Judge, list[str]]]:
+    """A server, somebody who has begun a study there, and the items that they are to answer. The server's logs are
+    elsewhere: what cannot be written in ``home`` is another matter."""
+    stores = stores_of(home)
+    name = "Judge 01"
+    secrets = add_entered(stores, [name])
+    made = make_study(stores.studies, home, name=study, items=items, seats=1, panel=4, edge=16)
+    ids = [one.item_id for one in stores.studies.items(made.study_id)]
+    stores.close()
+    server = Server(home)
+    server.logs = logs
+    server.logs.mkdir()
+    server.start()
+    judge = Judge(name, server.url, study)
+    try:
+        judge.enter(secrets[name])
+        judge.call("next_item", study, "")
+        yield server, judge, ids
+    finally:
+        judge.close()
+        server.kill()
+
+
+def tokens_of(home: Path, study: str) -> list[str]:
+    """Of all revisions that are kept, sorted."""
+    stores = stores_of(home)
+    try:
+        return sorted(it.token for it in stores.studies.judgements(stores.studies.study(study).study_id, history=True))
+    finally:
+        stores.close()

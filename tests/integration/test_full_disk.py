@@ -28,7 +28,7 @@ from tests.fakes.databases import environment_of
 from tests.fakes.patience import PATIENCE
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, add_entered, stores_of
+from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, one_judge, stores_of, tokens_of
 from tests.integration.disks import Disk, LimitedDisk, small_disk
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
@@ -53,27 +53,11 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
 @pytest.fixture
 def full(disk: Disk) -> Iterator[tuple[Server, Judge, Disk]]:
     """A server whose disk is full, and somebody who has saved ten answers before."""
-    home = disk.folder / "home"
-    stores = stores_of(home)
-    secrets = add_entered(stores, [NAME])
-    make_study(stores.studies, home, name=STUDY, items=400, seats=1, panel=4, edge=16)
-    stores.close()
-    server = Server(home)
-    # Its logs are elsewhere: what nobody can write is no matter of this test.
-    server.logs = disk.folder.parent / "logs"
-    server.logs.mkdir()
-    server.start()
-    judge = Judge(NAME, server.url, STUDY)
-    try:
-        judge.enter(secrets[NAME])
-        judge.call("next_item", STUDY, "")
+    with one_judge(disk.folder / "home", disk.folder.parent / "logs", STUDY, 400) as (server, judge, _):
         for number in range(10):
             save_next(judge, number)
         disk.fill(server.pid)
         yield server, judge, disk
-    finally:
-        judge.close()
-        server.stop()
 
 
 def save_next(judge: Judge, number: int) -> None:
@@ -90,15 +74,6 @@ def a_picture() -> bytes:
 
 def token(number: int) -> str:
     return f"full-disk-{number:05d}"
-
-
-def kept(home: Path) -> list[str]:
-    stores = stores_of(home)
-    try:
-        found = stores.studies.judgements(stores.studies.study(STUDY).study_id, history=True)
-        return sorted(it.token for it in found)
-    finally:
-        stores.close()
 
 
 def test_a_full_disk(full: tuple[Server, Judge, Disk]) -> None:
@@ -145,7 +120,7 @@ def test_a_full_disk(full: tuple[Server, Judge, Disk]) -> None:
     client.close()
     admin.close()
 
-    assert kept(server.home) == sorted([*map(token, range(number)), "the-one-that-waits"])
+    assert tokens_of(server.home, STUDY) == sorted([*map(token, range(number)), "the-one-that-waits"])
     with contextlib.closing(sqlite3.connect(server.home / "cirque.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     log = server.log()
@@ -208,7 +183,7 @@ def test_a_database_that_becomes_read_only(home: Path) -> None:
             assert client.post("/study/save", json=body).json()["saved"]["revision"] == 1
     finally:
         event.remove(Engine, "begin", freeze)
-    assert kept(home) == sorted([*map(token, range(10)), "the-one-that-waits"])
+    assert tokens_of(home, STUDY) == sorted([*map(token, range(10)), "the-one-that-waits"])
 
 
 def test_a_read_only_database_is_refused_at_the_start_and_left_as_it_is(home: Path) -> None:
@@ -224,4 +199,4 @@ def test_a_read_only_database_is_refused_at_the_start_and_left_as_it_is(home: Pa
     assert f"cirque cannot start. The database {database} cannot be written." in done.stderr
     assert database.read_bytes() == before
     database.chmod(0o600)
-    assert kept(home) == sorted(map(token, range(10)))
+    assert tokens_of(home, STUDY) == sorted(map(token, range(10)))

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
 from annotation.accounts.service import PeopleService
 from annotation.records import LoggedEvent
 from cir_core.errors import AccessError
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
-from tests.fakes.databases import database_of, engine_of
+from tests.fakes.databases import database_of
+from tests.fakes.databases import engine as engine
 from tests.fakes.forked import start
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import PASSWORD, people_service
@@ -47,10 +49,8 @@ for number, secret in enumerate(Path(sys.argv[3]).read_text().split()):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqlPeopleStore]:
-    engine = engine_of(tmp_path)
-    yield SqlPeopleStore(engine)
-    engine.dispose()
+def store(engine: Engine) -> SqlPeopleStore:
+    return SqlPeopleStore(engine)
 
 
 @pytest.fixture

@@ -16,49 +16,25 @@ import pytest
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import run
 from tests.fakes.patience import PATIENCE, wait_for
-from tests.fakes.studies import make_study, valid
-from tests.integration.crowd import Judge, Server, add_entered, stores_of
+from tests.fakes.studies import valid
+from tests.integration.crowd import Server, one_judge, tokens_of
 
 pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")]
-STUDY, NAME, MANY = "Lost", "Judge 01", 200
+STUDY, MANY = "Lost", 200
 
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[tuple[Server, httpx.Client, list[str]]]:
     """A server, somebody who is signed in there, and the items that they are to answer."""
-    home = tmp_path / "home"
-    stores = stores_of(home)
-    secrets = add_entered(stores, [NAME])
-    study = make_study(stores.studies, home, name=STUDY, items=MANY, seats=1, panel=4, edge=16)
-    items = [one.item_id for one in stores.studies.items(study.study_id)]
-    stores.close()
-    server = Server(home)
-    server.logs = tmp_path / "logs"
-    server.logs.mkdir()
-    server.start()
-    judge = Judge(NAME, server.url, STUDY)
-    try:
-        judge.enter(secrets[NAME])
-        judge.call("next_item", STUDY, "")
-        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE) as client:
-            yield server, client, items
-    finally:
-        judge.close()
-        server.kill()
+    with (one_judge(tmp_path / "home", tmp_path / "logs", STUDY, MANY) as (server, judge, items),
+          httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=PATIENCE) as client):
+        yield server, client, items
 
 
 def save(client: httpx.Client, items: list[str], number: int) -> httpx.Response:
     return client.post("/study/save", json={"study": STUDY, "item": items[number], "answer": valid(),
                                             "token": f"lost-or-not-{number:04d}"})
-
-
-def kept(home: Path) -> set[str]:
-    stores = stores_of(home)
-    try:
-        return {one.token for one in stores.studies.judgements(stores.studies.study(STUDY).study_id)}
-    finally:
-        stores.close()
 
 
 def start(home: Path) -> subprocess.CompletedProcess[str]:
@@ -100,7 +76,7 @@ def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
     assert save(client, items, after).status_code == 200
     wait_for(lambda: client.get("/readyz").json()["checks"]["database"]["ok"], pause=0.1)   # it looks once a second
     server.kill()
-    assert {f"lost-or-not-{number:04d}" for number in [*acknowledged, after]} <= kept(server.home)
+    assert {f"lost-or-not-{number:04d}" for number in [*acknowledged, after]} <= set(tokens_of(server.home, STUDY))
     log = server.log()
     assert "Nothing is saved any more. Put the same file back" in log and "is back in its place" in log
     assert "Traceback" not in log, log
@@ -131,7 +107,7 @@ def test_a_start_without_the_database_is_refused(
     shutil.copy(tmp_path / "copy" / "cirque.db", home)
     for left in (tmp_path / "copy").glob("cirque.db-*"):
         shutil.copy(left, home)
-    assert kept(home) == {"lost-or-not-0000"}
+    assert tokens_of(home, STUDY) == ["lost-or-not-0000"]
     server.start()
     assert httpx.get(f"{server.url}/", follow_redirects=False, timeout=PATIENCE).status_code == 303, "to the sign-in"
 
@@ -143,4 +119,4 @@ def test_after_a_stop_the_database_is_one_file(running: tuple[Server, httpx.Clie
     assert (server.home / "cirque.db-wal").stat().st_size
     server.stop()
     assert [path.name for path in server.home.glob("cirque.db*")] == ["cirque.db"]
-    assert kept(server.home) == {"lost-or-not-0000"}
+    assert tokens_of(server.home, STUDY) == ["lost-or-not-0000"]

@@ -18,13 +18,13 @@ from cir_core.errors import StorageError
 from storage.engine.database import reading, writing
 from tests.fakes.databases import open_migrated, sqlite_of
 from tests.fakes.patience import PATIENCE
-from tests.fakes.studies import make_study, valid
-from tests.integration.crowd import PASSWORD, Judge, Server, add_entered, stores_of
+from tests.fakes.studies import valid
+from tests.integration.crowd import PASSWORD, Judge, Server, one_judge, tokens_of
 from tests.integration.disks import FrozenDisk, disk_that_fails, disk_that_is_protected
 
 pytestmark = [pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="no such mounts")]
-STUDY, NAME = "Frozen", "Judge 01"
+STUDY = "Frozen"
 
 
 @pytest.fixture(params=[disk_that_fails, disk_that_is_protected])
@@ -36,24 +36,8 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenDisk]
 @pytest.fixture
 def running(disk: FrozenDisk) -> Iterator[tuple[Server, Judge, list[str]]]:
     """And the items that the judge is to answer."""
-    home = disk.folder / "home"
-    stores = stores_of(home)
-    secrets = add_entered(stores, [NAME])
-    study = make_study(stores.studies, home, name=STUDY, items=60, seats=1, panel=4, edge=16)
-    items = [one.item_id for one in stores.studies.items(study.study_id)]
-    stores.close()
-    server = Server(home)
-    server.logs = disk.folder.parent / "logs"
-    server.logs.mkdir()
-    server.start()
-    judge = Judge(NAME, server.url, STUDY)
-    try:
-        judge.enter(secrets[NAME])
-        judge.call("next_item", STUDY, "")
-        yield server, judge, items
-    finally:
-        judge.close()
-        server.kill()
+    with one_judge(disk.folder / "home", disk.folder.parent / "logs", STUDY, 60) as running:
+        yield running
 
 
 def save(client: httpx.Client, item: str, number: int) -> httpx.Response:
@@ -107,10 +91,7 @@ def test_what_is_acknowledged_is_kept_and_the_rest_is_told(
     client.close()
     admin.close()
     server.kill()
-    stores = stores_of(server.home)
-    kept = {one.token for one in stores.studies.judgements(stores.studies.study(STUDY).study_id, history=True)}
-    stores.close()
-    assert acknowledged <= kept
+    assert acknowledged <= set(tokens_of(server.home, STUDY))
     with contextlib.closing(sqlite3.connect(server.home / "cirque.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert "Traceback" not in server.log(), server.log()

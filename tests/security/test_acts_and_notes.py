@@ -24,7 +24,7 @@ from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import reading
 from storage.mapping.tables import metadata
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, valid
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement
@@ -86,13 +86,6 @@ CASES: Mapping[AuditAction, Callable[[There], object]] = {
     "scores.removed": lambda it: it.studies.drop_scores(it.shops.study_id, "Recall", by="Ada"),
     "item.decided": lambda it: it.decide(),
 }
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = engine_of(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import insert
+from sqlalchemy import Engine, insert
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -37,7 +37,7 @@ from storage.engine.database import writing
 from storage.engine.processes import ServingProcesses
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, PASSWORD, Clock
 from tests.fakes.studies import make_preference_study, make_study, valid
 from web.accounts.audit_log_routes import log_routes
@@ -51,10 +51,8 @@ SECRET_NOTE = "marker-note that somebody wrote"
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[SqlAuditLog]:
-    engine = engine_of(tmp_path)
-    yield SqlAuditLog(engine)
-    engine.dispose()
+def log(engine: Engine) -> SqlAuditLog:
+    return SqlAuditLog(engine)
 
 
 @pytest.fixture

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from annotation.accounts.service import PeopleService
 from annotation.records import Item, Study
 from tests.fakes.studies import make_study
-from tests.integration.crowd import PASSWORD, Judge, Server, add_people, stores_of
+from tests.integration.crowd import PASSWORD, Judge, Server
 from tests.web.browsing import at_rest
-from tests.web.judging import stores, visitors
+from tests.web.judging import a_server, stores, visitors
 
 Meet = Callable[[str], Page]
 
 
-@contextmanager
-def adjudication_server(home: Path) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Ada and Bea judge; Olga and Petra are researchers, Nina is an analyst. Its log must stay quiet."""
-    opened = stores_of(home)
-    add_people(opened, ["Ada", "Bea"])
-    people = PeopleService(opened.people)
-    for name, role in (("Olga", "researcher"), ("Petra", "researcher"), ("Nina", "analyst")):
-        people.add(name, PASSWORD, role)
-    opened.close()
-    server = Server(home)
-    server.start()
-    yield server
-    server.stop()
-    assert "Traceback" not in server.log()
+    with a_server(tmp_path_factory.mktemp("adjudicating"), ["Ada", "Bea"]) as server:
+        with stores(server.home) as opened:
+            people = PeopleService(opened.people)
+            for name, role in (("Olga", "researcher"), ("Petra", "researcher"), ("Nina", "analyst")):
+                people.add(name, PASSWORD, role)
+        yield server
 
 
-@contextmanager
-def comers(browser: Browser, server: Server) -> Iterator[Meet]:
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
     """People who come in with browsers of their own. None of them may see an error."""
     with visitors(browser, server) as meet:
         yield lambda name: meet(name).page

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
 
 from cir_core.construct.judging.sample import content_digest
 from cir_core.construct.judging.scores import DIMENSIONS, JudgedSession
@@ -20,6 +24,7 @@ from tests.fakes.attribute_person import AttributePerson
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running, start
+from tests.web.browsing import at_rest, new_context
 from tests.web.conftest import wait_for_address
 
 
@@ -100,3 +105,20 @@ def person(request: dict[str, Any]) -> Reply:
     said = {"caption": "a red dress with short sleeves", "query": "a blue dress with long sleeves",
             "instruction": f"Make it number {len(json.dumps(request['messages'])) % 97}"}
     return Reply(json.dumps({wanted: said[wanted]}))
+
+
+@pytest.fixture
+def page(browser: Browser, app: App) -> Iterator[Page]:
+    """Of the test file's ``app``."""
+    context = new_context(browser)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def look(page: Page, app: App, query: str = "") -> None:
+    page.goto(f"{app.url}/benchmarks{query}")
+    at_rest(page)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotation.records import Judgement, Study
@@ -151,12 +152,26 @@ def row(page: Page, name: str) -> Locator:
     return page.locator(".st-row").filter(has_text=name)
 
 
+def all_of(page: Page) -> str:
+    """What the page holds, and what the browser keeps for it."""
+    return str(page.evaluate(
+        "() => [document.documentElement.outerHTML, JSON.stringify({...localStorage}), "
+        "JSON.stringify({...sessionStorage}), location.href, document.title].join('\\n')"))
+
+
 def pressed(page: Page) -> list[str]:
     """Names of the flags and reasons that are set."""
     return page.locator(".st-rubric [aria-pressed=true]").locator("b, span:not(:has(b))").all_inner_texts()
 
 
 Meet = Callable[[str], Person]
+
+
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Of the ``PEOPLE`` whom the test file names."""
+    with a_server(tmp_path_factory.mktemp("judging"), request.module.PEOPLE) as server:
+        yield server
 
 
 @contextmanager
@@ -173,3 +188,9 @@ def visitors(browser: Browser, server: Server) -> Iterator[Meet]:
     for person in people:
         person.context.close()
     assert [complaint for person in people for complaint in person.complaints] == []
+
+
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
+    with visitors(browser, server) as come:
+        yield come

@@ -5,33 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import Server
-from tests.web.adjudicating import Meet, adjudication_server, comers
+from tests.web.adjudicating import Meet
+from tests.web.adjudicating import meet as meet
+from tests.web.adjudicating import server as server
 from tests.web.analysing import SAID, answer, card, compared, complete, judged, look, table
 from tests.web.browsing import at_rest, until
 from tests.web.judging import stores
 
 NAMED = re.compile(r"\b(Ada|Bea)\b")
 DRAWN = re.compile("report.*draws=1000")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with adjudication_server(tmp_path_factory.mktemp("analysis")) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with comers(browser, server) as come:
-        yield come
 
 
 def test_points_come_first_then_intervals(meet: Meet, server: Server) -> None:

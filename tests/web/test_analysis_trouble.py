@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import compress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import Server
-from tests.web.adjudicating import Meet, adjudication_server, comers
+from tests.web.adjudicating import Meet
+from tests.web.adjudicating import meet as meet
+from tests.web.adjudicating import server as server
 from tests.web.analysing import SAID, answer, card, compared, complete, judged, look, table
 from tests.web.browsing import at_rest, until
 from tests.web.judging import stores
@@ -20,18 +21,6 @@ from tests.web.judging import stores
 REPORT = re.compile("/analysis/report")
 MANY = [f"annotator.of.the.laboratory.{number:02}.second.shift@university.example.org" for number in range(1, 10)]
 BROAD = flagged("QUERY_TOO_BROAD")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with adjudication_server(tmp_path_factory.mktemp("analysis-trouble")) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with comers(browser, server) as come:
-        yield come
 
 
 def asked_of(page: Page) -> list[str]:

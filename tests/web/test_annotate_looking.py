@@ -3,31 +3,20 @@ away, loses none of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from annotation.kinds.preference.survey.plan import SurveyLayout
 from tests.fakes.studies import valid
 from tests.integration.crowd import Server
-from tests.web.judging import Meet, a_server, a_study, draft_kept, history, item, pressed, visitors
+from tests.web.judging import Meet, a_study, draft_kept, history, item, pressed
+from tests.web.judging import meet as meet
+from tests.web.judging import server as server
 from tests.web.surveying import a_survey, question
 from tests.web.surveying import begin as begin_survey
 
+PEOPLE = ["Max", "Nia"]
 LOOKED_MS = 300_000   # by the clock of the page, and more than any of these tests takes
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("looking"), ["Max", "Nia"]) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def test_that_the_panel_was_opened_survives(meet: Meet, server: Server) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from annotation.kinds.validity.circus import circus_files
 from tests.fakes.studies import flagged, valid
@@ -19,7 +18,6 @@ from tests.web.judging import (
     TITLE,
     Meet,
     Person,
-    a_server,
     a_study,
     answers,
     begin,
@@ -31,24 +29,14 @@ from tests.web.judging import (
     pressed,
     row,
     stores,
-    visitors,
 )
+from tests.web.judging import meet as meet
+from tests.web.judging import server as server
 
+PEOPLE = ["Ada", "Hal", "Ida", "Oda", "Pia", "Uli"]
 TEXT, IMAGE, TARGET, BROAD = (
     "INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
 MIXED = "ليست حمراء 🙂 — “quoted” <b>not bold</b>"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("annotate"), ["Ada", "Hal", "Ida", "Oda", "Pia", "Uli"]) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def sign_in(person: Person) -> None:

@@ -4,10 +4,9 @@ sign-in that ends, a note too long, a study that closes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import APIResponse, Browser, Route, expect
+from playwright.sync_api import APIResponse, Route, expect
 
 from annotation.records import Study
 from tests.fakes.studies import flagged, valid
@@ -17,7 +16,6 @@ from tests.web.judging import (
     TITLE,
     Meet,
     Person,
-    a_server,
     a_study,
     answers,
     draft_kept,
@@ -27,23 +25,12 @@ from tests.web.judging import (
     pressed,
     row,
     stores,
-    visitors,
 )
+from tests.web.judging import meet as meet
+from tests.web.judging import server as server
 
+PEOPLE = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Mia", "Noa", "Oda", "Pia", "Ria"]
 TEXT, TARGET, BROAD = "INVALID_TEXT_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    people = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Mia", "Noa", "Oda", "Pia", "Ria"]
-    with a_server(tmp_path_factory.mktemp("trouble"), people) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def test_a_double_click_is_one_press(meet: Meet, server: Server) -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from cir_core.construct.targets.files import multi_targets, selection_of
 from cir_core.construct.targets.provenance import read_provenance
 from cir_core.datasets.readers.soft import write_multi_target
 from tests.fakes.chat_server import ChatServer
-from tests.web.browsing import at_rest, new_context
-from tests.web.constructing import App, construct_targets, constructing_home, person
+from tests.web.constructing import App, construct_targets, constructing_home, look, person
+from tests.web.constructing import page as page
 from tests.web.judging import stores
 
 pytestmark = pytest.mark.sqlite   # constructions are files
@@ -34,22 +34,6 @@ def app(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         app.start()
         yield app
         app.stop()
-
-
-@pytest.fixture
-def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = new_context(browser)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def look(page: Page, app: App, query: str = "") -> None:
-    page.goto(f"{app.url}/benchmarks{query}")
-    at_rest(page)
 
 
 def rows(page: Page) -> Locator:

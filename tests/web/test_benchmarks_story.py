@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from cir_core.construct.filtering.files import filter_sessions, raw_files
 from cir_core.construct.filtering.stages import STAGES, FilterSettings
 from cir_core.construct.sessions.settings import ConstructionSettings
 from tests.fakes.chat_server import ChatServer, Reply
-from tests.web.browsing import at_rest, new_context
-from tests.web.constructing import App, construct, constructing_home, judge, person
+from tests.web.browsing import at_rest
+from tests.web.constructing import App, construct, constructing_home, judge, look, person
+from tests.web.constructing import page as page
 from tests.web.judging import stores
 
 pytestmark = pytest.mark.sqlite   # constructions are files
@@ -39,22 +40,6 @@ def app(home: Path, model: ChatServer, tmp_path_factory: pytest.TempPathFactory)
     app.start()
     yield app
     app.stop()
-
-
-@pytest.fixture
-def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = new_context(browser)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def look(page: Page, app: App, query: str = "") -> None:
-    page.goto(f"{app.url}/benchmarks{query}")
-    at_rest(page)
 
 
 def strips(page: Page) -> Locator:

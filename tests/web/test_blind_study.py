@@ -23,7 +23,7 @@ from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import valid
 from tests.integration.crowd import PASSWORD, Server, add_people
-from tests.web.judging import TITLE, Person, item, stores
+from tests.web.judging import TITLE, Person, all_of, item, stores
 
 ITEMS, LISTED, PICTURES = 8, 15, 40
 SEED = 424_243_777           # who gets what follows from it
@@ -182,12 +182,6 @@ def check_names(page: Page) -> None:
         assert neutral.fullmatch(picture.get_attribute("alt") or ""), picture.get_attribute("alt")
         assert not picture.get_attribute("title")
         assert re.search(r"/study/image/\w+/[0-9a-f]{24}-[sl]\.webp$", picture.get_attribute("src") or "")
-
-
-def all_of(page: Page) -> str:
-    return str(page.evaluate(
-        "() => [document.documentElement.outerHTML, JSON.stringify({...localStorage}), "
-        "JSON.stringify({...sessionStorage}), location.href, document.title].join('\\n')"))
 
 
 def ask_for_everything(stage: Stage) -> None:

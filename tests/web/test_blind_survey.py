@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,13 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.kinds.preference.create import create_preference_study
 from annotation.kinds.preference.sources import SurveyQuery
 from annotation.kinds.preference.survey.plan import SurveyLayout
-from annotation.records import Item, Study
 from tests.fakes.patience import PATIENCE
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import rated
 from tests.integration.crowd import PASSWORD, Server, add_people
-from tests.web.judging import Person, stores
+from tests.web.judging import Person, all_of, stores
 from tests.web.surveying import begin, past_the_check, question
-from tests.web.test_blind_study import all_of, chunks_of, draw_photos, excerpt
+from tests.web.test_blind_study import Stage, chunks_of, draw_photos, excerpt, text_of
 
 QUESTIONS, PICTURES = 12, 40
 SEED = 424_243_777           # sides, orders and pairs follow from it
@@ -37,15 +35,6 @@ KEYS = {"methods", "method", "target", "target_id", "target_ids", "reference_id"
 IDA, UGO = "Ida", "Ugo"
 # Both people get every question.
 LAYOUT = SurveyLayout(per_person=12, forms=2, shared_every=1, shared_by=2, reason_every=3, seed=SEED)
-
-
-@dataclass(frozen=True)
-class Stage:
-    server: Server
-    proxy: RecordingProxy
-    study: Study
-    items: dict[str, Item]           # by id
-    image_ids: dict[str, str]        # by token
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +64,6 @@ def a_query(number: int) -> SurveyQuery:
         key=f"narwhalkey::{number}", dataset="zebradata", query_id=f"okapiquery-{number}", category="gnucategory",
         text=text_of(number), reference_id=f"axolotlphoto-{PICTURES - 1:03d}.jpg", target_ids=(photo[2],),
         results={method: tuple(photo[2 * place:2 * place + 5]) for place, method in enumerate(METHODS)})
-
-
-def text_of(number: int) -> str:
-    return f"the same but with {number + 3} buttons"
 
 
 def test_a_browser_goes_through_a_study_and_learns_nothing(stage: Stage, browser: Browser) -> None:

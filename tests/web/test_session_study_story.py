@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.records import Item, Study
 from cir_core.gallery.gallery import Gallery
@@ -18,6 +18,7 @@ from tests.web.browsing import at_rest, enter
 from tests.web.judging import (
     Meet,
     a_server,
+    all_of,
     answers,
     begin,
     begin_button,
@@ -25,8 +26,8 @@ from tests.web.judging import (
     history,
     order_of,
     stores,
-    visitors,
 )
+from tests.web.judging import meet as meet
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +39,6 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
 def server(gallery: Gallery) -> Iterator[Server]:
     with a_server(gallery.root.parent / "home", ["Ada", "Bea", "Cleo", "Dan"]) as server:
         yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def a_session_study(server: Server, gallery: Gallery, name: str, sample: int = 1) -> tuple[Study, dict[str, Item]]:
@@ -68,11 +63,6 @@ def chosen(page: Page) -> list[str]:
 
 def marked(page: Page, title: str) -> None:
     expect(page.locator(".ss-question.active b")).to_have_text(title)
-
-
-def all_of(page: Page) -> str:
-    return str(page.evaluate("[document.documentElement.outerHTML, JSON.stringify({...localStorage}), "
-                             "JSON.stringify({...sessionStorage}), location.href, document.title].join()"))
 
 
 def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gallery) -> None:

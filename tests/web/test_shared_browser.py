@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.fakes.studies import flagged
 from tests.integration.crowd import PASSWORD, Server
 from tests.web.browsing import at_rest, enter
-from tests.web.judging import Meet, Person, a_server, a_study, history, item, stores, visitors
+from tests.web.judging import Meet, Person, a_study, history, item, stores
+from tests.web.judging import meet as meet
+from tests.web.judging import server as server
 
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("shared"), ["Hal", "Ivy"]) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
+PEOPLE = ["Hal", "Ivy"]
 
 
 def sign_in_as(person: Person, name: str) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotation.kinds.preference.hp_fashioniq import import_hp_study
 from annotation.kinds.preference.review import preference_files
@@ -20,9 +19,12 @@ from tests.fakes.studies import rated
 from tests.integration.crowd import Server
 from tests.unit.annotation.kinds.preference.test_hp_studies import RELEASED
 from tests.web.browsing import at_rest, enter
-from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
+from tests.web.judging import Meet, Person, draft_kept, history, order_of, stores
+from tests.web.judging import meet as meet
+from tests.web.judging import server as server
 from tests.web.surveying import a_survey, begin, chosen, past_the_check, question, the_sum
 
+PEOPLE = ["Ada", "Ben", "Cyd", "Dee", "Eve"]
 CONSENT = "You take part in a study of image search.\n\nYou may stop at any time."
 # Eight questions, two of them for both: ten answers, five for each of two people. Forms of three and two questions.
 LAYOUT = SurveyLayout(per_person=5, forms=2, shared_every=4, shared_by=2, reason_every=2, seed=11)
@@ -30,18 +32,6 @@ SETTINGS = {"consent": CONSENT, "check_every": 2, "completion_prefix": "LAB-", "
 
 
 ANCHORS = ["Does not match at all", "Does not match", "Matches to an average degree", "Matches", "Matches very well"]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("survey"), ["Ada", "Ben", "Cyd", "Dee", "Eve"]) as server:
-        yield server
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def opened(person: Person, study: Study, page: Page | None = None) -> Page:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.records import Item, Study
 from cir_core.gallery.gallery import open_gallery
@@ -23,7 +23,8 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.databases import environment_of
 from tests.integration.crowd import Server
 from tests.web.browsing import enter
-from tests.web.judging import Meet, Person, a_server, answers, begin, draft_kept, history, order_of, stores, visitors
+from tests.web.judging import Meet, Person, a_server, all_of, answers, begin, draft_kept, history, order_of, stores
+from tests.web.judging import meet as meet
 
 EACH = 2   # queries of each of the three data sets
 PEOPLE = ("Ada", "Bea", "Cleo")
@@ -45,12 +46,6 @@ def server(home: Path, truth: AttributePerson, tmp_path_factory: pytest.TempPath
                "--out", own / "one", LLM_BASE_URL=chat.url, LLM_MODEL="m", LLM_SEES="true")
     with a_server(own, [*PEOPLE, "Dan", "Eve"]) as running:
         yield running
-
-
-@pytest.fixture
-def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    with visitors(browser, server) as come:
-        yield come
 
 
 def cirque(home: Path, *arguments: object, **settings: str) -> str:
@@ -88,11 +83,6 @@ def marks(page: Page) -> list[str]:
 
 def saved(item: Item, *given: str, note: str = "") -> dict[str, Any]:
     return {"marks": dict(zip(item.shown["candidates"], given, strict=True)), "note": note}
-
-
-def all_of(page: Page) -> str:
-    return str(page.evaluate("[document.documentElement.outerHTML, JSON.stringify({...localStorage}), "
-                             "JSON.stringify({...sessionStorage}), location.href, document.title].join()"))
 
 
 def test_marking_with_the_keyboard_alone(meet: Meet, server: Server) -> None:

@@ -17,26 +17,20 @@ from annotation.records import Person, looks_like
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
 from cir_core.support.revocable_cache import RevocableCache
 from storage.accounts.store import SqlPeopleStore
-from tests.fakes.databases import engine_of
-from tests.fakes.people import LIGHT, NOON, PASSWORD, Clock, people_service
+from tests.fakes.databases import engine as engine
+from tests.fakes.people import LIGHT, NOON, PASSWORD, people_service
+from tests.fakes.people import clock as clock
 from tests.fakes.people_store import InMemoryPeopleStore
 
 
 @pytest.fixture
-def sql(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlPeopleStore(engine)
-    engine.dispose()
+def sql(engine):
+    return SqlPeopleStore(engine)
 
 
 @pytest.fixture(params=["dict", "sql"])
 def store(request):
     return InMemoryPeopleStore() if request.param == "dict" else request.getfixturevalue("sql")
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -24,20 +24,9 @@ from cir_core.errors import (
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
+from tests.fakes.people import Clock
+from tests.fakes.people import clock as clock
 from tests.fakes.studies import flagged, make_study, valid
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -11,25 +11,14 @@ import pytest
 from cir_core.audit.live import Alone, LiveAudit, LiveAudits, live_audit
 from cir_core.errors import SearchError, UnknownSession
 from cir_core.gallery.indexing import index_folder
-from cir_core.images.uploads import UploadFolder
-from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.types.records import MethodSettings
-from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore
+from tests.fakes.store import service as service
 from web.search.presenters import audit
 
 SLERP = MethodSettings(base="slerp", text_weight=0.5)
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> SearchService:
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
-    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
 
 
 def plain_ranks(service: SearchService, vector: np.ndarray, hidden: set[str]) -> dict[str, int]:

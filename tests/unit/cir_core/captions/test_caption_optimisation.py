@@ -30,7 +30,7 @@ from cir_core.gallery.paths import features_path
 from cir_core.index.flat import FlatIndex
 from cir_core.language.wrappers.conditions import Conditions
 from tests.fakes.captioner import ScriptedCaptioner, numbered
-from tests.fakes.encoder import FakeEncoder
+from tests.fakes.encoder import CountingEncoder, FakeEncoder
 from tests.fakes.patience import wait_for
 
 # Three images A, B, C; scores of a caption are its products with the rows.
@@ -447,14 +447,6 @@ def test_answers_of_another_version_are_not_written_over_unasked(gallery, spoil)
     run(gallery, model, restart=True)
     assert len(model.asked) == 12
     assert run(gallery, ScriptedCaptioner()).resumed == 4
-
-
-class CountingEncoder(FakeEncoder):
-    texts = 0
-
-    def encode_texts(self, texts):
-        self.texts += len(texts)
-        return super().encode_texts(texts)
 
 
 def test_texts_made_from_features_belong_to_their_encoder(source, tmp_path):

@@ -12,16 +12,9 @@ import pytest
 from cir_core.errors import QuotaExceeded
 from cir_core.images import upload_quota
 from cir_core.images.upload_quota import UploadQuota
+from tests.fakes.people import Clock
 
 EVENING = datetime(2026, 11, 22, 23, 0, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = EVENING
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +23,7 @@ def _always_look(monkeypatch):
 
 
 def test_so_many_pictures_of_each_person_and_when_there_are_more(tmp_path: Path):
-    clock = Clock()
+    clock = Clock(EVENING)
     quota = UploadQuota(tmp_path, pictures=2, now=clock)
     for _ in range(2):
         quota.add_picture("Ada")
@@ -44,7 +37,7 @@ def test_so_many_pictures_of_each_person_and_when_there_are_more(tmp_path: Path)
 
 
 def test_bytes_are_counted_as_they_come(tmp_path: Path):
-    quota = UploadQuota(tmp_path, megabytes=1, now=Clock())
+    quota = UploadQuota(tmp_path, megabytes=1, now=Clock(EVENING))
     quota.add_bytes("Ada", 2**20)
     with pytest.raises(QuotaExceeded, match="uploaded 1 MB today"):
         quota.add_bytes("Ada", 1)
@@ -55,14 +48,14 @@ def test_bytes_are_counted_as_they_come(tmp_path: Path):
 
 
 def test_it_survives_a_restart_and_holds_for_all_processes_together(tmp_path: Path):
-    one, other = (UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock()) for _ in range(2))
+    one, other = (UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock(EVENING)) for _ in range(2))
     one.add_picture("Ada")
     other.add_picture("Ada")
     one.add_bytes("Ada", 2**19)
     one.end_bytes("Ada")
     other.add_bytes("Ada", 2**19)
     other.end_bytes("Ada")
-    again = UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock())
+    again = UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock(EVENING))
     again.add_picture("Ada")
     for quota in (one, other, again):
         with pytest.raises(QuotaExceeded):
@@ -74,7 +67,7 @@ def test_it_survives_a_restart_and_holds_for_all_processes_together(tmp_path: Pa
 def test_a_journal_that_is_damaged_counts_as_far_as_it_can_be_read(tmp_path: Path):
     lines = [b'["x", "Ada", 1, 0]', b'["x", "Ada"', b"\xff", b"[" * 5000, b'["x", "Ada"']
     (tmp_path / "2026-11-22.jsonl").write_bytes(b"\n".join(lines))
-    quota = UploadQuota(tmp_path, pictures=2, now=Clock())
+    quota = UploadQuota(tmp_path, pictures=2, now=Clock(EVENING))
     quota.add_picture("Ada")
     with pytest.raises(QuotaExceeded):
         quota.add_picture("Ada")
@@ -82,7 +75,7 @@ def test_a_journal_that_is_damaged_counts_as_far_as_it_can_be_read(tmp_path: Pat
 
 def test_where_nothing_can_be_written_this_process_goes_on_counting(tmp_path: Path, caplog):
     (tmp_path / "file").write_text("no folder")
-    quota = UploadQuota(tmp_path / "file" / "counts", pictures=2, now=Clock())
+    quota = UploadQuota(tmp_path / "file" / "counts", pictures=2, now=Clock(EVENING))
     quota.add_picture("Ada")
     quota.add_picture("Ada")
     with pytest.raises(QuotaExceeded):
@@ -104,7 +97,7 @@ def test_no_limit_leaves_no_trace(tmp_path: Path, monkeypatch):
 @pytest.mark.parametrize("slow", ["open", "mkdir"])
 def test_a_slow_disk_holds_up_no_piece_of_an_upload(tmp_path: Path, monkeypatch, slow: str):
     """Pieces are counted on the event loop, in which everything else would wait, too."""
-    quota, begun, may_end = UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock()), *(
+    quota, begun, may_end = UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock(EVENING)), *(
         threading.Event() for _ in range(2))
     module = os if slow == "open" else upload_quota.Path
     real = getattr(module, slow)

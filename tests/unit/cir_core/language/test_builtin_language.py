@@ -206,7 +206,7 @@ def test_free_caption(caption: str, slots: dict[str, str]) -> None:
     assert parse_caption(caption).slots == {"second_colour": "none", "trim": "none"} | slots
 
 
-def _wearable(seed: int, count: int) -> list[dict[str, str]]:
+def wearable(seed: int, count: int) -> list[dict[str, str]]:
     rng, found = random.Random(seed), []
     while len(found) < count:
         slots = {group.key: rng.choice(group.keys) for group in GROUPS}
@@ -216,14 +216,14 @@ def _wearable(seed: int, count: int) -> list[dict[str, str]]:
 
 
 def test_parse_is_the_inverse_of_describe() -> None:
-    for slots in _wearable(3, 500):
+    for slots in wearable(3, 500):
         parsed = parse_caption(describe(slots))
         assert (parsed.slots, parsed.noun, parsed.extras) == (slots, "", ()), describe(slots)
 
 
 def test_the_sample_gallery_s_many_wordings_are_understood() -> None:
     rng = random.Random(4)
-    for slots in _wearable(5, 500):
+    for slots in wearable(5, 500):
         caption = full_caption(slots, rng)
         parsed = parse_caption(caption)
         assert (parsed.slots, parsed.extras) == (slots, ()), caption

@@ -27,6 +27,7 @@ from cir_core.language.tasks import (
     TwoSentencesTask,
 )
 from cir_core.sample.atelier.rules import is_wearable
+from tests.unit.cir_core.language.test_builtin_language import wearable
 
 MODEL = BuiltinLanguageModel()
 RED = "a slim fit short red plain dress with short sleeves, a round neck and a belt"
@@ -69,8 +70,8 @@ def test_kept_values_begin_with_the_noun() -> None:
 
 
 def test_no_negation_on_the_proscriptive_side() -> None:
-    for seed, slots in enumerate(_wearable(1, 200)):
-        target = _wearable(seed + 500, 1)[0]
+    for seed, slots in enumerate(wearable(1, 200)):
+        target = wearable(seed + 500, 1)[0]
         text = " and ".join(describe({g: v}) for g, v in target.items() if v != NONE and g != "second_colour")
         words = constrain(describe(slots), text).proscriptive.split()
         assert not {"no", "not", "without"} & set(words)
@@ -157,7 +158,7 @@ def test_no_difference_is_said_so() -> None:
 
 def test_every_instruction_does_what_it_says() -> None:
     rng = random.Random(6)
-    garments = _wearable(7, 800)
+    garments = wearable(7, 800)
     for old in garments:
         group = rng.choice(GROUPS).key
         new = {**old, group: rng.choice(BY_KEY[group].keys)}
@@ -264,18 +265,9 @@ def test_draws_follow_the_scores() -> None:
 
 def test_other_words_say_the_same_values() -> None:
     rng = np.random.default_rng(8)
-    for slots in _wearable(9, 300):
+    for slots in wearable(9, 300):
         caption = vary(slots, rng)
         parsed = parse_caption(caption)
         assert not parsed.extras, caption
         for group, value in parsed.slots.items():
             assert value == slots[group] or (group == "trim" and value == NONE), caption
-
-
-def _wearable(seed: int, count: int) -> list[dict[str, str]]:
-    rng, found = random.Random(seed), []
-    while len(found) < count:
-        slots = {group.key: rng.choice(group.keys) for group in GROUPS}
-        if is_wearable(slots):
-            found.append(slots)
-    return found

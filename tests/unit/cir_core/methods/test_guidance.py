@@ -1,22 +1,29 @@
 """Guided ranking: its score against numbers worked out by hand, requests of earlier turns, what is kept of a turn."""
 
+import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cir_core.errors import LanguageModelError
+from cir_core.errors import LanguageModelError, RelevanceMismatch, RelevanceUnavailable, SearchError
+from cir_core.evaluation.rank_composed import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
-from cir_core.language.tasks import AspectAnswer, AspectsAnswer
+from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, _joined, guided_score, ticks
+from cir_core.methods.references import join
+from cir_core.methods.relevance import SMALL, Relevance, RelevanceStep, needs_relevance
+from cir_core.search.protocol import card_from_dict, card_to_dict, differences
 from cir_core.search.searcher import Previous, Searcher
-from cir_core.types.composition import Adjustment
+from cir_core.types.composition import Adjustment, Composition
+from cir_core.types.methods import MethodSettings, SoftFilter, method_to_dict
 from storage.mapping.compositions import pack_composition, unpack_composition
+from tests.fakes.colour_relevance import ColourRelevance
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ReplayingLanguageModel
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel, SilentLanguageModel
 
 GUIDED = builtin_methods()["guided"].settings
 COLOUR = Aspect("colour", "red", ("red",), ("green", "blue"), turn=1)
@@ -171,3 +178,202 @@ def test_requests_of_no_weight_have_no_ticks(tmp_path):
         found = searcher.turn(searcher.gallery_reference(gallery.ids[0]), "red",
                               GUIDED.with_parts({"guidance": replace(SETTINGS, asked=asked)}), k=3)
         assert [len(one) for one in ticks(found.composition, [hit.parts for hit in found.hits])] == [seen] * 3
+
+
+# --- CIRQRS as a step ------------------------------------------------------------------------
+
+PLAIN = MethodSettings("text-only", exclude="none")
+REFERENCE = "r0g3b0"
+
+
+def scored(**numbers):
+    return PLAIN.with_parts({"relevance": Relevance(**numbers)})
+
+
+@pytest.fixture
+def relevance(gallery):
+    return ColourRelevance(gallery)
+
+
+@pytest.fixture
+def searcher(gallery, relevance):
+    return Searcher(gallery, FakeEncoder(), SilentLanguageModel(), relevance=lambda _: relevance)
+
+
+def turn(searcher, method, text="red", k=64, reference=REFERENCE, **more):
+    return searcher.turn(searcher.gallery_reference(reference), text, method, k=k, **more)
+
+
+def by_colour(image_id):
+    """Red's share, less a tenth of the mean distance from green (0, 1, 0)."""
+    r, g, b = (int(image_id[place]) / 3 for place in (1, 3, 5))
+    return r - 0.1 * (r + (1 - g) + b) / 3
+
+
+def ids(found):
+    return [hit.image_id for hit in found.hits]
+
+
+def check_ledgers(hits):
+    for hit in hits:
+        assert sum(value for _, value in hit.parts) == pytest.approx(hit.score, abs=1e-6)
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True) and [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+
+
+def test_the_whole_gallery_by_relevance_alone(searcher, gallery):
+    found = turn(searcher, scored(over="gallery"))
+    # Ties go by gallery order, which a stable sort keeps.
+    assert ids(found) == sorted(gallery.ids, key=lambda one: -np.float32(by_colour(one)))
+    assert found.hits[0].image_id == "r3g3b0" and found.hits[0].score == pytest.approx(1 - 0.1 / 3)
+    assert found.hits[0].parts == (("relevance", pytest.approx(1 - 0.1 / 3)),)
+    check_ledgers(found.hits)
+
+
+def test_the_first_alone_are_ranked_again_and_the_others_keep_their_order(searcher):
+    before, after = turn(searcher, PLAIN), turn(searcher, scored(images=8))
+    assert set(ids(after)[:8]) == set(ids(before)[:8]) and ids(after)[8:] == ids(before)[8:]
+    assert ids(after)[:8] == sorted(ids(before)[:8], key=lambda one: (-np.float32(by_colour(one)), one))
+    assert ids(after) != ids(before)
+    check_ledgers(after.hits)
+    lowest = min(by_colour(one) for one in ids(before)[:8])
+    if lowest < before.hits[7].score:
+        assert dict(after.hits[8].parts)["behind the first"] == pytest.approx(lowest - before.hits[7].score, abs=1e-6)
+    assert ids(turn(searcher, scored(images=8), k=3)) == ids(after)[:3], "fewer shown than ranked again"
+
+
+def test_images_behind_a_low_last_one_are_lowered_by_one_number(searcher, relevance, monkeypatch):
+    monkeypatch.setattr(relevance, "scores_of", lambda query, rows: -np.arange(1, len(rows) + 1, dtype=np.float32))
+    before, after = turn(searcher, PLAIN), turn(searcher, scored(images=4))
+    assert ids(after) == ids(before), "the relevances are in the order that was there"
+    # The fourth has −4; what comes behind goes on below it, by the distances that it had.
+    for was, now in zip(before.hits[4:], after.hits[4:], strict=True):
+        assert now.score == pytest.approx(-4 + was.score - before.hits[3].score, abs=1e-6)
+        assert dict(now.parts)["behind the first"] == pytest.approx(-4 - before.hits[3].score, abs=1e-6)
+    check_ledgers(after.hits)
+
+
+def test_a_weight_between_mixes_both_scores(searcher):
+    before, after = turn(searcher, PLAIN), turn(searcher, scored(over="gallery", weight=0.25))
+    expected = {hit.image_id: 0.75 * hit.score + 0.25 * by_colour(hit.image_id) for hit in before.hits}
+    for hit in after.hits:
+        assert hit.score == pytest.approx(expected[hit.image_id], abs=1e-6)
+        assert dict(hit.parts)["relevance"] == pytest.approx(0.25 * by_colour(hit.image_id), abs=1e-6)
+    check_ledgers(after.hits)
+    assert ids(turn(searcher, scored(weight=0.0))) == ids(before), "a weight of 0 leaves the ranking as it was"
+
+
+@pytest.mark.parametrize("method", [scored(over="gallery"), scored(images=8), scored(images=8, weight=0.5)])
+def test_ranks_of_a_target_are_its_places_in_the_list(searcher, gallery, method):
+    places = {image_id: place for place, image_id in enumerate(ids(turn(searcher, method)), start=1)}
+    for target in gallery.ids[::7]:
+        assert turn(searcher, method, k=5, target_id=target).target_rank == places[target]
+    made = searcher.compose(searcher.gallery_reference(REFERENCE), "red", method)
+    [ranked] = rank_composed(searcher, [made], [gallery.ids[::7]], [()], 5)
+    assert ranked.ranks == tuple(places[target] for target in gallery.ids[::7])
+    assert [hit.image_id for hit in ranked.hits] == ids(turn(searcher, method, k=5))
+
+
+def test_an_excluded_target_has_the_rank_that_it_would_have(searcher):
+    """The reference is left out of the results, but is ranked as a target."""
+    for method in (scored(over="gallery"), scored(images=40), scored(images=8)):
+        whole = ids(turn(searcher, method))
+        without = MethodSettings("text-only").with_parts({"relevance": method.part("relevance")})
+        found = turn(searcher, without, target_id=REFERENCE)
+        assert REFERENCE not in ids(found) and found.target_rank == whole.index(REFERENCE) + 1
+        made = searcher.compose(searcher.gallery_reference(REFERENCE), "red", without)
+        with pytest.raises(SearchError, match="excluded"):
+            rank_composed(searcher, [made], [[REFERENCE]], [made.excluded], 5)
+
+
+def test_each_picture_of_a_reference_counts_and_texts_may_be_empty(searcher, relevance):
+    several = join([searcher.gallery_reference(REFERENCE), searcher.gallery_reference("r0g0b3")])
+    searcher.turn(several, "red", scored(), k=3)
+    assert relevance.asked == [((0, 255, 0), "red"), ((0, 0, 255), "red")]
+    image_only = MethodSettings("image-only").with_parts({"relevance": Relevance()})
+    turn(searcher, image_only, text="")
+    assert relevance.asked[-1] == ((0, 255, 0), "")
+
+
+class Filtering(ScriptedLanguageModel):
+    def complete(self, task, watch=None):
+        if isinstance(task, ConstraintsTask):
+            return ConstraintsAnswer(add=("red",), remove=("green",), prescriptive="red", proscriptive="green")
+        return super().complete(task, watch)
+
+
+def test_it_reranks_what_a_filter_ranked(gallery, relevance):
+    searcher = Searcher(gallery, FakeEncoder(), Filtering("green"), relevance=lambda _: relevance)
+    filtered = PLAIN.with_parts({"soft_filter": SoftFilter()})
+    before, after = turn(searcher, filtered), turn(searcher, filtered.with_parts({"relevance": Relevance(images=8)}))
+    assert set(ids(after)[:8]) == set(ids(before)[:8]) and ids(after)[8:] == ids(before)[8:]
+    check_ledgers(after.hits)
+
+
+def test_it_is_stored_and_adjusted_without_another_query(searcher, relevance):
+    found = turn(searcher, scored(images=8))
+    packed = pack_composition(found.composition)
+    loaded = unpack_composition(json.loads(json.dumps(packed["composition"])), packed["composition_vectors"])
+    assert loaded == found.composition and loaded.part("relevance_query").revision == "c" * 16
+    count = len(relevance.asked)
+    wider = searcher.adjust(found, scored(images=8), Adjustment().with_parts({"relevance": Relevance("gallery")}), k=64)
+    assert ids(wider) == ids(turn(searcher, scored(over="gallery"))) and len(relevance.asked) == count + 1
+    relevance.revision = "d" * 16
+    with pytest.raises(RelevanceMismatch, match="ranked by relevance model cccc"):
+        searcher.adjust(found, scored(images=8), Adjustment(), k=8)
+
+
+def test_large_galleries_need_stored_features_only_as_a_whole(searcher, relevance, monkeypatch):
+    relevance.complete = False
+    assert relevance.size <= SMALL
+    turn(searcher, scored(over="gallery"))
+    monkeypatch.setattr("cir_core.methods.relevance.SMALL", 63)
+    turn(searcher, scored(images=8))
+    with pytest.raises(RelevanceUnavailable, match="cirque relevance index colours"):
+        turn(searcher, scored(over="gallery"))
+
+
+def test_the_protocol_names_the_model_of_methods_that_use_one(searcher, relevance):
+    card, plain = searcher.card(scored()), searcher.card(PLAIN)
+    assert card.relevance == "c" * 16 and card_from_dict(json.loads(json.dumps(card_to_dict(card)))) == card
+    assert plain.relevance == "" and "relevance" not in card_to_dict(plain)
+    relevance.revision = "d" * 16
+    again = searcher.card(scored())
+    assert again.digest != card.digest
+    assert differences(card, again) == (
+        f"this session began with the relevance model {'c' * 16}; this turn goes on with the relevance model "
+        f"{'d' * 16}",)
+
+
+def test_without_a_model_other_methods_search_on(gallery):
+    def missing(_):
+        raise RelevanceUnavailable("Needs a relevance model.")
+
+    searcher = Searcher(gallery, FakeEncoder(), SilentLanguageModel(), relevance=missing)
+    assert turn(searcher, PLAIN).hits and searcher.card(scored()).relevance == ""
+    with pytest.raises(RelevanceUnavailable, match="Needs a relevance model"):
+        turn(searcher, scored())
+
+
+def test_the_methods_that_use_it():
+    methods = builtin_methods()
+    using = {name: method.settings.part("relevance") for name, method in methods.items()
+             if needs_relevance(method.settings)}
+    assert using == {"cirqrs": Relevance("gallery"), "guided-cirqrs": Relevance(weight=0.5),
+                     "cirevl-cirqrs": Relevance()}
+    assert method_to_dict(methods["cirqrs"].settings)["relevance"] == {"over": "gallery", "images": 50, "weight": 1.0}
+    step = RelevanceStep()
+    assert step.figure(Relevance()) == "M 50"
+    assert step.figure(Relevance("gallery", weight=0.5)) == "whole gallery · w 0.5"
+    assert step.summary(Relevance("gallery")) == ("CIRQRS", "the whole gallery, w 1")
+
+
+def test_ticks_of_what_was_asked_hold_where_relevance_is_mixed_in():
+    """With one request of weight 1.6, its part is at most 1.6 · 6 / (1 + 1.6 · 6) = 0.906, and a tick needs
+    1.6 · (6 − log 2) / 10.6 = 0.801; half of that where relevance has the other half."""
+    made = Composition(np.ones(2, np.float32), ()).with_parts({
+        "guidance": Guidance(), "aspects": (Aspect("colour", "red", ("red",), ("blue",), 1),),
+        "relevance": Relevance(weight=0.5)})
+    name = f"{ASKED}red"
+    parts = [((name, 0.41), ("relevance", 0.1)), ((name, 0.39), ("relevance", 0.1)), ((name, 0.41),)]
+    assert list(ticks(made, parts)) == [[("red", True)], [("red", False)], [("red", False)]]

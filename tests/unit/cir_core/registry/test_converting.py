@@ -1,11 +1,15 @@
 """Files in another form: copies in the form of their release, and benchmarks as M-BEIR and qrels."""
 
+from __future__ import annotations
+
 import json
 
 import pytest
 
 from cir_core.datasets.readers import soft_constraints
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
+from cir_core.registry.constructing import refuse_unsuitable
 from cir_core.registry.converting import convert, forms_of
 from cir_core.registry.kinds import KINDS, read_benchmark
 from tests.fakes.fashioniq_folder import write_fashioniq
@@ -122,3 +126,25 @@ def test_constraints_keep_model_and_tokens(saved, tmp_path):
     convert("soft-constraints", saved(RELEASES["soft-constraints"]), "soft-constraints", tmp_path / "x")
     cache = soft_constraints.read_constraints(tmp_path / "x")
     assert (cache.model, cache.input_tokens, cache.output_tokens) == ("m", 5, 2)
+
+
+# --- what nothing is constructed from --------------------------------------------------------
+
+def benchmark(*targets, pool="all"):
+    queries = tuple(BenchmarkQuery(f"q{number}", "r", "red", one, pool=pool) for number, one in enumerate(targets))
+    return Benchmark("mbeir", "val", queries, {pool: ("r", "t")}, lambda image_id: ())
+
+
+def test_queries_with_targets_and_a_common_gallery_are_suitable():
+    refuse_unsuitable(benchmark(("t",), ("t",)), "targets")
+
+
+@pytest.mark.parametrize(("of", "says"), [
+    (benchmark(), "mbeir-val has no queries"),
+    (benchmark(("t",), (), ()), r"2 queries of 3 in mbeir-val have no target, such as 'q1'; targets are constructed"),
+    (benchmark(("t",), pool="focus_object/0"), "small gallery of its own; targets need one"),
+])
+def test_others_are_refused_with_what_to_do(of, says):
+    with pytest.raises(DatasetError, match=says) as caught:
+        refuse_unsuitable(of, "targets")
+    assert "--submission" not in str(caught.value)

@@ -1,12 +1,19 @@
 """Turns over a gallery of plain colours, where one can see what should come first."""
 
+
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.manifold import trustworthiness
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
+from cir_core.garments.lexicon import BY_KEY
+from cir_core.language.readers.garments import for_garment
+from cir_core.language.readers.plain import for_picture
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer, MergeAnswer, Picture
+from cir_core.search.projection import Projections, project
 from cir_core.search.searcher import MAX_TEXT, Previous, Reference, Searcher, clean_text
+from cir_core.search.spread import farthest_first
 from cir_core.types.records import MethodSettings, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
@@ -231,3 +238,120 @@ def test_text_is_cleaned_once_for_search_and_storage():
     assert clean_text("in \u202ered\u202c") == "in red"
     assert clean_text("\u200b \u200d", required=False) == ""
     assert clean_text("half \ud83d emoji") == "half ? emoji"
+
+
+# --- suggested texts -------------------------------------------------------------------------
+
+GROUPS = ("category", "colour", "sleeves", "pattern", "trim", "length", "neckline", "fit")
+REFERENCE = {"category": "dress", "colour": "red", "sleeves": "short", "pattern": "plain", "trim": "none",
+             "length": "medium", "neckline": "crew", "fit": "regular"}
+
+
+def codes(*images):
+    return np.array([[BY_KEY[group].keys.index({**REFERENCE, **one}[group]) for group in GROUPS] for one in images],
+                    np.int8)
+
+
+def suggested(*images, **options):
+    return for_garment(codes(*images), codes({})[0], **options)
+
+
+def test_a_text_needs_five_answers_of_the_same_category():
+    green, blue = {"colour": "green"}, {"colour": "blue"}
+    assert suggested(*[green] * 5) == ("in green",)
+    assert suggested(*[green] * 4) == ()
+    assert suggested(*[{**green, "category": "shirt"}] * 9, *[blue] * 5) == ("in blue",)
+
+
+def test_what_the_reference_shows_is_not_suggested():
+    assert suggested(*[{}] * 20) == ()
+
+
+def test_of_the_values_the_one_with_most_answers_like_the_reference():
+    far = {"colour": "green", "sleeves": "long", "trim": "belt", "length": "long", "neckline": "vneck"}
+    assert suggested(*[far] * 9, *[{"colour": "blue"}] * 5)[0] == "in blue"
+
+
+def test_a_double_text_takes_the_last_place_if_it_has_answers():
+    both = {"colour": "green", "sleeves": "long"}
+    assert suggested(*[both] * 5) == ("in green", "with long sleeves", "in green with long sleeves")
+    apart = suggested(*[{"colour": "green"}] * 5, *[{"sleeves": "long"}] * 5)
+    assert apart == ("in green", "with long sleeves")
+    assert len(suggested(*[{**both, "pattern": "dots", "trim": "belt", "length": "long", "neckline": "vneck"}] * 5,
+                         most=4)) == 4
+
+
+AXES = {"a black and white photo": 0, "a colour photo": 1, "a photo taken outdoors": 2, "a photo taken indoors": 3}
+
+
+class Words:
+    """Two pairs of opposites: colour or black and white, indoors or outdoors."""
+
+    def encode_texts(self, texts):
+        return np.array([np.eye(5)[AXES.get(text, 4)] for text in texts], np.float32)
+
+
+@pytest.mark.parametrize(("outdoors", "texts"), [(5, ("outdoors",)), (4, ())])
+def test_other_pictures_are_compared_with_the_opposite(outdoors, texts):
+    inside, outside = np.eye(5, dtype=np.float32)[[3, 2]] + np.eye(5, dtype=np.float32)[1]
+    gallery = np.stack([inside] * 9 + [outside] * outdoors)
+    assert for_picture(gallery, inside, Words()) == texts
+
+
+# --- images that look unlike one another -----------------------------------------------------
+
+def test_variants_come_after_everything_else():
+    designs = np.eye(3, 4, dtype=np.float32)
+    variants = np.concatenate([designs + np.array([0, 0, 0, place / 10]) for place in range(4)]).astype(np.float32)
+    variants /= np.linalg.norm(variants, axis=1, keepdims=True)
+    chosen = farthest_first(variants, 12)
+    assert chosen[0] == 0 and {row % 3 for row in chosen[:3]} == {0, 1, 2}
+    assert sorted(chosen) == list(range(12))
+
+
+def test_no_more_than_there_are():
+    assert farthest_first(np.zeros((0, 4), np.float32), 3) == []
+    assert farthest_first(np.ones((2, 1), np.float32), 3) == [0, 1]
+    assert farthest_first(np.ones((2, 1), np.float32), 0) == []
+
+
+# --- results as points of a plane ------------------------------------------------------------
+
+def clusters(count, each, dim=24):
+    random = np.random.default_rng(1)
+    centres = np.repeat(random.normal(size=(count, dim)), each, axis=0)
+    vectors = centres + 0.05 * random.normal(size=(count * each, dim))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_neighbours_stay_neighbours_and_it_is_the_same_each_time():
+    vectors = clusters(5, 12)
+    places = project(vectors)
+    assert places.min() == 0 and places.max() == 1
+    assert trustworthiness(vectors, places, n_neighbors=8) > 0.9
+    assert np.array_equal(places, project(vectors))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 11, 12, 13])
+def test_few_images(count):
+    places = project(clusters(13, 1)[:count])
+    assert places.shape == (count, 2) and np.isfinite(places).all() and ((places >= 0) & (places <= 1)).all()
+
+
+def test_copies_of_one_image_lie_in_the_middle():
+    assert np.array_equal(project(np.repeat(clusters(1, 1), 20, axis=0)), np.full((20, 2), 0.5, dtype=np.float32))
+
+
+def test_a_layout_is_computed_once():
+    vectors, asked, maps = clusters(2, 10), [], Projections()
+    ids = [f"i{n}" for n in range(20)]
+
+    def features_of(wanted):
+        asked.append(len(wanted))
+        return vectors[: len(wanted)]
+
+    first = maps.of("gallery", ids, features_of)
+    assert maps.of("gallery", ids, features_of) is first
+    maps.of("gallery", ids[:5], features_of)
+    maps.of("other", ids, features_of)
+    assert asked == [20, 5, 20]

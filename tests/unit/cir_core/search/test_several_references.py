@@ -9,7 +9,6 @@ from PIL import Image
 from cir_core.audit.live import LiveAudits
 from cir_core.errors import SearchError, UnknownImage
 from cir_core.images.pixels import side_by_side
-from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.merge import merge
@@ -23,16 +22,14 @@ from cir_core.methods.references import join
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.export import session_to_circled
-from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.quick import Search
-from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Cut, Marks
 from cir_core.types.records import Hit, MethodSettings
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore
+from tests.fakes.store import service as service
 
 SLERP = MethodSettings(base="slerp")
 RED = "a slim fit long red striped dress with short sleeves and a round neck"
@@ -43,14 +40,6 @@ SHIRT = "a regular fit blue striped shirt with long sleeves and a collar"
 @pytest.fixture
 def searcher(tmp_path):
     return Searcher(colour_gallery(tmp_path), FakeEncoder(), ScriptedLanguageModel("green"))
-
-
-@pytest.fixture
-def service(tmp_path):
-    colour_gallery(tmp_path)
-    home = tmp_path / "home"
-    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
-    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
 
 
 def given(searcher, *image_ids):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 
 import pytest
 
 from cir_core.errors import DatasetError
 from cir_core.support.tables import in_words, read_table
+from cir_core.support.toml_files import load_toml
 
 WANTED = (("id",), ("path", "file name"))
 HEAD, ROWS = ["id", "path", "caption"], [["1", "a.png", "ein großes Hemd, rot"], ["2", "b.png", 'a "blue" shirt']]
@@ -99,3 +101,24 @@ def test_what_cannot_be_read_is_said_with_line_and_remedy(content, says):
 
 def test_a_fault_of_a_kind_that_is_not_known_is_said_without_the_words_of_python():
     assert in_words("iterator should return strings") == "it cannot be read"
+
+
+# --- TOML that would stop the reader ---------------------------------------------------------
+
+def test_what_is_usual_is_read():
+    assert load_toml('[a]\nb = [1, { c = "d" }]\n') == {"a": {"b": [1, {"c": "d"}]}}
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("a = " + "[" * 4000, "nested more than 50 levels"), ("a = " + "{a=" * 3000, "nested more than 50 levels"),
+    ("a." * 60 + "a = 1", "nested more than 50 levels"), ("[" + "a." * 4000 + "a]", "nested more than 50 levels"),
+    ("a." * 100_000 + "a = 1", "line 1 has more than 10,000 characters"), ("a=1\n" * 300_000, "262,144 characters"),
+    ("a = " + "9" * 5000, "4300 digits"), ("a = ", "Invalid value"),
+])
+def test_what_is_not_is_refused_in_words(text, said, monkeypatch):
+    read, genuine = [], tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: read.append(text) or genuine(text))
+    with pytest.raises(ValueError, match=said):
+        load_toml(text)
+    # What tomllib is given it reads within a second: the time it takes is quadratic in the length of a line.
+    assert all(len(one) < 2**19 and max(map(len, one.splitlines())) <= 10_000 for one in read)

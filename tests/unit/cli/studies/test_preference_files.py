@@ -17,7 +17,7 @@ from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
-from tests.unit.annotation.kinds.preference.test_hp_studies import RELEASED
+from tests.unit.annotation.kinds.preference.test_hp_studies import released as released
 
 
 @pytest.fixture
@@ -39,13 +39,6 @@ def stores(home):
 def run(*arguments):
     """What the command prints; raises what it raises."""
     return CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False).output
-
-
-@pytest.fixture
-def released(tmp_path):
-    path = tmp_path / "hpfiq.json"
-    path.write_text(json.dumps(RELEASED, indent=2))
-    return path
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import writing
 from storage.mapping import tables
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import engine as engine
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 ADA = Person("Ada", "admin", "hash-a", True, NOW)
@@ -23,10 +23,8 @@ BO = Person("Bo", "annotator", "hash-b", True, NOW)
 
 
 @pytest.fixture
-def store(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlPeopleStore(engine)
-    engine.dispose()
+def store(engine):
+    return SqlPeopleStore(engine)
 
 
 @pytest.fixture

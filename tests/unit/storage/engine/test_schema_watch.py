@@ -11,15 +11,8 @@ from cir_core.errors import StorageError
 from storage.engine.database import reading, writing
 from storage.engine.readiness import Readiness
 from storage.engine.revisions import latest_revision
-from tests.fakes.databases import engine_of
+from tests.fakes.databases import engine as engine
 from web.http.public_errors import public_message
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = engine_of(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 def set_schema(engine, revision):

@@ -20,7 +20,8 @@ from cir_core.language.wrappers.cache import AnswerCache
 from storage.engine.database import open_database, reading, writing
 from storage.mapping import tables
 from storage.sessions.llm_cache import SqlAnswerCache
-from tests.fakes.databases import database_of, engine_of, open_migrated, sqlite_of
+from tests.fakes.databases import database_of, open_migrated, sqlite_of
+from tests.fakes.databases import engine as engine
 
 KEY = hashlib.sha256(b"caption").hexdigest()
 ABOUT = {"model": "small/1", "role": "caption", "prompt_version": "3", "prompt_tokens": 900,
@@ -28,10 +29,8 @@ ABOUT = {"model": "small/1", "role": "caption", "prompt_version": "3", "prompt_t
 
 
 @pytest.fixture
-def cache(tmp_path):
-    engine = engine_of(tmp_path)
-    yield SqlAnswerCache(engine)
-    engine.dispose()
+def cache(engine):
+    return SqlAnswerCache(engine)
 
 
 @pytest.fixture

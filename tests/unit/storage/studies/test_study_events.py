@@ -12,20 +12,14 @@ from annotation.records import PlannedAssignment, Reassignment, Seat, StudyEvent
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
 from storage.engine.database import reading, writing
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of, open_migrated, sqlite_of
+from tests.fakes.databases import engine as engine
+from tests.fakes.databases import open_migrated, sqlite_of
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, VALID, a_judgement, later, take_nothing
 
 SURVEY = replace(STUDY, kind="preference", protocol="hs-fashioniq/1")
 FIRST, SECOND = {"first": 1, "form": 1, "reason": False}, {"first": 2, "form": 1, "reason": True}
 # As in the fake study: seat 1 has i0, i3, i2 and seat 2 has i3, i1; only seat 2's i1 has no extra.
 SIDES = [replace(place, extra=extra) for place, extra in zip(PLACES, (FIRST, SECOND, FIRST, FIRST, {}), strict=True)]
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = engine_of(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

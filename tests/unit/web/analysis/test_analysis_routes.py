@@ -22,13 +22,15 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import Capability, may
-from annotation.analysis.records import Options
+from annotation.analysis.records import Options, Selection
 from annotation.kinds.preference.answers import Preference
+from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
+from cir_core.errors import CirqueError
 from cir_core.reports.formats import FORMS
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
@@ -36,7 +38,8 @@ from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, ke
 from tests.fakes.studies import flagged, make_study, valid
 from web.analysis import report_cache, routes
 from web.analysis.downloads import FILES
-from web.analysis.query import read_query
+from web.analysis.polling import OFTEN, RARELY, PollingInterval
+from web.analysis.query import ReportParams, read_query
 from web.analysis.report_cache import ReportCache
 from web.analysis.report_json import disputed, plain
 from web.analysis.routes import analysis_routes
@@ -608,3 +611,109 @@ def test_the_whole_report_as_files(visit: Open, study: Study) -> None:
     again = client.get("analysis/file", params=asked(study, form="zip"))
     assert again.content == found["zip"].content
     assert strict(found["json"].text)["n_items"] == fetch(client, "report", study)["report"]["n_items"]
+
+
+# --- the parameters of a report as an address carries them -----------------------------------
+
+def test_what_goes_without_saying():
+    assert read_query({"study": "x"}) == ReportParams(Selection(), Options(), None, (5,), None)
+    usual = Options(draws=7, seed=99)
+    assert read_query({}, usual=usual).options == usual
+    assert read_query({"seed": "1"}, usual=usual).options == Options(draws=7, seed=1)
+
+
+def test_all_of_it():
+    select = {"datasets": ["cirr", "circo", "cirr"], "categories": ["a"], "people": [3, 1, 3], "block_only": True}
+    found = read_query({
+        "select": json.dumps(select), "draws": "0", "seed": "7", "undefined": "one", "resample": "people",
+        "names": "hidden", "rules": "irrelevant,failed-checks=2", "k": "5,1", "plan": "0.1", "since": "x"}, ["since"])
+    assert found.selection == Selection(("circo", "cirr"), ("a",), (1, 3), True)
+    assert found.options == Options(0, 7, "one", "people", True)
+    assert (found.rules, found.ks, found.plan) == (Rules(irrelevant=True, failed_checks=2), (5, 1), 0.1)
+    assert hash(found) == hash(found)
+    assert read_query({"rules": "none"}).rules == Rules() and read_query({"rules": ""}).rules == Rules()
+
+
+@pytest.mark.parametrize(("query", "said"), [
+    ({"colour": "red"}, "Unknown in this call: colour"),
+    ({"since": "x"}, "Unknown in this call: since"),
+    ({"draws": "10001"}, "“draws” must be a whole number from 0 to 10,000, not '10001'"),
+    ({"draws": "-1"}, "draws"), ({"draws": "1e3"}, "draws"), ({"draws": ""}, "draws"), ({"draws": "٣"}, "draws"),
+    ({"seed": "nan"}, "seed"), ({"seed": "9" * 17}, "seed"),
+    ({"undefined": "zero"}, "one of null, one"),
+    ({"resample": "pairs"}, "one of items, people"),
+    ({"names": "no"}, "one of shown, hidden"),
+    ({"k": "6"}, "from 1 to 5"), ({"k": "0"}, "from 1 to 5"), ({"k": "5;1"}, "from 1 to 5"), ({"k": ""}, "from 1 to 5"),
+    ({"k": "²"}, "from 1 to 5"),
+    ({"plan": "0"}, "interval width"), ({"plan": "nan"}, "width"), ({"plan": "wide"}, "width"),
+    ({"plan": "inf"}, "width"),
+    ({"rules": "loudest"}, "no rule 'loudest'"),
+    ({"select": "{"}, "not valid JSON"), ({"select": "[]"}, "it is not an object"),
+    ({"select": '{"who": 1}'}, "it has who"),
+    ({"select": '{"people": ["1"]}'}, "seat numbers"), ({"select": '{"people": [true]}'}, "seat numbers"),
+    ({"select": '{"people": [1.0]}'}, "seat numbers"),
+    ({"select": '{"datasets": "cirr"}'}, "list of at most 500 texts"),
+    ({"select": json.dumps({"datasets": ["x"] * 501})}, "at most 500"),
+    ({"select": json.dumps({"datasets": ["x" * 201]})}, "more than 200 characters"),
+    ({"select": '{"block_only": 1}'}, "true or false"),
+    ({"select": " " * 100_001}, "the limit is 100,000"),
+])
+def test_what_is_wrong_is_said_in_a_sentence(query, said):
+    with pytest.raises(CirqueError) as problem:
+        read_query(query)
+    assert said in str(problem.value) and str(problem.value).endswith(".")
+
+
+# --- how far apart looks at a running study are ----------------------------------------------
+
+@pytest.fixture
+def moment():
+    return [0.0]
+
+
+@pytest.fixture
+def pace(moment):
+    return PollingInterval(lambda: moment[0])
+
+
+def spend(pace, moment, work, seconds, study="s"):
+    with pace.spending(study, work):
+        moment[0] += seconds
+
+
+def test_five_times_what_was_spent_within_bounds(pace, moment):
+    assert pace.seconds("s") == OFTEN == 2.0
+    pace.news("s")
+    spend(pace, moment, "reading", 0.1)
+    assert pace.seconds("s") == 2.0                  # 5 * 0.1 is less
+    spend(pace, moment, "reading", 3)
+    spend(pace, moment, "making", 1)
+    spend(pace, moment, "making", 2)
+    spend(pace, moment, "making", 1.5)                  # the one that took longest counts
+    assert pace.seconds("s") == 5 * (3 + 2)
+    assert pace.seconds("other") == 2.0
+    spend(pace, moment, "making", 100)
+    assert pace.seconds("s") == RARELY == 60.0
+
+
+def test_what_the_last_news_cost_is_remembered_once(pace, moment):
+    spend(pace, moment, "reading", 3)
+    spend(pace, moment, "making", 1)
+    pace.news("s")
+    assert pace.seconds("s") == 20.0                 # nothing is spent yet on what is new
+    spend(pace, moment, "reading", 1)
+    assert pace.seconds("s") == 20.0
+    pace.news("s")
+    assert pace.seconds("s") == 5.0
+    pace.news("s")
+    assert pace.seconds("s") == 2.0
+
+
+def test_a_look_counts_while_work_is_under_way(pace, moment):
+    with pace.spending("s", "reading"):
+        for moment[0] in (1.0, 2.0, 7.0):
+            assert pace.seconds("s") >= min(5 * moment[0], 60)
+    with pytest.raises(ZeroDivisionError), pace.spending("s", "making"):
+        moment[0] += 2.0
+        raise ZeroDivisionError
+    assert pace.seconds("s") == 5 * (7 + 2)          # failures cost too

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from fastapi import FastAPI
@@ -370,3 +371,61 @@ def test_own_files_have_the_version_in_their_address() -> None:
         assert page.get(f"/own/{own_version()}/{path}").status_code == 404
     with pytest.raises(KeyError):
         asset_url("js/nothing.js")
+
+
+# --- the named calls -------------------------------------------------------------------------
+
+@pytest.fixture
+def ask(store: SqlStudyStore, tmp_path: Path, calls: TestClient) -> TestClient:
+    make_study(store, tmp_path, items=4)
+    return calls
+
+
+def call(ask: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
+    return ask.post(f"/gradio_api/run/{name}", json={"data": list(inputs)}, headers={"x-test-name": who})
+
+
+def test_a_script_judges_what_is_its_own(ask: TestClient) -> None:
+    for _ in range(2):   # asking is not joining
+        assert call(ask, "progress", "Sample").json()["data"][0] == {
+            "study": {"id": ANY, "name": "Sample", "kind": "validity", "one": "item", "many": "items",
+                      "protocol": "circus/1", "accepting": True},
+            "joined": False, "done": 0, "total": 0, "unsure": 0, "median_seconds": None, "seconds_left": None}
+    workspace = call(ask, "next_item", "Sample", "").json()["data"][0]
+    assert workspace["joined"] is True and workspace["progress"]["total"] == 2
+    item = workspace["item"]["id"]
+    for repeated in (False, True):
+        told = call(ask, "save_judgement", "Sample", item, valid(), "token-01", 5).json()["data"][0]
+        assert told["saved"] == {"revision": 1, "repeated": repeated, "overtook": False, "unsure": False}
+        assert told["desk"]["item"]["position"] == 1
+    again = call(ask, "next_item", "Sample", item).json()["data"][0]
+    assert again["item"]["id"] == item and again["answer"] == valid()
+    told = call(ask, "progress", "Sample").json()["data"][0]
+    assert told["joined"] is True
+    assert (told["study"]["name"], told["done"], told["total"], told["seconds_left"]) == ("Sample", 1, 2, None)
+
+
+def test_what_does_not_work_is_a_sentence(ask: TestClient) -> None:
+    item = call(ask, "next_item", "Sample", "", who="Bea").json()["data"][0]["item"]["id"]
+    call(ask, "next_item", "Sample", "")
+    for answer, sentence in (
+        (call(ask, "save_judgement", "Sample", item, valid(), "token-01", 5), "not one of yours"),
+        (call(ask, "save_judgement", "Sample", item, valid(), "t", 5, who="Bea"), "8 to 64 letters"),
+        (call(ask, "save_judgement", "Sample", item, {}, "token-01", 5, who="Bea"), "Nothing is chosen yet"),
+        (call(ask, "save_judgement", "Sample", item, None, "token-01", None, who="Bea"), "A judgement is an object"),
+        (call(ask, "save_judgement", "Sample", item, {}, "token-01", 5, who="Cy"), "You have no items in Sample yet"),
+        (call(ask, "progress", "Nowhere"), "No study 'Nowhere'"),
+        (call(ask, "next_item", "Sample", "", who=""), "You are not signed in"),
+    ):
+        assert answer.status_code == 500 and sentence in answer.json()["error"], answer.text
+
+
+def test_the_calls_are_public_and_say_what_they_take(ask: TestClient) -> None:
+    named = ask.get("/gradio_api/info").json()["named_endpoints"]
+    assert set(named) == {
+        "/next_item", "/save_judgement", "/next_question", "/save_rating", "/pass_gate", "/progress"}
+    parameters = named["/save_judgement"]["parameters"]
+    assert [each["parameter_name"] for each in parameters] == ["study", "item", "answer", "token", "seconds"]
+    assert [each["parameter_has_default"] for each in parameters] == [False, False, False, False, True]
+    assert [each["parameter_has_default"] for each in named["/next_item"]["parameters"]] == [False, True]
+    assert "on disk when the call returns" in named["/save_judgement"]["description"]

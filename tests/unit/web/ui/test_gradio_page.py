@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from importlib.resources import files
 
+import pytest
+from fastapi import FastAPI
 from gradio.routes import templates
 from jinja2 import DictLoader
 from starlette.templating import Jinja2Templates
+from starlette.testclient import TestClient
 
+from web.ui import static_files
 from web.ui.gradio_page import use_own_page
-from web.ui.static_files import ICON
+from web.ui.static_files import ICON, asset_url, own_routes, own_version
 
 
 def test_nothing_is_asked_for_at_the_root_of_the_host() -> None:
@@ -28,3 +34,47 @@ def test_it_is_done_once_and_other_templates_are_as_they_were() -> None:
         use_own_page(mine)
     assert mine.env.get_template("frontend/index.html").render().count("icon") == 1
     assert mine.env.get_template("other").render() == "<head>"
+
+
+# --- plotly's own script, beside cirque's own ------------------------------------------------
+
+@pytest.fixture
+def client() -> TestClient:
+    app = FastAPI()
+    app.include_router(own_routes())
+    return TestClient(app)
+
+
+def test_it_is_the_package_s_own_to_the_byte(client: TestClient) -> None:
+    content = files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
+    packed = client.get(asset_url("plotly.js"), headers={"Accept-Encoding": "gzip, deflate, br"})
+    plain = client.get(asset_url("plotly.js"), headers={"Accept-Encoding": "identity"})
+    assert packed.content == plain.content == content
+    assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
+    assert int(packed.headers["content-length"]) < len(content) / 2
+    for answer in (packed, plain):
+        assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["vary"] == "Accept-Encoding" and answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_under_an_old_version_it_is_not_kept(client: TestClient) -> None:
+    assert client.get("own/0.0-old/plotly.js").headers["cache-control"] == "no-cache"
+    assert client.get(f"own/{own_version()}/plotly.min.js").status_code == 404
+
+
+def test_another_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = asset_url("plotly.js")
+    assert before == f"own/{own_version()}/plotly.js"
+    monkeypatch.setattr(static_files, "version", lambda package: "99.0")
+    assert own_version.__wrapped__() != own_version()
+
+
+@pytest.mark.parametrize(("accepted", "packed"), [
+    ("gzip", True), ("br, GZIP;q=0.5", True), ("*", True), ("", False), ("br", False), ("gzip;q=0", False),
+    ("gzip; q=0.0, br", False), ("xgzip", False),
+])
+def test_who_takes_it_compressed(client: TestClient, accepted: str, packed: bool) -> None:
+    with client.stream("GET", asset_url("plotly.js"), headers={"Accept-Encoding": accepted}) as answer:
+        assert (answer.headers.get("content-encoding") == "gzip") is packed
+        assert (next(answer.iter_raw())[:2] == gzip.compress(b"")[:2]) is packed

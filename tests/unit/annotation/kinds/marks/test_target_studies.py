@@ -9,18 +9,20 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.marks.answers import Targets
+from annotation.kinds.marks.answers import Targets, complete_answer, draft_answer
 from annotation.kinds.marks.create import create_target_study
 from annotation.kinds.marks.exports import target_files
+from annotation.kinds.marks.marks import load_marking
 from annotation.kinds.marks.results import marked_images, target_rows
 from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
 from annotation.sources.targets import read_target_queries, sample_targets
 from annotation.studies.image_snapshots import studies_folder
+from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.service import StudyService
 from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
-from cir_core.errors import DatasetError, StudyError
+from cir_core.errors import DatasetError, IncompleteJudgement, StudyError
 from cir_core.jobs.run_record import RunRecord, write_run
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.target_studies import COLOURS, answers_query, candidates_of, make_target_study, stage_one
@@ -263,3 +265,48 @@ def test_tables_and_results(service, store, tmp_path, gallery):
     assert one.keys() == {"image", "confidence", "target", "marks", "found"} and sum(one["marks"].values()) == 2
     with pytest.raises(StudyError, match="exported as csv, parquet, results, soft"):
         KINDS["targets"].export(store, study, Export("circus"))
+
+
+# --- answers: what is complete, what a draft keeps, what is refused --------------------------
+
+TOKENS = ("aa", "bb", "cc")
+MARKS = {"cc": "unsure", "aa": "yes", "bb": "no"}
+
+
+def test_a_complete_answer_is_in_the_order_of_the_images():
+    kept = complete_answer({"note": "so \n", "marks": MARKS}, TOKENS)
+    assert kept == {"marks": {"aa": "yes", "bb": "no", "cc": "unsure"}, "note": "so"}
+    assert list(kept["marks"]) == list(TOKENS)
+    assert complete_answer({"marks": MARKS}, TOKENS)["note"] == ""
+
+
+@pytest.mark.parametrize(("answer", "says"), [
+    (None, "is an object with marks, note"),
+    ({"marks": MARKS, "mark": 1}, "no field “mark”"),
+    ({"note": ""}, "“marks” is an object"),
+    ({"marks": {**MARKS, "dd": "no"}}, "“dd” is no image of this query"),
+    ({"marks": {"aa": "yes", "bb": None}}, "2 images have no mark yet"),
+    ({"marks": {"aa": "yes", "bb": "no"}}, "1 image has no mark yet"),
+    ({"marks": {**MARKS, "aa": "maybe"}}, "A mark is one of yes, no, unsure"),
+    ({"marks": {**MARKS, "aa": ["yes"]}}, "A mark is one of"),
+    ({"marks": MARKS, "note": 3}, "“note” must be a text"),
+    ({"marks": MARKS, "note": "x" * (NOTE_LIMIT + 1)}, "20,001 characters"),
+    ({"marks": MARKS, "note": "a\0b"}, "NUL"),
+])
+def test_what_is_incomplete_is_refused(answer, says):
+    with pytest.raises(IncompleteJudgement, match=says):
+        complete_answer(answer, TOKENS)
+
+
+def test_a_draft_keeps_what_can_be_stored():
+    assert draft_answer({"marks": {"bb": "no", "aa": "perhaps", "dd": "yes"}, "note": "so f"}, TOKENS) == {
+        "marks": {"aa": None, "bb": "no", "cc": None}, "note": "so f"}
+    for nothing in (None, [], {"marks": 3, "note": 3}):
+        assert draft_answer(nothing, TOKENS) == {"marks": dict.fromkeys(TOKENS), "note": ""}
+    with pytest.raises(IncompleteJudgement, match="NUL"):
+        draft_answer({"note": "\0"}, TOKENS)
+
+
+def test_marks_of_another_version_are_unknown():
+    with pytest.raises(StudyError, match="only 'soft-targets/1'"):
+        load_marking("soft-targets/2")

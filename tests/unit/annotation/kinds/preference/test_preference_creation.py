@@ -3,10 +3,8 @@
 import json
 import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from annotation.kinds.preference.create import create_preference_study, make_questions
 from annotation.kinds.preference.sources import SurveyQuery
@@ -16,22 +14,11 @@ from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.studies.image_snapshots import freezing, studies_folder
 from cir_core.errors import StorageError, StudyError
 from tests.fakes.databases import study_store as study_store
+from tests.unit.annotation.studies.test_study_creation import find
+from tests.unit.annotation.studies.test_study_creation import pictures as pictures
 
 METHODS = ("cirevl", "slerp", "text-only")
 LAYOUT = SurveyLayout(per_person=4, forms=2, shared_every=5, shared_by=2, reason_every=2, seed=3)
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("pictures")
-    for number in range(30):
-        Image.new("RGB", (8, 8), (8 * number, 90, 90)).save(folder / f"i{number:02}.png")
-    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    return folder
-
-
-def find(folder: Path):
-    return lambda image_id: path if (path := folder / f"{image_id}.png").exists() else None
 
 
 def images(*numbers: int) -> tuple[str, ...]:

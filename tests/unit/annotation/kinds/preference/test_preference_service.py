@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 
@@ -28,23 +27,9 @@ from cir_core.errors import (
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
+from tests.fakes.people import Clock
+from tests.fakes.people import clock as clock
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 from scipy.stats import spearmanr
 
 from annotation.analysis.records import Options, Selection
+from annotation.kinds.documents import report_file, report_files
+from annotation.kinds.ratings.report.judged_files import read_judged
 from annotation.kinds.ratings.report.report import session_precision, session_report
+from annotation.kinds.reports import compose
 from cir_core.construct.judging.scores import DIMENSIONS
-from cir_core.errors import StudyError
+from cir_core.errors import DatasetError, StudyError
 from tests.fakes.preferences import a_study
-from tests.fakes.session_ratings import a_model, a_session, session_answers
+from tests.fakes.session_ratings import QUESTIONS, a_model, a_session, judged_file, session_answers
 
 NO_DRAWS = Options(draws=0)
 
@@ -145,3 +149,105 @@ def test_more_sessions_for_a_narrower_mean():
     assert found.needed == pytest.approx(100 * (found.width / 0.2)**2, rel=0.15)
     none, = session_precision(session_answers([a_session(1)], {}), 0.2)
     assert none.needed is None and none.reason
+
+
+# --- a language model's scores, from judged.json ---------------------------------------------
+
+ITEMS = [a_session(n, "kept") for n in range(4)]
+
+
+def read(content, where="judged.json"):
+    return read_judged(json.dumps(content), ITEMS, where=where)
+
+
+def test_scores_by_item_and_question():
+    content = judged_file([*ITEMS, a_session(9, "kept")], {0: 2, 1: 5, 9: 1}, "gpt-5-mini")
+    content["sessions"][0]["overall"] = 3
+    found = read(content, r"C:\Users\ann\judged.json")
+    assert found.name == "gpt-5-mini" and "Users" not in found.description and "saw the images" in found.description
+    assert len(found.scores) == 10 and found.scores["n0", 5] == 3 and found.scores["n0", 1] == 2
+    assert found.scores["n1", 5] == 5 and found.notes == ("It judged 2 of 4 sessions of the study.",)
+    assert read(judged_file(ITEMS, dict.fromkeys(range(4), 1))).notes == ()
+
+
+@pytest.mark.parametrize(("content", "problem"), [
+    ([], "holds no scores of sessions"),
+    ({"card": {}, "sessions": [3]}, "session 1: this is not an object"),
+    ({"card": {}, "sessions": [{"source": "kept"}]}, "does not say what was judged. An earlier version"),
+    ({"card": {}, "sessions": [{"source": "kept", "content": "c", "naturalness": 7}]},
+     "naturalness is '7', not a whole"),
+    ({"card": {}, "sessions": [{"content": "c", "naturalness": True}]}, "naturalness is 'True'"),
+    ({"card": {}, "sessions": []}, "it is of no sessions, and the study of kept [(]dress[)]"),
+    (judged_file([a_session(1, "loose")], {1: 3}), "it is of loose [(]dress[)], and the study of kept [(]dress[)]"),
+])
+def test_what_is_no_such_file_is_refused(content, problem):
+    with pytest.raises(DatasetError, match=problem):
+        read(content)
+
+
+def test_no_json_is_refused():
+    with pytest.raises(DatasetError, match="is not valid JSON"):
+        read_judged("item,set,x\n", ITEMS, where="sets.csv")
+
+
+def test_a_hostile_name_is_one_short_line():
+    found = read(judged_file(ITEMS, {0: 1}, "a\u202e\n" + "x" * 500))
+    assert len(found.name) <= 60 and found.name.isprintable()
+
+
+def test_sessions_are_recognized_by_their_content():
+    """Filtered again, the session called 1 is another one; under another source name, it is the same."""
+    content = judged_file(ITEMS, {0: 2, 1: 5})
+    content["sessions"][1] |= {"content": "another"}
+    content["sessions"][0] |= {"source": "renamed", "session_id": "77"}
+    assert {item for item, _ in read(content).scores} == {"n0"}
+
+
+# --- sections and JSON -----------------------------------------------------------------------
+
+@pytest.fixture
+def whole():
+    items = [a_session(n, "built" if n % 2 else "own", 2 + n % 3) for n in range(24)]
+    answers = session_answers(items, {who: {n: 1 + (n * shift + n // 3) % 5 for n in range(24)}
+                                      for shift, who in enumerate(("Ann", "Bob", "Cid"), 1)})
+    models = [a_model({n: 1 + n % 5 for n in range(20)}), a_model(dict.fromkeys(range(3), 3), "mini | 2")]
+    return compose(answers, options=Options(draws=50), scores=models, width=0.3)
+
+
+def test_sections_hold_people_models_and_sources(whole):
+    keys = [section.key for section in whole.sections]
+    assert keys == ["glance", "ratings", "agreement", "model-1", "model-2", "sources", "people", "precision", "method"]
+    tables = {table.key: table for section in whole.sections for table in section.tables}
+    assert [row[0] for row in tables["ratings"].rows] == ["Naturalness", "Coherence", "Progress", "Low redundancy",
+                                                          "Overall"]
+    for table in tables.values():
+        assert all(len(row) == len(table.columns) for row in table.rows), table.key
+        assert len({column.key for column in table.columns}) == len(table.columns), table.key
+    assert {(row[0], row[3]) for row in tables["sources"].rows} == {
+        (source, who) for source in ("built", "own") for who in ("people", "gpt-x", "mini | 2")}
+    people = {row[0]: row for row in tables["people"].rows}
+    assert people["Ann"][1] == 24 and people["Ann"][3] == 24
+
+
+def test_json_has_the_numbers_of_the_tables(whole):
+    found = json.loads(report_file(whole, "json"))
+    assert set(found["questions"]) == set(QUESTIONS) and set(found["models"]) == {"gpt-x", "mini | 2"}
+    overall = found["questions"]["overall"]
+    tables = {table.key: table for section in whole.sections for table in section.tables}
+    row = next(row for row in tables["ratings"].rows if row[0] == "Overall")
+    assert overall["mean"]["value"] == row[1] and overall["mean"]["ci95"] == [row[2], row[3]]
+    assert sum(overall["ratings"].values()) == 72 == found["n_answers"] * 1
+    assert found["models"]["gpt-x"]["sessions"] == 20 and found["about"]["kind"] == "sessions"
+    assert [one["what"] for one in found["plan"]] == ["Mean of “Overall”"]
+
+
+def test_files_in_every_form(whole):
+    files = report_files(whole)
+    assert b"session report" in files["report.md"] and b"Low redundancy" in files["report.html"]
+    assert "tables/model-2.tex" in files and "figures/model-1.json" in files
+
+
+def test_an_empty_study_has_a_report():
+    found = compose(session_answers([a_session(1)], {}), options=Options(draws=20), scores=[a_model({1: 2})], width=0.2)
+    assert "No answers yet to this 1 session." in found.report.about.notes
+    assert report_files(found)

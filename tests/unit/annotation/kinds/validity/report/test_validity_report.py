@@ -1,13 +1,16 @@
 """Agreement of a validity study: numbers by hand over a few items, and what is said where there is none."""
 
+import json
 from dataclasses import asdict, replace
 
 import pytest
 
 from annotation.analysis.records import Options, Selection
+from annotation.kinds.validity.report.as_json import validity_json
+from annotation.kinds.validity.report.disputes import disputed
 from annotation.kinds.validity.report.report import validity_report
 from cir_core.errors import StudyError
-from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, study_of
+from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, study_of
 from tests.fakes.verdict_grids import PEOPLE, at, grid
 
 ALPHA, FLEISS = "krippendorff_alpha", "fleiss_kappa"
@@ -307,3 +310,159 @@ def test_of_very_many_people_only_pairs_that_share_something_are_listed():
     assert len(found.raters) == 52
     assert len(found.binary.pairs) == len(found.signature.pairs) == 51
     assert any("1,275 of 1,326 pairs" in note and "does not list them" in note for note in found.about.notes)
+
+
+# --- JSON: its keys are a promise to scripts -------------------------------------------------
+
+BESIDE = {"ci95", "n", "reasons", "estimates"}
+PAIRWISE = {"count", "mean", "median", "min", "max"}
+TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "pairwise_cohen", "pairs"} | BESIDE
+
+
+def written(*lines, **options):
+    found = validity_json(validity_report(grid(*lines), options=Options(**{"draws": 50, **options})))
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+ALL_TEN = written("V V", "V V", "V V", "V V", "V T", "T V", "T V", "T T", "T TB", "B B")
+
+
+@pytest.mark.parametrize("found", [ALL_TEN, written(), written("V"), written("V V", "V V"), written("V . ?", ". T .")])
+def test_the_keys_are_always_all_there(found):
+    assert set(found) == {
+        "n_items", "n_raters", "binary", "flags", "signature",
+        "judged", "judgements", "unlabelled", "people_per_item", "raters", "about"}
+    assert set(found["binary"]) == TWO_WAY | {"exact_agreement_rate", "exact_invalid_signature_rate", "unanimous_rate"}
+    assert list(found["flags"]) == [TARGET, IMAGE, TEXT, BROAD]
+    for of in found["flags"].values():
+        assert set(of) == TWO_WAY | {"label"}
+    for of in (found["binary"], *found["flags"].values()):
+        assert set(of["pairwise_cohen"]) == PAIRWISE | {"undefined", "ci95", "reason", "estimates"}
+        for pair in of["pairs"]:
+            assert set(pair) == {"a", "b", "n", "kappa", "ci95", "reason", "a_seat", "b_seat", "agreement",
+                                 "agreement_ci95", "confusion", "estimates"}
+        rates = TWO_WAY - BESIDE - {"pairwise_cohen", "pairs"}
+        assert rates <= set(of["ci95"]) == set(of["n"])
+    assert set(found["signature"]) == {
+        "krippendorff_alpha", "exact_agreement_rate", "exact_invalid_signature_rate", "pairwise_agreement_mean",
+        "pairs", "counts"} | BESIDE
+    for pair in found["signature"]["pairs"]:
+        assert set(pair) == {"a", "b", "n", "agreement", "ci95", "reason", "a_seat", "b_seat", "confusion",
+                             "estimates"}
+    assert set(found["about"]) == {
+        "study", "study_id", "kind", "protocol", "accepting", "planned", "answered", "latest", "selection", "options",
+        "versions", "notes"}
+
+
+def test_the_numbers_stand_under_them():
+    # By hand in test_validity_report.py.
+    binary = ALL_TEN["binary"]
+    assert (ALL_TEN["n_items"], ALL_TEN["n_raters"]) == (10, 2)
+    assert binary["exact_agreement_rate"] == pytest.approx(0.6)    # of whole signatures
+    # Three items are invalid by both: T T and B B alike, T TB not.
+    assert binary["exact_invalid_signature_rate"] == pytest.approx(2 / 3)
+    assert binary["n"]["exact_invalid_signature_rate"] == 3
+    assert binary["unanimous_rate"] == pytest.approx(0.7)          # of valid or not
+    assert binary["fleiss_kappa"] == pytest.approx(13 / 33)
+    assert binary["pairwise_cohen"]["mean"] == pytest.approx(0.4)
+    low, high = binary["ci95"]["fleiss_kappa"]
+    assert low < 13 / 33 < high
+    [pair] = binary["pairs"]
+    assert (pair["a"], pair["b"], pair["n"], pair["confusion"]) == ("Ada", "Björn", 10, [[3, 2], [1, 4]])
+    assert ALL_TEN["flags"][TEXT]["positive_rate"] == pytest.approx(7 / 20)
+    [pair] = ALL_TEN["signature"]["pairs"]
+    assert pair["agreement"] == pytest.approx(0.6)
+    assert pair["confusion"][0] == {"a": "VALIDATED", "b": "VALIDATED", "n": 4}
+    assert ALL_TEN["signature"]["counts"]["VALIDATED"] == 11
+    assert ALL_TEN["raters"][0] == {"seat": 1, "name": "Ada", "judgements": 10, "valid": 5}
+
+
+def test_what_there_is_not_is_null_with_a_reason():
+    image = ALL_TEN["flags"][IMAGE]
+    assert image["positive_rate"] == 0.0                     # a real 0: nobody set it
+    assert image["fleiss_kappa"] is image["krippendorff_alpha"] is image["pairwise_cohen"]["mean"] is None
+    assert image["ci95"]["fleiss_kappa"] is None
+    assert image["reasons"]["fleiss_kappa"] and image["pairwise_cohen"]["reason"] and image["pairs"][0]["reason"]
+    assert (image["pairwise_cohen"]["count"], image["pairwise_cohen"]["undefined"]) == (0, 1)
+    empty = written()
+    assert (empty["n_items"], empty["binary"]["fleiss_kappa"], empty["binary"]["positive_rate"]) == (0, None, None)
+
+
+def test_hidden_names_do_not_get_into_it():
+    text = json.dumps(written("V V T", "T V .", hide_names=True), ensure_ascii=False)
+    assert "P03" in text and not [name for name in PEOPLE if name in text]
+
+
+# --- the items behind a cell of a matrix -----------------------------------------------------
+
+ANSWERS = grid(
+    "V V V V",      # 0 nobody differs
+    "V V V T",      # 1 three of four
+    "T T TB B",     # 2 all invalid; signatures: two of four
+    "V T V ?",      # 3 two of three
+    "V T B TB",     # 4 all different
+    "V - - .",      # 5 one alone
+    "V T V T",      # 6 two of four
+)
+
+
+def numbers(**asked):
+    return [int(one.key.rpartition("::")[2]) for one in disputed(ANSWERS, **asked)]
+
+
+def test_most_disputed_first_then_by_number():
+    # Shares of what most say: 4: 1/4, 2 and 6: 2/4, 3: 2/3, 1: 3/4
+    assert numbers() == [4, 2, 6, 3, 1]
+    # Valid or not. 6: 2/4, 3: 2/3, 1: 3/4, 4: three of four say invalid
+    assert numbers(key="binary") == [6, 3, 1, 4]
+    # Whether broad is set: 2: 2/4, 4: 2/4
+    assert numbers(key=BROAD) == [2, 4]
+
+
+def test_two_people_and_what_all_said():
+    # The first and the second differ on 3, 4, 6.
+    assert numbers(a=1, b=2) == numbers(a=2, b=1) == [4, 6, 3]
+    assert numbers(a=1, b=2, key=BROAD) == []
+    # Whether text is set, by the third and the fourth. 4 and 6: 2/4; 1 and 2: 3/4 of everybody
+    assert numbers(a=3, b=4, key=TEXT) == [4, 6, 1, 2]
+    [first, *_] = disputed(ANSWERS, a=1, b=2)
+    assert first.answers == (("Ada", "VALIDATED"), ("Björn", TEXT), ("Çelik", BROAD), ("Dana", f"{TEXT}+{BROAD}"))
+    assert (first.item_id, first.key, first.dataset, first.category) == ("i4", "cirr::4", "cirr", "unresolved")
+    assert (first.text, first.reference, first.target, first.decided) == ("in red", "r", "t", None)
+
+
+def test_unsure_answers_are_shown_but_make_no_dispute():
+    third = next(one for one in disputed(ANSWERS) if one.item_id == "i3")
+    assert third.answers[3] == ("Dana", "UNLABELLED")
+    assert 3 not in numbers(a=1, b=4)
+
+
+def test_the_latest_decision_that_decides():
+    items = {item.item_id: item for item in ANSWERS.items}
+    answers = replace(ANSWERS, decisions=(
+        decision_of(items["i4"], answer_of(BROAD), revision=2), decision_of(items["i4"], answer_of(), revision=1),
+        decision_of(items["i2"], answer_of(unsure=True))))
+    decided = {one.item_id: one.decided for one in disputed(answers)}
+    assert (decided["i4"], decided["i2"], decided["i6"]) == (BROAD, None, None)
+
+
+def test_selection_and_hidden_names():
+    found = disputed(ANSWERS, Selection(people=(1, 2)), Options(hide_names=True))
+    assert [one.item_id for one in found] == ["i3", "i4", "i6"]
+    assert found[0].answers == (("P01", "VALIDATED"), ("P02", TEXT))
+    assert disputed(ANSWERS, Selection(people=(1, 2)), a=1, b=3) == []   # what the third said is not selected
+
+
+def test_nothing_to_differ_on():
+    assert disputed(grid()) == disputed(grid(". .")) == disputed(grid("V", "T")) == []
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ({"key": "colour"}, "“colour”.*binary"), ({"a": 1}, "two seats"), ({"a": 2, "b": 2}, "two different people"),
+    ({"a": 1, "b": 9}, "Nobody has seat 9"),
+])
+def test_what_cannot_be_asked(asked, said):
+    with pytest.raises(StudyError, match=said):
+        disputed(ANSWERS, **asked)
+    with pytest.raises(StudyError, match="preference study"):
+        disputed(replace(ANSWERS, study=study_of(kind="preference")))

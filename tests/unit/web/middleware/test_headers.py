@@ -1,16 +1,95 @@
-"""What a request says of its way here is believed of trusted proxies alone."""
+"""What a cookie is called, where browsers send it, and to whom."""
 
 from __future__ import annotations
 
+from http.cookies import SimpleCookie
+from typing import Any
+
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from web.http.permissions import path_of
 from web.limits.connections import Networks
+from web.middleware.cookies import BROWSER, Cookies, cookie_of
 from web.middleware.proxy_headers import Forwarded, checked_root
+from web.middleware.security_headers import FILE_POLICY, PAGE_POLICY, SecurityHeaders
+from web.ui.templating import OWN_PAGE
+
+
+def scope(scheme: str = "https", root: str = "") -> dict[str, Any]:
+    return {"type": "http", "scheme": scheme, "root_path": root}
+
+
+def sent(cookies: Cookies, where: dict[str, Any]) -> str:
+    answer = Response()
+    cookies.set(answer, where, "secret", 60)
+    return answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(("where", "name", "path"), [
+    (scope("http"), "cirque", "/"), (scope("https"), "__Host-cirque", "/"),
+    (scope("http", "/tools/cirque"), "cirque.tools.cirque", "/tools/cirque/"),
+    (scope("https", "/tools/cirque"), "__Secure-cirque.tools.cirque", "/tools/cirque/"),
+    (scope("https", "/tools/other"), "__Secure-cirque.tools.other", "/tools/other/"),
+])
+def test_a_name_and_a_path_for_each_place(where: dict[str, Any], name: str, path: str) -> None:
+    [(found, morsel)] = SimpleCookie(sent(Cookies(), where)).items()
+    assert (found, morsel["path"]) == (name, path) == (cookie_of(where), path)
+    assert morsel["httponly"] and morsel["samesite"] == "lax" and bool(morsel["secure"]) == (where["scheme"] == "https")
+
+
+def test_no_two_cookies_have_one_name() -> None:
+    places = [scope(scheme, root) for scheme in ("http", "https") for root in ("", "/a", "/a/b", "/a.b/c", "/visitor")]
+    made = {cookie_of(where, kind) for where in places for kind in ("cirque", BROWSER)}
+    assert len(made) == 2 * len(places)
+
+
+@pytest.mark.parametrize("root", ["", "/tools/cirque"])
+def test_in_a_frame_it_goes_along_over_https_and_is_the_framing_site_s_own(root: str) -> None:
+    parts = sent(Cookies(framed=True), scope("https", root)).lower().split("; ")
+    assert {"samesite=none", "secure", "partitioned", "httponly"} <= set(parts)
+
+
+def test_over_http_a_frame_gets_none_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    plain = sent(Cookies(framed=True), scope("http"))
+    assert "samesite=lax" in plain.lower() and "Secure" not in plain and "Partitioned" not in plain
+    assert "CIRQUE_FRAME_ANCESTORS" in caplog.text and "https" in caplog.text
+
+
+# --- who may show cirque in a frame ----------------------------------------------------------
+
+SITES = ("https://huggingface.co", "https://*.example.org")
+
+
+async def answers(scope: Scope, receive: Receive, send: Send) -> None:
+    answer: Response = {"/page": HTMLResponse(""), "/own": HTMLResponse("", headers=OWN_PAGE),
+                        "/file": JSONResponse({}),
+                        "/picture": Response(b"", media_type="image/png", headers={
+                            "Content-Security-Policy": "default-src 'none'; sandbox"})}[scope["path"]]
+    await answer(scope, receive, send)
+
+
+@pytest.mark.parametrize(("path", "policy"), [
+    ("/page", PAGE_POLICY), ("/own", OWN_PAGE["Content-Security-Policy"]), ("/file", FILE_POLICY),
+    ("/picture", "default-src 'none'; sandbox"),
+])
+def test_nobody_frames_anything_unless_it_is_named(path: str, policy: str) -> None:
+    closed = TestClient(SecurityHeaders(answers)).get(path).headers
+    assert closed["content-security-policy"] == f"{policy}; frame-ancestors 'none'"
+    assert closed["x-frame-options"] == "DENY"
+    framed = TestClient(SecurityHeaders(answers, SITES)).get(path).headers
+    if path in ("/page", "/own"):
+        assert framed["content-security-policy"] == f"{policy}; frame-ancestors {' '.join(SITES)}"
+        assert "x-frame-options" not in framed
+    else:
+        assert framed["content-security-policy"] == closed["content-security-policy"]
+        assert framed["x-frame-options"] == "DENY"
+
+
+# --- what a request says of its way here -----------------------------------------------------
 
 SENT = {
     "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example",
