@@ -157,3 +157,24 @@ def test_a_search_starts_from_the_result_that_the_page_names(services, searched)
     assert turn.composition.marks.more_like == ("r2g0b0",), "the reference is no mark"
     with pytest.raises(CirqueError, match="r9"):
         begin(services, searched, "search", {"text": "more", "reference": "r9"})
+
+
+def test_what_marked_images_share_is_shown_as_chips_that_can_be_dropped(services, searched, language):
+    def read(task):
+        colour = "red" if task.reference.features[0] > task.reference.features[2] else "blue"
+        others = tuple(one for one in ("red", "green", "blue") if one != colour)
+        return AspectsAnswer(aspects=(AspectAnswer(name="tone", label=colour, asked=False, wanted=(colour,),
+                                                   others=others),))
+
+    language._replies["aspects"] = [read]
+    _, job = begin(services, searched, "search", {"text": "more", "more": ["r3g0b0"], "less": ["r0g0b3"]})
+    view = job()
+    panel = understood(services, view)
+    assert [(one["label"], one["earlier"]) for one in panel["asked"]] == [("red", True)]
+    chips = [(one["label"], one["earlier"], one["title"]) for one in panel["marked"]]
+    assert chips == [("red (tone)", False, "tone: what the images marked “more like this” for this turn share")]
+    left = drop(services, view, panel["marked"][0]["name"])
+    assert understood(services, left)["marked"] == []
+    # Another process takes it up from the store.
+    again = services.search.loaded(view.session_id, view.turn_id).turn
+    assert [one.marked for one in again.composition.part("aspects") if one.turn == 2] == ["more"]
