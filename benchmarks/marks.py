@@ -1,6 +1,6 @@
 """What marks do: how much of what two images marked "more", and two marked "less", share is in the first ten.
 
-``python -m benchmarks.marks`` plays sessions of the sample gallery (those of ``cirque evaluate requests``) up to their
+``python -m benchmarks.marks HOME`` plays sessions of the sample gallery (those of ``cirque evaluate requests``) up to their
 second request, marks results of the first, and answers the second with the marks and without. There are two kinds:
 
 * *taste*: two images that show a value that the reference does not, of those among the first 20 the most frequent, in a
@@ -18,10 +18,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from benchmarks.own_settings import settings_of
 from cir_core.encoders.specs import BUNDLED, load_encoder
 from cir_core.evaluation.metrics.bootstrap import estimates
 from cir_core.language.builtin import BuiltinLanguageModel
@@ -34,7 +36,6 @@ from cir_core.sample.request_pool import Pool, unmentioned
 from cir_core.sample.request_set import SessionPlan, carried_on, make_request_set, next_request
 from cir_core.sample.requests import Request, Wants
 from cir_core.search.searcher import Previous, Searcher
-from cir_core.settings import get_settings
 from cir_core.types.composition import Marks
 from cir_core.types.records import MethodSettings
 
@@ -140,13 +141,15 @@ def _report(values: Sequence[Sequence[Sequence[float]]], seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.marks", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("home", type=Path, help="folder whose sample gallery is used; drawn and indexed if necessary")
     parser.add_argument("--methods", default="guided", help="names, separated by commas")
     parser.add_argument("--references", type=int, default=REFERENCES)
-    parser.add_argument("--seed", type=int, default=get_settings().seed)
+    parser.add_argument("--seed", type=int, help="other sessions and intervals")
     options = parser.parse_args()
-    home, encoder, seed = get_settings().home, load_encoder(BUNDLED), options.seed
-    gallery = ensure_sample(home, encoder)
-    truth = read_truth(sample_folder(home))
+    encoder = load_encoder(BUNDLED)
+    seed: int = settings_of(options.home).seed if options.seed is None else options.seed
+    gallery = ensure_sample(options.home, encoder)
+    truth = read_truth(sample_folder(options.home))
     pool = Pool({image_id: truth[image_id] for image_id in gallery.ids})
     searcher = Searcher(gallery, encoder, BuiltinLanguageModel(encoder))
     plans = make_request_set(pool.truth, seed=seed, requests=0, sessions=3 * options.references, turns=2).sessions
