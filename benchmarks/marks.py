@@ -1,7 +1,7 @@
 """What marks do: how much of what two images marked "more", and two marked "less", share is in the first ten.
 
-``python -m benchmarks.marks HOME`` plays sessions of the sample gallery (those of ``cirque evaluate requests``) up to their
-second request, marks results of the first, and answers the second with the marks and without. There are two kinds:
+``python -m benchmarks.marks HOME`` plays sessions of the sample gallery (those of ``cirque evaluate requests``) up to
+their second request, marks results of the first, and answers the second with the marks and without. Two kinds of marks:
 
 * *taste*: two images that show a value that the reference does not, of those among the first 20 the most frequent, in a
   group that no request mentions; against two that show another such value in another group;

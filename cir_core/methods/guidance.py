@@ -28,6 +28,7 @@ from pydantic import Field
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
+from cir_core.language.readers.reader import WHOLE
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, Side, Wish, compose, name_key, wishes_of
 from cir_core.methods.observer import StageTimer
@@ -311,7 +312,9 @@ def _read_marks(turn: StepTurn, answered: Sequence[AspectAnswer]) -> tuple[tuple
         if len(ids) > MOST_READ:
             notes.append(f"of {len(ids)} images marked “{side} like this” the first {MOST_READ} were read")
     found = wishes_of(more, less, [one for one in answered if not one.asked], requested)
-    if not found:
+    if found:
+        notes.append(f"asked because of the marked images: {', '.join(wish.answer.label for wish in found)}")
+    else:
         notes.append("the marked images share nothing beyond the request that tells them apart, so nothing of it is "
                      "asked")
     return found, tuple(notes)
@@ -320,7 +323,7 @@ def _read_marks(turn: StepTurn, answered: Sequence[AspectAnswer]) -> tuple[tuple
 def _aspects_of(turn: StepTurn, image_ids: Sequence[str]) -> list[tuple[AspectAnswer, ...]]:
     view = turn.gallery_view
     captions = view.captions(image_ids) or ("",) * len(image_ids)
-    tasks = [AspectsTask(view.picture(image_id), caption, "", turn.domain)
+    tasks = [AspectsTask(view.picture(image_id), caption, WHOLE, turn.domain)
              for image_id, caption in zip(image_ids, captions, strict=True)]
     return [turn.language.complete(task, turn.stages.watch).aspects for task in tasks]
 

@@ -258,6 +258,7 @@ def test_a_guided_turn_wants_what_marked_images_share(guided):
     red = [sum(hit.image_id[1] > max(hit.image_id[3], hit.image_id[5]) for hit in one.hits) for one in (bare, marked)]
     assert red[1] > red[0]
     assert f"{FROM_MARKS}red" in dict(marked.hits[0].parts)
+    assert "asked because of the marked images: red" in marked.notes
     for hit in marked.hits[:3]:
         assert hit.score == pytest.approx(sum(value for _, value in hit.parts), abs=1e-6)
 
