@@ -46,7 +46,7 @@ KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
-MARKED = 0.1     # of the weight of what is asked
+MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
 MOST_READ = 8    # images marked on one side that are read: each may be a call of a language model
 
 
