@@ -8,21 +8,26 @@ is not normalised again. With several images marked, y⁺ is their mean and the 
 part the mean of those marked against (docs/search.md relates this to Rocchio's formula).
 The published text leaves α, β, γ open; the defaults in
 :class:`~cir_core.types.records.MethodSettings` are those of its released code.
+
+Where a method reads images aspect by aspect, marks are more than two means: :func:`wishes_of` says what they share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from cir_core.language.tasks import AspectAnswer
 from cir_core.methods.parameters import Label, Section, declare
 from cir_core.support.maths import unit
 from cir_core.types.composition import Marks
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Matrix, Vector
 
+Side = Literal["more", "less"]
 TEXT, HISTORY, PICKED, OTHERS, IMAGE = "text", "history", "picked", "not picked", "image"
 BOTH = "image and text"
 EDITED = "edited text"   # instead of TEXT where the user wrote the query
@@ -95,3 +100,65 @@ def wanted_and_unwanted(
     if marks.less_like:
         return wanted, tuple(dict.fromkeys(marks.less_like))
     return wanted, tuple(image_id for image_id in seen if image_id not in wanted)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What marked images share: ``answer`` is the aspect as it is wanted, after marks "less" the others than theirs."""
+
+    answer: AspectAnswer
+    side: Side
+
+
+def wishes_of(
+    more: Sequence[Sequence[AspectAnswer]], less: Sequence[Sequence[AspectAnswer]],
+    reference: Sequence[AspectAnswer], requested: Collection[str],
+) -> tuple[Wish, ...]:
+    """What marks ask for, by the aspects that were read of each marked image and of the ``reference``.
+
+    What all images marked "more" share is wanted, unless all marked "less" show it as well; what all marked "less"
+    share is not, unless all marked "more" show it as well. What the reference shows stays, so marks count against it
+    only if there are images marked "more" and all of them show something else. Names in ``requested``
+    (:func:`name_key`) are left out: the request counts more than marks.
+    """
+    read = {"more": [_by_name(one) for one in more], "less": [_by_name(one) for one in less]}
+    shown = _by_name(reference)
+    wanted = {name: one for name, one in _common(read["more"]).items()
+              if name not in requested and not (less and _all_show(read["less"], name, one))}
+
+    def stays(name: str, one: AspectAnswer) -> bool:
+        unlike = more and all(name in by_name and not _shows(by_name, name, one) for by_name in read["more"])
+        return _shows(shown, name, one) and not unlike
+
+    unwanted = {name: one for name, one in _common(read["less"]).items()
+                if name not in requested and name not in wanted and not stays(name, one)
+                and not (more and _all_show(read["more"], name, one))}
+    return (*(Wish(one, "more") for one in wanted.values()),
+            *(Wish(_opposite(one), "less") for one in unwanted.values()))
+
+
+def name_key(name: str) -> str:
+    """The name of an aspect, whatever its case and spaces."""
+    return " ".join(name.casefold().split())
+
+
+def _by_name(answered: Sequence[AspectAnswer]) -> dict[str, AspectAnswer]:
+    return {name_key(one.name): one for one in answered}
+
+
+def _common(images: Sequence[Mapping[str, AspectAnswer]]) -> dict[str, AspectAnswer]:
+    return {name: one for name, one in images[0].items() if _all_show(images, name, one)} if images else {}
+
+
+def _all_show(images: Sequence[Mapping[str, AspectAnswer]], name: str, one: AspectAnswer) -> bool:
+    return all(_shows(by_name, name, one) for by_name in images)
+
+
+def _shows(by_name: Mapping[str, AspectAnswer], name: str, one: AspectAnswer) -> bool:
+    """Either may be in the image's own words: the label "tunic" for a long top, the caption "a red top" for red."""
+    other = by_name.get(name)
+    return other is not None and (name_key(other.label) == name_key(one.label) or set(other.wanted) == set(one.wanted))
+
+
+def _opposite(one: AspectAnswer) -> AspectAnswer:
+    return one.model_copy(update={"label": f"not {one.label}", "wanted": one.others, "others": one.wanted})

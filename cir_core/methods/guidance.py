@@ -11,6 +11,8 @@ s is the product with the query (the merged text and, with weight ``picture``, t
 or ``kept``, F a floor: the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not
 "how red": merged captions alone spread their weight over everything they mention. What earlier turns asked for holds
 until a later one speaks of the same aspect. The whole gallery is scored.
+
+Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ from pydantic import Field
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
+from cir_core.language.readers.reader import WHOLE
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
-from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
+from cir_core.methods.feedback import IMAGE, ComposedQuery, Side, Wish, compose, name_key, wishes_of
 from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Label, declare
 from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
@@ -41,6 +44,10 @@ FLOOR = 6.0      # F, in nats
 MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
 KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
+FROM_MARKS = "marked: "
+UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
+MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
+MOST_READ = 8    # images marked on one side that are read: each may be a call of a language model
 
 
 @dataclass(frozen=True)
@@ -55,13 +62,15 @@ class Guidance:
 
 @dataclass(frozen=True)
 class Aspect:
-    """One aspect of the wanted image. ``asked`` in ``turn`` (of the session, the first is 1); 0: not asked, kept."""
+    """One aspect of the wanted image. ``asked`` in ``turn`` (of the session, the first is 1), by words or by images
+    ``marked`` "more" or "less"; 0: not asked, kept. One "less" leaves what stays of the aspect beside it."""
 
     name: str
     label: str
     wanted: tuple[str, ...]
     others: tuple[str, ...]
     turn: int = 0
+    marked: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,7 @@ class GuidanceStep(Step[Guidance]):
         Label("temperature", "sharpness of the encoder's reading", "τ", "tau", step=0.005),
     )
     moves_query = ("guidance",)
+    reads_marks = True
 
     @property
     def keeps(self) -> Mapping[str, type[Any]]:
@@ -97,9 +107,10 @@ class GuidanceStep(Step[Guidance]):
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
         aspects: tuple[Aspect, ...] = composition.part("aspects") or ()
-        requested, kept = [one.label for one in aspects if one.turn], [one.label for one in aspects if not one.turn]
+        requested = [one.label for one in aspects if one.turn and not one.marked]
+        marked, kept = [one.label for one in aspects if one.marked], [one.label for one in aspects if not one.turn]
         unclear = composition.part("unclear") or Unclear()
-        rows = (("Asked", requested), ("Stays", kept), ("Not understood", unclear.words))
+        rows = (("Asked", requested), ("From marks", marked), ("Stays", kept), ("Not understood", unclear.words))
         return [(title, " · ".join(labels)) for title, labels in rows if labels]
 
     def tasks(self, settings: Guidance, domain: Domain) -> tuple[Task[Any], ...]:
@@ -115,14 +126,15 @@ class GuidanceStep(Step[Guidance]):
             notes = answer.notes
         except (LanguageModelError, ImageUnreadable) as error:
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
-        aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number)
+        wishes, unread = _read_marks(turn, answer.aspects)
+        aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number, wishes)
         unclear = Unclear(_short(answer.unused, MOST_WORDS), _short(answer.choices, MOST_CHOICES))
         return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
-                "unclear": unclear or None}, notes
+                "unclear": unclear or None}, (*notes, *unread)
 
     def reread(self, settings: Guidance, turn: StepTurn, before: str) -> Mapping[str, Any]:
         if not before:
-            carried = tuple(one for one in _aspects(turn.current) if one.turn < turn.number)
+            carried = tuple(one for one in _aspects(turn.current) if one.turn < turn.number or one.marked)
             earlier = turn.current.with_parts({"aspects": carried}) if turn.current else None
             parts, _ = self.ask(settings, replace(turn, earlier=earlier))
             return {"aspects": parts["aspects"] or (), "unclear": parts["unclear"] or Unclear()}
@@ -220,11 +232,19 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
         return np.array([place[text] for text in dict.fromkeys(captions)])
 
     terms = tuple(
-        _Term(ASKED + one.label if one.turn else KEPT, settings.asked if one.turn else settings.kept,
-              columns((*one.wanted, *one.others)), len(set(one.wanted)))
+        _Term(_part(one), _weight(one, settings), columns((*one.wanted, *one.others)), len(set(one.wanted)))
         for one in aspects
     )
     return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
+
+
+def _part(one: Aspect) -> str:
+    """Its name in the ledger."""
+    return (FROM_MARKS if one.marked else ASKED) + one.label if one.turn else KEPT
+
+
+def _weight(one: Aspect, settings: Guidance) -> float:
+    return settings.asked * (MARKED if one.marked else 1) if one.turn else settings.kept
 
 
 def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator[list[tuple[str, bool]]]:
@@ -233,9 +253,10 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
     settings, aspects = (composition.part("guidance"), composition.part("aspects")) if composition else (None, None)
     if settings is None:
         settings, aspects = Guidance(), ()
-    most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
+    most = 1 + FLOOR * sum(_weight(one, settings) for one in aspects or ())
     least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
-    requested = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
+    requested = {ASKED + one.label: one.label for one in aspects or ()
+                 if one.turn and not one.marked and settings.asked}
     reranked = composition.part("relevance") if composition else None
     share = 1 - reranked.weight if reranked else 1.0   # of the guided score, where relevance is added
     for parts in scores:
@@ -269,23 +290,59 @@ def _edited(
     was, now = ({one.name: one for one in answered if one.asked} for answered in (old, new))
     requested = {name: Aspect(name, one.label, one.wanted, one.others, turn) for name, one in now.items()
              if name not in was or was[name].label != one.label}
-    left = tuple(one for one in aspects if one.name not in requested and (one.name in now or one.name not in was))
+    left = tuple(one for one in aspects if one.name.removesuffix(UNWANTED) not in requested
+                 and (one.name in now or one.name not in was))
     return (*(one for one in left if one.turn), *requested.values(), *(one for one in left if not one.turn))
 
 
-def _joined(answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int) -> tuple[Aspect, ...]:
-    """Earlier requests that this turn does not replace, its own, and what stays of the rest. One of each name,
-    whatever its case, and no two requests of one label: their ticks are told apart by it."""
-    requested = {_key(one.name): one for one in before}
-    for one in answered:
-        if one.asked:
-            requested.pop(_key(one.name), None)   # so that the newest comes last
-            label = one.label if one.label not in {other.label for other in requested.values()} else \
-                f"{one.label} ({one.name})"
-            requested[_key(one.name)] = Aspect(one.name, label, one.wanted, one.others, turn)
-    kept = {_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
+def _read_marks(turn: StepTurn, answered: Sequence[AspectAnswer]) -> tuple[tuple[Wish, ...], Notes]:
+    """What the marked images share beyond the request, each read by the language model as if nothing was asked of it,
+    and notes."""
+    marks, notes = turn.marks, []
+    if not marks:
+        return (), ()
+    requested = {name_key(one.name) for one in answered if one.asked}
+    requested |= {name_key(one.name) for one in _earlier_requests(turn.earlier) if not one.marked}
+    try:
+        with turn.stages("marks"):
+            more, less = (_aspects_of(turn, ids[:MOST_READ]) for ids in (marks.more_like, marks.less_like))
+    except (LanguageModelError, ImageUnreadable) as error:
+        return (), (f"what the marked images share could not be read, so nothing of it is asked: {error}",)
+    for side, ids in (("more", marks.more_like), ("less", marks.less_like)):
+        if len(ids) > MOST_READ:
+            notes.append(f"of {len(ids)} images marked “{side} like this” the first {MOST_READ} were read")
+    found = wishes_of(more, less, [one for one in answered if not one.asked], requested)
+    if found:
+        notes.append(f"asked because of the marked images: {', '.join(wish.answer.label for wish in found)}")
+    else:
+        notes.append("the marked images share nothing beyond the request that tells them apart, so nothing of it is "
+                     "asked")
+    return found, tuple(notes)
+
+
+def _aspects_of(turn: StepTurn, image_ids: Sequence[str]) -> list[tuple[AspectAnswer, ...]]:
+    view = turn.gallery_view
+    captions = view.captions(image_ids) or ("",) * len(image_ids)
+    tasks = [AspectsTask(view.picture(image_id), caption, WHOLE, turn.domain)
+             for image_id, caption in zip(image_ids, captions, strict=True)]
+    return [turn.language.complete(task, turn.stages.watch).aspects for task in tasks]
+
+
+def _joined(
+    answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int, wishes: Sequence[Wish] = ()
+) -> tuple[Aspect, ...]:
+    """Earlier requests that this turn does not replace, its own, what marks ask for, and what stays of the rest. One of
+    each name, whatever its case, and no two requests of one label: their ticks are told apart by it."""
+    requested = {name_key(one.name): one for one in before}
+    given = [*((one, None) for one in answered if one.asked), *((wish.answer, wish.side) for wish in wishes)]
+    for one, side in given:
+        plain, unwanted = name_key(one.name), name_key(one.name + UNWANTED)
+        requested.pop(unwanted, None)
+        if side != "less" or (plain in requested and set(requested[plain].wanted) & set(one.others)):
+            requested.pop(plain, None)   # so that the newest comes last
+        label = one.label if one.label not in {other.label for other in requested.values()} else \
+            f"{one.label} ({one.name})"
+        name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
+        requested[key] = Aspect(name, label, one.wanted, one.others, turn, side)
+    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))
-
-
-def _key(name: str) -> str:
-    return " ".join(name.casefold().split())

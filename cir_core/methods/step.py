@@ -21,7 +21,7 @@ from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.references import Reference
-from cir_core.types.composition import Adjustment, Composition, Constraints
+from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Hit, Matrix, Vector
 from cir_core.types.vectors import TextEncoder
@@ -64,6 +64,7 @@ class StepTurn:
     earlier: Composition | None = None     # of the turn before
     current: Composition | None = None     # of this turn, where it is finished and read again
     constraints: Constraints | None = None # SoFT's, given in advance: no language model is asked for them
+    marks: Marks = Marks()                 # of results of the turn before
 
     @property
     def caption_shown(self) -> str:
@@ -118,6 +119,7 @@ class Step(Generic[S]):
     parameters: tuple[Parameter, ...] = ()
     bare: ClassVar[bool] = False    # see Section
     reads_captions: ClassVar[bool] = False   # stored captions of the gallery change what it finds
+    reads_marks: ClassVar[bool] = False      # marked results change what it finds
     moves_query: tuple[str, ...] = ()        # parts of a composition that the query after this step depends on
 
     @property

@@ -66,6 +66,11 @@ def reads_captions(method: MethodSettings) -> bool:
     return any(step.reads_captions for step, _ in steps_of(method))
 
 
+def counts_marks(method: MethodSettings) -> bool:
+    """Whether results marked "more" and "less" change what ``method`` finds next: by eq. 9, or by one of its steps."""
+    return method.history == "feedback" or any(step.reads_marks for step, _ in steps_of(method))
+
+
 def ranked_with(method: MethodSettings, composition: Composition) -> MethodSettings:
     """``method`` with the settings that a turn was ranked with: a person may have adjusted them."""
     return method.with_parts({name: composition.part(name) for name, step in STEPS.items() if name in step.keeps})

@@ -34,7 +34,7 @@ from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
 from cir_core.methods.relevance import RelevanceScores, needs_relevance
 from cir_core.methods.step import GalleryView, StepTurn
-from cir_core.methods.steps import reads_captions, step_rerank, step_score, step_tasks, steps_of
+from cir_core.methods.steps import counts_marks, reads_captions, step_rerank, step_score, step_tasks, steps_of
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
@@ -279,12 +279,12 @@ class Searcher:
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
 
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
-        if marks and (previous is None or method.history != "feedback"):
+        if marks and (previous is None or not counts_marks(method)):
             marks = Marks()
-            notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
+            notes.append("the marks were not used: only feedback (eq. 9) or guidance of a later turn uses them")
         turn = StepTurn(reference, asked.text, asked.said, base.merged, self._gallery_view(excluded), self.encoder,
                         self.language, self.domain, stages, len(previous.references) + 1 if previous else 1,
-                        previous.composition if previous else None, constraints=asked.constraints)
+                        previous.composition if previous else None, constraints=asked.constraints, marks=marks)
         kept: dict[str, Any] = {}
         for step, settings in steps_of(method):
             parts, more = step.ask(settings, turn)

@@ -256,6 +256,21 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     tiles.nth(1).click()
     page.keyboard.press("+")
     expect(tiles.nth(1).locator("[data-mark=more]")).to_have_attribute("aria-pressed", "true")
+
+    # The selected one against: the page says where the next search starts. Ctrl Z takes the mark back.
+    page.keyboard.press("-")
+    start = page.locator("[data-from]")
+    expect(start).to_contain_text("Rank 2 is selected, but marked less like this")
+    page.keyboard.press("Control+z")
+    expect(tiles.nth(1).locator("[data-mark=more]")).to_have_attribute("aria-pressed", "true")
+    expect(start).to_contain_text("Rank 2 of these results")
+    # Marked by the keyboard, while another one stays selected.
+    page.keyboard.press("Control+ArrowRight")
+    page.keyboard.press("-")
+    expect(tiles.nth(2)).to_have_attribute("aria-description", "marked less like this")
+    expect(tiles.nth(1)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Control+z")
+    expect(tiles.nth(2)).not_to_have_attribute("aria-description", "marked less like this")
     tiles.nth(3).hover()
     tiles.nth(3).locator("[data-mark=more]").click()
     tiles.nth(3).locator("[data-mark=less]").click()  # one sign at a time

@@ -53,8 +53,8 @@ def wire_api(services: Services) -> None:
                 uses the picture itself if nothing can describe the gallery's images (a note says so).
                 A session keeps the method it began with.
             more: Ids of earlier results of this session that are close to what is wanted, besides the
-                reference; at most 50.
-            less: Ids of earlier results of this session that are not what is wanted; at most 50.
+                reference; at most 50. With "guided" what they share becomes a wish, which the notes name.
+            less: Ids of earlier results of this session that are not what is wanted, likewise; at most 50.
             fold: Cosine from which near-duplicates fold under the best of them, from 0.5 to 1, e.g. 0.95. Each of the k
                 hits then has a list "similar" of further hits, and ranks have gaps. 0 folds nothing.
             also: Ids of up to 3 more images that are the reference together with the first one: their mean vector and

@@ -11,6 +11,7 @@ from cir_core.encoders.base import composes
 from cir_core.errors import RULES_CAN, CirqueError
 from cir_core.methods.guidance import ticks
 from cir_core.methods.references import MOST_FURTHER
+from cir_core.methods.steps import counts_marks
 from cir_core.relevance.configured import problem_of
 from cir_core.search.projection import Projections
 from cir_core.search.scarcity import scarce
@@ -176,7 +177,7 @@ class Screen:
             warnings=[*methods.warnings(turn.notes), *_scarce(searcher, turn)], moves=moves, rules_can=RULES_CAN,
             offers=steps.offers(turn), panels=steps.panels(seen.stored, turn, gallery, version),
             changes=steps.changes(view),
-            feedback=session.method.history == "feedback",
+            feedback=counts_marks(session.method),
             history=methods.HISTORIES[session.method.history],
             gallery_changed=self._gallery_changed(loaded),
         )

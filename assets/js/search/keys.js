@@ -9,7 +9,7 @@ import { pick } from "./picker.js";
 import { present, presenting } from "./presentation.js";
 import { toggleFold } from "./restore.js";
 import { toggleSimilar } from "./results/folds.js";
-import { mark } from "./results/marks.js";
+import { canTakeBack, mark, takeBack } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
 import { addReference, found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
@@ -26,15 +26,18 @@ const KEYS = [
   { keys: ["ArrowLeft", "ArrowRight", "Shift ArrowLeft", "Shift ArrowRight"], shown: "← ↑ → ↓", text: "Move between results, on the map to the nearest in that direction",
     when: moves, does: (key) => move(key) },
   { keys: ["ArrowUp", "ArrowDown", "Home", "End", "Shift ArrowUp", "Shift ArrowDown", "Shift Home", "Shift End"], when: onTile, does: (key) => move(key) },
+  { keys: ["Ctrl ArrowLeft", "Ctrl ArrowRight", "Ctrl ArrowUp", "Ctrl ArrowDown"], shown: "Ctrl ← ↑ → ↓", text: "Move between results, the selected one stays", when: onTile,
+    does: (key) => move(key, true) },
   { keys: [" "], shown: "Space", text: "Select a result", when: onTile, does: () => { if (here.tile) select(here.tile, { focus: true }); } },
   { keys: ["o"], text: "Enlarge the selected result, or close it", does: () => { const tile = selected(); if (tile) enlargeTile(tile); } },
   { keys: ["r"], text: "Refine from the selected result", does: () => refine() },
   { keys: ["a"], text: "Add the selected result to the reference", does: () => addReference() },
-  { keys: ["+", "="], shown: "+", text: "More like the selected result", does: () => mark("more") },
-  { keys: ["-"], shown: "−", text: "Less like the selected result", does: () => mark("less") },
+  { keys: ["+", "="], shown: "+", text: "More like this result", does: () => mark("more") },
+  { keys: ["-"], shown: "−", text: "Less like this result", does: () => mark("less") },
   { keys: ["z", "u"], text: "Back one turn", does: () => $(".cq-turns") && act("back") },
   { keys: ["s"], text: "Show or hide similar results that are folded", does: () => toggleSimilar() },
-  { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo a change to this turn", when: () => Boolean($(".cq-changes [data-act=undo]")), does: () => act("undo") },
+  { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Take a mark back, undo a change to this turn", when: () => canTakeBack() || Boolean($(".cq-changes [data-act=undo]")),
+    does: () => takeBack() || act("undo") },
   { keys: ["f"], text: "Found it (with a target)", does: () => $("[data-found]") && found() },
   { keys: ["g"], text: "Pick a reference from the gallery", does: () => pick("reference") },
   { keys: ["h"], text: "How the selected result was found", does: () => toggleFold("how") },

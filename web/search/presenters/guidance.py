@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cir_core.errors import SearchError
-from cir_core.methods.guidance import Aspect, Unclear
+from cir_core.methods.guidance import UNWANTED, Aspect, Unclear
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import Turn
 from web.search.inputs import Data
@@ -25,7 +25,8 @@ class GuidancePresenter(StepPresenter):
         if not _aspects(stored.composition) and unclear is None:
             return None
         unclear = unclear or Unclear()
-        return {"asked": [_chip(one, shown.number) for one in aspects if one.turn],
+        return {"asked": [_chip(one, shown.number) for one in aspects if one.turn and not one.marked],
+                "marked": [_chip(one, shown.number) for one in aspects if one.marked],
                 "kept": [_chip(one, shown.number) for one in aspects if not one.turn],
                 "unused": list(unclear.words), "choices": list(unclear.choices)}
 
@@ -34,9 +35,14 @@ class GuidancePresenter(StepPresenter):
 
 
 def _chip(one: Aspect, number: int) -> Dict:
-    when = f"asked in turn {one.turn}" if one.turn != number else "asked now"
-    return {"name": one.name, "label": one.label, "earlier": one.turn not in (0, number),
-            "title": f"{one.name}, {when}" if one.turn else f"{one.name}, as in the reference"}
+    when = f"turn {one.turn}" if one.turn != number else "this turn"
+    if not one.turn:
+        title = f"{one.name}, as in the reference"
+    elif one.marked:
+        title = f"{one.name.removesuffix(UNWANTED)}: what the images marked “{one.marked} like this” for {when} share"
+    else:
+        title = f"{one.name}, asked in {when}" if one.turn != number else f"{one.name}, asked now"
+    return {"name": one.name, "label": one.label, "earlier": one.turn not in (0, number), "title": title}
 
 
 def _aspects(made: Composition | None) -> Sequence[Aspect]:

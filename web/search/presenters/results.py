@@ -28,7 +28,8 @@ _LEFT_OUT = {"none": "nothing", "reference": "the reference", "history": "all re
 STAGES = {
     "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "compose": "Compose",
     "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
-    "encode constraints": "Encode them", "relevance": "Relevance", "search": "Search", "total": "Total",
+    "encode constraints": "Encode them", "marks": "Read marks", "relevance": "Relevance",
+    "search": "Search", "total": "Total",
 }
 _BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need another encoder."
 _FOREIGN = ("This gallery was indexed with the sample's encoder, which knows drawn garments only, and {share} of its "

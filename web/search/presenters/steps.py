@@ -37,7 +37,7 @@ def changes(view: UiState) -> Dict | None:
     what = [name for one in presenters() for name in one.changed(view.adjustment)]
     if view.adjustment.wording is not None:
         what = ["query", *(name for name in what if name != "requests")]
-    return {"unkept": bool(view.adjustment), "undo": bool(view.undo), "what": ", ".join(what)}
+    return {"unkept": bool(view.adjustment), "undo": len(view.undo), "what": ", ".join(what)}
 
 
 def unmoved(turn: Turn, adjustment: Adjustment) -> Adjustment | None:

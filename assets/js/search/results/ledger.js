@@ -12,7 +12,7 @@ const NAMES = { text: "Text", "edited text": "Text, edited", history: "History",
   relevance: "Relevance (CIRQRS)", "behind the first": "Behind those ranked again" };
 const MARKED = /** @type {Record<string, string[]>} */ ({ picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] });
 /** @param {string} part */
-const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1").replace(/^asked: /, "Asked: ");
+const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1").replace(/^asked: /, "Asked: ").replace(/^marked: /, "From marks: ");
 const number = (/** @type {number} */ value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
 function ledger(/** @type {Tile} */ tile) {

@@ -24,6 +24,31 @@ const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "ye
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
 export const sign = (/** @type {string} */ image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
+// What was marked, step by step, so that it can be taken back: the sides as they were before, and how many changes of the
+// turn itself could be undone then.
+const steps = /** @type {{ turn: string, before: Marks, depth: number }[]} */ ([]);
+const STEPS = 50;
+const depth = () => Number($(".cq-changes [data-act=undo]")?.dataset.depth ?? 0);
+function remember() {
+  const { more, less } = own();
+  steps.push({ turn: turn(), before: { more: new Map(more), less: new Map(less) }, depth: depth() });
+  steps.splice(0, steps.length - STEPS);
+}
+const latest = () => steps.findLast((step) => step.turn === turn());
+export const canTakeBack = () => Boolean(latest());
+
+// Takes the last mark of this turn back; false if the turn was changed after it.
+export function takeBack() {
+  const step = latest();
+  if (!step || step.depth < depth()) return false;
+  steps.splice(steps.lastIndexOf(step), 1);
+  byTurn.set(turn(), step.before);
+  store();
+  draw();
+  say("Last mark taken back.");
+  return true;
+}
+
 export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
 
 // What a turn is asked for is one thing: an image is marked once, and never the reference.
@@ -31,9 +56,10 @@ function toggle(/** @type {Tile} */ tile, /** @type {Side} */ side) {
   const image = tile.dataset.image;
   if (!counts()) return toast("This method ignores marks.");
   if (given(image)) return toast("This is already the reference.");
-  const sides = own();
-  if (sides[side].has(image)) sides[side].delete(image);
-  else if (sides[side].size >= MOST) return toast(`At most ${MOST} marks are allowed.`);
+  const sides = own(), already = sides[side].has(image);
+  if (!already && sides[side].size >= MOST) return toast(`At most ${MOST} marks are allowed.`);
+  remember();
+  if (already) sides[side].delete(image);
   else {
     sides[side].set(image, tile.dataset.thumb);
     sides[OTHER[side]].delete(image);
@@ -44,7 +70,8 @@ function toggle(/** @type {Tile} */ tile, /** @type {Side} */ side) {
   say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark removed from rank ${tile.dataset.rank}`);
 }
 export function mark(/** @type {Side} */ side) {
-  const tile = selected();
+  // The result that has the focus, which need not be the selected one.
+  const tile = tileOf(/** @type {HTMLElement} */ (document.activeElement ?? document.body)) ?? selected();
   if (!tile) return toast("Select a result first.");
   toggle(tile, side);
 }
@@ -64,11 +91,13 @@ on("click", (event) => {
   if (button && tile) return toggle(tile, button.dataset.mark === "more" ? "more" : "less");
   const off = event.target.closest("[data-unmark]")?.dataset.unmark;
   if (off) {
+    remember();
     for (const side of Object.values(own())) side.delete(off);
     store();
     draw();
   }
   if (event.target.closest("[data-unmark-all]")) {
+    remember();
     byTurn.delete(turn());
     store();
     draw();

@@ -29,7 +29,8 @@ function draw() {
   const several = $$(".cq-further .cq-one"); // pictures that were added to the reference that the server knows
   for (const one of several) one.hidden = other;
   const line = $("[data-from]");
-  line?.replaceChildren(...(tile && other ? [`Rank ${tile.dataset.rank} of these results${several.length ? ", alone" : ""}. `,
+  const against = selected();
+  line?.replaceChildren(...(against && !tile ? [`Rank ${against.dataset.rank} is selected, but marked less like this. The next search starts from the earlier reference.`] : tile && other ? [`Rank ${tile.dataset.rank} of these results${several.length ? ", alone" : ""}. `,
     h("button", { class: "cq-link", type: "button", "data-from-before": true,
       text: several.length ? `Use the earlier ${several.length + 1} pictures` : "Use the earlier one" })] : []));
 }

@@ -51,16 +51,20 @@ export function perRow() {
   return second < 0 ? all.length : second;
 }
 
-export function move(/** @type {string} */ key) {
+/** @type {(key: string, alone?: boolean) => void} ``alone``: the focus moves, what is selected stays */
+export function move(key, alone = false) {
   const all = tiles();
-  if (!all.length || movers.some((mover) => mover(key))) return;
+  if (!all.length || (!alone && movers.some((mover) => mover(key)))) return;
   const from = all.findIndex((tile) => tile === document.activeElement);
   const current = from >= 0 ? from : all.findIndex((tile) => tile === selected());
   const row = perRow();
   const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row,
     Home: -all.length, End: all.length });
   const wanted = from < 0 ? Math.max(0, current) : current + steps[key];
-  select(all[Math.min(all.length - 1, Math.max(0, wanted))], { focus: true });
+  const to = all[Math.min(all.length - 1, Math.max(0, wanted))];
+  if (!alone) return select(to, { focus: true });
+  to.focus({ preventScroll: true });
+  to.scrollIntoView({ block: "nearest", behavior: "smooth" });
 }
 
 export function refine(image = selected()?.dataset.image) {

@@ -9,10 +9,12 @@ from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
 from cir_core.search.scarcity import Scarce, scarce
+from cir_core.types.composition import Marks
 from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
 from web.search.actions.base import begin, perform
+from web.search.api import run_search
 from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
 from web.search.presenters.adjusted_turn import shown_turn
@@ -157,3 +159,35 @@ def test_a_search_starts_from_the_result_that_the_page_names(services, searched)
     assert turn.composition.marks.more_like == ("r2g0b0",), "the reference is no mark"
     with pytest.raises(CirqueError, match="r9"):
         begin(services, searched, "search", {"text": "more", "reference": "r9"})
+
+
+def read_tone(task):
+    colour = "red" if task.reference.features[0] > task.reference.features[2] else "blue"
+    others = tuple(one for one in ("red", "green", "blue") if one != colour)
+    return AspectsAnswer(aspects=(
+        AspectAnswer(name="tone", label=colour, asked=False, wanted=(colour,), others=others),))
+
+
+def test_what_marked_images_share_is_shown_as_chips_that_can_be_dropped(services, searched, language):
+    language._replies["aspects"] = [read_tone]
+    _, job = begin(services, searched, "search", {"text": "more", "more": ["r3g0b0"], "less": ["r0g0b3"]})
+    view = job()
+    panel = understood(services, view)
+    assert [(one["label"], one["earlier"]) for one in panel["asked"]] == [("red", True)]
+    chips = [(one["label"], one["earlier"], one["title"]) for one in panel["marked"]]
+    assert chips == [("red (tone)", False, "tone: what the images marked “more like this” for this turn share")]
+    left = drop(services, view, panel["marked"][0]["name"])
+    assert understood(services, left)["marked"] == []
+    # Another process takes it up from the store.
+    again = services.search.loaded(view.session_id, view.turn_id).turn
+    assert [one.marked for one in again.composition.part("aspects") if one.turn == 2] == ["more"]
+
+
+def test_a_program_marks_likewise(services, language):
+    language._replies["aspects"] = [read_tone]
+    first = run_search(services, "r0g3b0", None, "more", "", 8)
+    bare, marked = (run_search(services, "r0g3b0", None, "more", first["session_id"], 8, marks=marks)
+                    for marks in (Marks(), Marks(("r3g0b0",), ())))
+    assert "asked because of the marked images: red" in marked["notes"]
+    reds = [sum(hit["image_id"] > "r2" for hit in one["hits"]) for one in (bare, marked)]
+    assert reds[1] > reds[0]
