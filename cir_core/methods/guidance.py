@@ -5,6 +5,9 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
 
     p = Σ_W exp(x/τ) / Σ_{W ∪ O} exp(x/τ)
 
+Where the encoder has a learned reader (:func:`cir_core.language.readers.choosing.aspect_reader`) and the captions are
+those of values that it knows, x/τ is the value's own linear score instead, and p is calibrated.
+
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
@@ -18,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +29,8 @@ from pydantic import Field
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
+from cir_core.language.readers.choosing import aspect_reader, can_read
+from cir_core.language.readers.reader import AspectReader
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, compose
 from cir_core.methods.observer import StageTimer
@@ -41,6 +46,9 @@ FLOOR = 6.0      # F, in nats
 MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
 KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
+SURE, NOT = 0.95, 0.05   # p of what the learned reader sees, and does not see: between them it is not sure
+
+Tick = Literal["yes", "no", "not sure"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,13 @@ class Shown:
     vector: Vector = field(compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class ReadBy:
+    """The learned reader that read the turn's aspects. A turn without it was read by comparison with texts."""
+
+    digest: str
+
+
 class GuidanceStep(Step[Guidance]):
     name, label, title, settings = "guidance", "Guided", "Guided ranking", Guidance
     parameters = declare(
@@ -93,7 +108,7 @@ class GuidanceStep(Step[Guidance]):
 
     @property
     def keeps(self) -> Mapping[str, type[Any]]:
-        return {self.name: Guidance, "aspects": Aspect, "shown": Shown, "unclear": Unclear}
+        return {self.name: Guidance, "aspects": Aspect, "shown": Shown, "unclear": Unclear, "reader": ReadBy}
 
     def trace(self, composition: Composition) -> list[tuple[str, str]]:
         aspects: tuple[Aspect, ...] = composition.part("aspects") or ()
@@ -117,8 +132,9 @@ class GuidanceStep(Step[Guidance]):
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
         aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number)
         unclear = Unclear(_short(answer.unused, MOST_WORDS), _short(answer.choices, MOST_CHOICES))
+        reader = aspect_reader(turn.encoder)
         return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
-                "unclear": unclear or None}, notes
+                "unclear": unclear or None, "reader": ReadBy(reader.digest) if reader else None}, notes
 
     def reread(self, settings: Guidance, turn: StepTurn, before: str) -> Mapping[str, Any]:
         if not before:
@@ -147,7 +163,7 @@ class GuidanceStep(Step[Guidance]):
         if settings is None or not aspects:
             return None
         with stages("encode aspects"):
-            return guided_score(query, aspects, settings, encoder)
+            return guided_score(query, aspects, settings, encoder, reader_of(composition, encoder))
 
     def adjust(
         self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
@@ -159,28 +175,30 @@ class GuidanceStep(Step[Guidance]):
 
 @dataclass(frozen=True)
 class _Term:
-    """Columns of an aspect's captions among the products."""
+    """Columns of an aspect among the products: x/τ + ``offsets`` is the score of each of its values."""
 
     label: str
     weight: float
     all: npt.NDArray[np.intp]   # those that satisfy it first
     satisfying: int             # number of these
+    temperature: float          # τ
+    offsets: Vector | None = None
 
 
 @dataclass(frozen=True)
 class GuidedScore:
-    """The score of the module's docstring. ``vectors`` ``[1 + captions, dim]``: the query, then each caption once."""
+    """The score of the module's docstring. ``vectors`` ``[1 + columns, dim]``: the query, then each caption or value
+    once."""
 
     vectors: Matrix
     terms: tuple[_Term, ...]
-    temperature: float
 
     @property
     def _most(self) -> float:
         return 1 + FLOOR * sum(term.weight for term in self.terms)
 
     def combine(self, products: Scores) -> Scores:
-        """``[n, 1 + captions]`` products to ``[n]`` scores."""
+        """``[n, 1 + columns]`` products to ``[n]`` scores."""
         total = products[..., 0].copy()
         for term in self.terms:
             total += self._added(term, products)
@@ -188,8 +206,17 @@ class GuidedScore:
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
         """Both sums of an aspect move by a factor of at most exp(error/τ); the rest is rounding of :meth:`combine`."""
-        of_terms = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
-        return (float(errors[0]) + of_terms / self.temperature + 2.0**-20 * self._most) / self._most
+        of_terms = sum(
+            term.weight * (2 * float(errors[term.all].max()) + self._rounding(term, sizes)) / term.temperature
+            for term in self.terms)
+        return (float(errors[0]) + of_terms + 2.0**-20 * self._most) / self._most
+
+    @staticmethod
+    def _rounding(term: _Term, sizes: npt.NDArray[np.float64]) -> float:
+        """Of a score's own digits in float32, which grow with it."""
+        if term.offsets is None:
+            return 2.0**-20
+        return 2.0**-20 * max(1.0, float(sizes[term.all].max()) + float(np.abs(term.offsets).max()))
 
     def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
         """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
@@ -203,7 +230,9 @@ class GuidedScore:
                 for one, row in zip(parts, rows, strict=True)]
 
     def _added(self, term: _Term, products: Scores) -> Scores:
-        scaled = products[..., term.all] / products.dtype.type(self.temperature)
+        scaled = products[..., term.all] / products.dtype.type(term.temperature)
+        if term.offsets is not None:
+            scaled = scaled + term.offsets.astype(products.dtype)
         exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
         with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
             read = np.log(exponentials[..., :term.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
@@ -211,36 +240,69 @@ class GuidedScore:
         return added.astype(products.dtype)
 
 
-def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, encoder: TextEncoder) -> GuidedScore:
-    """Encode the captions of ``aspects`` and combine them with ``query`` ``[dim]``."""
-    texts = tuple(dict.fromkeys(text for one in aspects for text in (*one.wanted, *one.others)))
+def reader_of(composition: Composition, encoder: TextEncoder) -> AspectReader | None:
+    """The reader that a turn's aspects are read by; None for turns of versions that had none."""
+    return aspect_reader(encoder) if composition.part("reader") else None
+
+
+def guided_score(
+    query: Vector, aspects: Sequence[Aspect], settings: Guidance, encoder: TextEncoder,
+    reader: AspectReader | None = None,
+) -> GuidedScore:
+    """Combine ``query`` ``[dim]`` with the values of ``aspects``: those asked for as ``reader`` reads them; what stays,
+    and what it does not know, by captions, which are encoded. Read by it, what stays would outweigh requests of earlier
+    turns."""
+    known = [reader.columns(one.wanted, one.others) if reader and one.turn else None for one in aspects]
+    texts = tuple(dict.fromkeys(text for one, read in zip(aspects, known, strict=True) if read is None
+                                for text in (*one.wanted, *one.others)))
     place = {text: column for column, text in enumerate(texts, start=1)}
+    vectors = [query[None], encoder.encode_texts(texts)] if texts else [query[None]]
+    terms, width = list[_Term](), 1 + len(texts)
+    for one, read in zip(aspects, known, strict=True):
+        label, weight = (ASKED + one.label, settings.asked) if one.turn else (KEPT, settings.kept)
+        if read is None:
+            places = np.array([place[text] for text in dict.fromkeys((*one.wanted, *one.others))])
+            terms.append(_Term(label, weight, places, len(set(one.wanted)), settings.temperature))
+            continue
+        rows, offsets, satisfying = read
+        vectors.append(rows)
+        terms.append(_Term(label, weight, np.arange(width, width + len(rows)), satisfying, 1.0, offsets))
+        width += len(rows)
+    return GuidedScore(np.vstack(vectors).astype(np.float32), tuple(terms))
 
-    def columns(captions: Iterable[str]) -> npt.NDArray[np.intp]:
-        return np.array([place[text] for text in dict.fromkeys(captions)])
 
-    terms = tuple(
-        _Term(ASKED + one.label if one.turn else KEPT, settings.asked if one.turn else settings.kept,
-              columns((*one.wanted, *one.others)), len(set(one.wanted)))
-        for one in aspects
-    )
-    return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
-
-
-def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator[list[tuple[str, bool]]]:
-    """For each image, by the parts of its score: the requests of the turn, and whether the encoder sees each in it more
-    likely than not (p ≥ ½)."""
+def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator[list[tuple[str, Tick]]]:
+    """For each image, by the parts of its score: the requests of the turn, and whether the encoder sees each in it. A
+    learned reader says so with probability :data:`SURE`, or is not sure; texts say what is more likely (p ≥ ½)."""
     settings, aspects = (composition.part("guidance"), composition.part("aspects")) if composition else (None, None)
-    if settings is None:
+    if settings is None or composition is None:
         settings, aspects = Guidance(), ()
     most = 1 + FLOOR * sum(settings.asked if one.turn else settings.kept for one in aspects or ())
-    least = settings.asked * (FLOOR - math.log(2)) / most - 1e-9
-    requested = {ASKED + one.label: one.label for one in aspects or () if one.turn and settings.asked}
+
+    def value_of(p: float) -> float:
+        return settings.asked * (FLOOR + math.log(p)) / most - 1e-9
+
+    by_reader = composition is not None and composition.part("reader") is not None
+    requested: dict[str, tuple[str, float, float]] = {}
+    for one in aspects or ():
+        if one.turn and settings.asked:
+            yes, no = (SURE, NOT) if by_reader and can_read(one.wanted, one.others) else (0.5, 0.5)
+            requested[ASKED + one.label] = one.label, value_of(yes), value_of(no)
     reranked = composition.part("relevance") if composition else None
     share = 1 - reranked.weight if reranked else 1.0   # of the guided score, where relevance is added
     for parts in scores:
-        least_here = least * share if any(name == "relevance" for name, _ in parts) else least
-        yield [(requested[name], value >= least_here) for name, value in parts if name in requested]
+        here = share if any(name == "relevance" for name, _ in parts) else 1.0
+        yield [(label, "yes" if value >= yes * here else "no" if value < no * here else "not sure")
+               for name, value in parts if name in requested for label, yes, no in [requested[name]]]
+
+
+def telling(read: Iterable[Sequence[tuple[str, Tick]]]) -> frozenset[str]:
+    """Labels that tell images apart: some of them show it, and others do not, or it is not known."""
+    seen: dict[str, set[Tick]] = {}
+    for one in read:
+        for label, tick in one:
+            seen.setdefault(label, set()).add(tick)
+    return frozenset(label for label, found in seen.items() if len(found) > 1)
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:

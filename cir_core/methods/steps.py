@@ -66,6 +66,11 @@ def reads_captions(method: MethodSettings) -> bool:
     return any(step.reads_captions for step, _ in steps_of(method))
 
 
+def reads_aspects(method: MethodSettings) -> bool:
+    """Whether results depend on how the encoder's vectors are read (:mod:`cir_core.methods.guidance`)."""
+    return method.part("guidance") is not None
+
+
 def ranked_with(method: MethodSettings, composition: Composition) -> MethodSettings:
     """``method`` with the settings that a turn was ranked with: a person may have adjusted them."""
     return method.with_parts({name: composition.part(name) for name, step in STEPS.items() if name in step.keeps})

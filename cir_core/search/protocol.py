@@ -7,7 +7,8 @@ import hashlib
 import json
 from typing import Any
 
-from cir_core.methods.steps import method_from_dict
+from cir_core.language.readers.choosing import reader_digest
+from cir_core.methods.steps import method_from_dict, reads_aspects
 from cir_core.types.parts import flat
 from cir_core.types.records import EncoderIdentity, MethodSettings, ProtocolCard
 from cir_core.version import __version__
@@ -27,6 +28,7 @@ def make_card(
         encoder=encoder, language_model=language_model, method=method,
         caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
         scope=scope, max_turns=max_turns, captions=captions, domain=domain, relevance=relevance,
+        reader=_reader(encoder, method),
     )
     return dataclasses.replace(card, digest=_digest(card))
 
@@ -36,7 +38,7 @@ def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
     an earlier version hashed other fields."""
     if method == card.method:
         return card
-    changed = dataclasses.replace(card, method=method)
+    changed = dataclasses.replace(card, method=method, reader=_reader(card.encoder, method))
     return dataclasses.replace(changed, digest=_digest(changed))
 
 
@@ -46,7 +48,7 @@ def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
     if not differences(card, now):
         return card
     changed = dataclasses.replace(card, language_model=now.language_model, captions=now.captions, domain=now.domain,
-                                  relevance=now.relevance)
+                                  relevance=now.relevance, reader=_reader(card.encoder, card.method))
     return dataclasses.replace(changed, digest=_digest(changed))
 
 
@@ -61,11 +63,20 @@ def with_stand_ins(card: ProtocolCard, stand_ins: tuple[str, ...]) -> ProtocolCa
 
 def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
     """Notes for a session that began under ``old`` and continues under ``new``:
-    one each for language model, captions, domain and relevance model, where they differ."""
-    return tuple(
-        f"this session began with {before}; this turn goes on with {now}"
-        for before, now in zip(_models(old), _models(new), strict=True) if before != now
-    )
+    one each for language model, captions, domain, relevance model and reader, where they differ."""
+    pairs = [*zip(_models(old), _models(new), strict=True)]
+    if reads_aspects(old.method) and reads_aspects(new.method):
+        pairs.append((_reading(old), _reading(new)))
+    return tuple(f"this session began with {before}; this turn goes on with {now}"
+                 for before, now in pairs if before != now)
+
+
+def _reading(card: ProtocolCard) -> str:
+    return f"the learned reader {card.reader}" if card.reader else "readings by texts"
+
+
+def _reader(encoder: EncoderIdentity, method: MethodSettings) -> str:
+    return reader_digest(encoder.revision) if reads_aspects(method) else ""
 
 
 def _models(card: ProtocolCard) -> tuple[str, ...]:
@@ -87,10 +98,10 @@ def _digest(card: ProtocolCard) -> str:
 
 
 def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
-    """Plain types, for JSON files and the database. Without stand-ins or a relevance model nothing shows that there
-    could be: digests do not change."""
+    """Plain types, for JSON files and the database. Without stand-ins, a relevance model or a reader nothing
+    shows that there could be: digests do not change."""
     content = dataclasses.asdict(card, dict_factory=flat)
-    return {name: value for name, value in content.items() if value or name not in ("stand_ins", "relevance")}
+    return {name: value for name, value in content.items() if value or name not in ("stand_ins", "relevance", "reader")}
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:

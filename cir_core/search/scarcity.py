@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cir_core.methods.guidance import Aspect, ticks
+from cir_core.language.readers.reader import AspectReader
+from cir_core.methods.guidance import Aspect, reader_of, ticks
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Composition
 from cir_core.types.records import Hit, Vector
@@ -30,18 +31,26 @@ def scarce(searcher: Searcher, composition: Composition | None, hits: Sequence[H
     shown: dict[str, bool] = {}
     for read in ticks(composition, (hit.parts for hit in hits)):
         for label, seen in read:
-            shown[label] = shown.get(label, False) or seen
+            shown[label] = shown.get(label, False) or seen == "yes"
     aspects: Sequence[Aspect] = (composition.part("aspects") or ()) if composition else ()
-    counted = [Scarce(one.label, _count(searcher, one)) for one in aspects if not shown.get(one.label, True)]
+    reader = reader_of(composition, searcher.encoder) if composition else None
+    counted = [Scarce(one.label, _count(searcher, one, reader)) for one in aspects if not shown.get(one.label, True)]
     return [one for one in counted if one.seen < FEWEST]
 
 
-def _count(searcher: Searcher, aspect: Aspect) -> int:
-    wanted, others = _vectors(searcher, aspect.wanted), _vectors(searcher, aspect.others)
+def _count(searcher: Searcher, aspect: Aspect, reader: AspectReader | None) -> int:
+    read = reader.columns(aspect.wanted, aspect.others) if reader else None
+    if read is None:
+        wanted, others, offsets = _vectors(searcher, aspect.wanted), _vectors(searcher, aspect.others), None
+    else:
+        vectors, offsets, satisfying = read
+        wanted, others = vectors[:satisfying].T, vectors[satisfying:].T
+    more, less = (0.0, 0.0) if offsets is None else (offsets[:wanted.shape[1]], offsets[wanted.shape[1]:])
     count = 0
     for start in range(0, len(searcher.gallery), _CHUNK):
         features = np.asarray(searcher.gallery.features[start:start + _CHUNK], dtype=np.float32)
-        count += int(np.sum((features @ wanted).max(axis=1) >= (features @ others).max(axis=1, initial=-np.inf)))
+        nearest = (features @ others + less).max(axis=1, initial=-np.inf)
+        count += int(np.sum((features @ wanted + more).max(axis=1) >= nearest))
     return count
 
 

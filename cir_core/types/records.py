@@ -63,6 +63,7 @@ class ProtocolCard:
     domain: str = "garment"        # what prompts say the images show
     stand_ins: tuple[str, ...] = ()  # language models that answered for one that was unavailable
     relevance: str = ""            # revision of the relevance model, if the method uses one
+    reader: str = ""               # digest of the encoder's learned reader, if it has one and the method reads with it
 
 
 @dataclass(frozen=True)

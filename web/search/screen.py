@@ -9,7 +9,7 @@ from typing import Any
 
 from cir_core.encoders.base import composes
 from cir_core.errors import RULES_CAN, CirqueError
-from cir_core.methods.guidance import ticks
+from cir_core.methods.guidance import telling, ticks
 from cir_core.methods.references import MOST_FURTHER
 from cir_core.relevance.configured import problem_of
 from cir_core.search.projection import Projections
@@ -166,8 +166,10 @@ class Screen:
             unread = frozenset[str]()
             if any(read):
                 unread = searcher.unlike([hit.image_id for hit in hits if hit.image_id in searcher.gallery])
+            apart = telling([seen for hit, seen in zip(hits, read, strict=True) if hit.image_id not in unread])
             return [results.tile(hit, gallery, version, caption_of(hit.image_id),
-                                 () if hit.image_id in unread else seen) for hit, seen in zip(hits, read, strict=True)]
+                                 () if hit.image_id in unread else seen, apart)
+                    for hit, seen in zip(hits, read, strict=True)]
 
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,

@@ -75,7 +75,7 @@ class FeatureCaptioner:
         is_garment = ~unlike_garments(features, encoder)
         if not knows_garments_only(encoder):
             # The whole caption is compared, not "a dress": short prompts are too similar to compare. An encoder of
-            # garments alone has no likeness to other things, whatever the picture: its caption would be encoded in vain.
+            # garments alone finds no likeness to other things, whatever the picture: its caption is encoded in vain.
             likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
             is_garment &= likeness >= (features @ others.T).max(axis=1)
         if sample > 0:

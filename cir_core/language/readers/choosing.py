@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cir_core.garments.known import Mask, knows_garments_only, unlike_garments
+from cir_core.garments.learned import places_of, reader_for_revision, reader_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.builtin.seeing import GARMENTS
 from cir_core.language.readers.garments import GarmentReader, shows_garments
 from cir_core.language.readers.plain import PlainReader
-from cir_core.language.readers.reader import RequestReader
+from cir_core.language.readers.reader import AspectReader, RequestReader
 from cir_core.language.tasks import Domain
 from cir_core.types.records import Matrix
 from cir_core.types.vectors import TextEncoder
@@ -27,6 +30,22 @@ def undescribed(features: Matrix, encoder: TextEncoder | None) -> Mask:
     """For each row of ``features`` (``[n, dim]``) whether it shows something that ``encoder`` does not know, so that
     the built-in rules cannot describe it. All False for encoders of which that cannot be told."""
     return unlike_garments(features, encoder)
+
+
+def aspect_reader(encoder: object) -> AspectReader | None:
+    """The learned reader of ``encoder``'s vectors, if there is one."""
+    return reader_of(encoder)
+
+
+def reader_digest(revision: str) -> str:
+    """That of the learned reader of an encoder of this ``revision``; "" if there is none."""
+    reader = reader_for_revision(revision)
+    return reader.digest if reader else ""
+
+
+def can_read(wanted: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a learned reader knows the values that these captions name."""
+    return places_of(wanted, others) is not None
 
 
 def knows_little(encoder: object) -> bool:

@@ -2,6 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from cir_core.garments.learned import RECORD, load_reader
+from cir_core.methods.declared import builtin_methods
 from cir_core.search.protocol import (
     card_from_dict,
     card_to_dict,
@@ -82,3 +84,25 @@ def test_stand_ins_change_the_digest_and_nothing_shows_where_there_are_none():
     assert other.digest != card.digest and card_to_dict(other)["stand_ins"] == ("built-in/2",)
     assert with_stand_ins(other, ()) == card
     assert card_from_dict({**card_to_dict(other), "stand_ins": ["built-in/2"]}) == other
+
+
+def test_a_method_that_reads_aspects_names_the_reader_of_its_encoder():
+    revision, digest = (reader := load_reader(RECORD)).revision, reader.digest
+    guided = builtin_methods()["guided"].settings
+    bundled = {**BASE, "encoder": EncoderIdentity("atelier", revision, 192)}
+    card = make_card(**{**bundled, "method": guided})
+    assert card.reader == digest and card_from_dict(card_to_dict(card)) == card
+    assert "reader" not in card_to_dict(make_card(**{**BASE, "method": guided})), "of another encoder"
+    assert "reader" not in card_to_dict(plain := make_card(**bundled)), "of a method that reads none"
+    assert with_method(plain, guided) == card and with_method(card, plain.method) == plain
+    assert differences(card, plain) == differences(plain, card) == ()
+
+
+def test_a_session_begun_before_there_was_a_reader_goes_on_and_says_so():
+    guided = builtin_methods()["guided"].settings
+    reader = load_reader(RECORD)
+    card = make_card(**{**BASE, "encoder": EncoderIdentity("atelier", reader.revision, 192), "method": guided})
+    earlier = card_from_dict({key: value for key, value in card_to_dict(card).items() if key != "reader"})
+    assert differences(earlier, card) == (
+        f"this session began with readings by texts; this turn goes on with the learned reader {reader.digest}",)
+    assert with_models(earlier, card) == card and with_method(earlier, guided) is earlier
