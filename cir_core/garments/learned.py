@@ -1,7 +1,7 @@
 """What the bundled encoder's vectors show, read by logistic regression that was trained on such vectors.
 
 Comparing a vector with texts, as :mod:`cir_core.garments.zero_shot` does, reads what the text tower says of a garment,
-and says nothing of how sure that is. For each group of the lexicon there is one linear model over all its values, trained
+and says nothing of how sure that is. For each group of the lexicon one linear model over all its values is trained
 and calibrated on designs of which the sample gallery has none (``python -m benchmarks.training reader``). It is of one
 revision of one encoder, and has a digest of its own: galleries indexed with that encoder stay as they are.
 """
