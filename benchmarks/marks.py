@@ -83,7 +83,7 @@ def second_turns(
         only_more = {group: value for group, value in more.items() if less.get(group) != value}
         only_less = {group: value for group, value in less.items() if more.get(group) != value}
         if only_more and only_less:
-            previous = Previous.after(None, before.vector, before.hits, used[:1], before.composition)
+            previous = Previous.after(None, used[:1], before.vector, before.hits, before.composition)
             yield SecondTurn(next_id, second, wants, used, previous, marks, only_more, only_less)
 
 

@@ -48,6 +48,17 @@ def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
     return (plain, f"{noun} with {_detail(plain)}")
 
 
+@cache
+def _captions() -> Mapping[str, tuple[str, str]]:
+    return {prompts(group.key, value, category)[0]: (group.key, value)
+            for group in GROUPS for value in group.keys for category in CATEGORY.keys}
+
+
+def named_value(caption: str) -> tuple[str, str] | None:
+    """Group and value of which ``caption`` is the first of the :func:`prompts`; None for other texts."""
+    return _captions().get(caption)
+
+
 def _detail(description: str) -> str:
     """The part after "with" and its article: "a dress with a bow" gives "bow"."""
     detail = description.partition(" with ")[2]
@@ -99,7 +110,7 @@ class ZeroShotAttributes:
 
     def predict(self, features: Features) -> list[dict[str, str]]:
         """For each row of ``features`` (``[n, dim]``) one value of every group."""
-        return _decide_rows(self.scores(features))
+        return decided_rows(self.scores(features))
 
     def draw(self, features: Features, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
         """Like :meth:`predict`, with each value sampled from the softmax of its group's scores.
@@ -108,7 +119,7 @@ class ZeroShotAttributes:
         the best more often. The rules for the second colour hold.
         """
         # Gumbel-max trick: the argmax of scores with Gumbel noise is a sample from their softmax.
-        return _decide_rows({
+        return decided_rows({
             key: table + np.float32(temperature) * rng.gumbel(size=table.shape).astype(np.float32)
             for key, table in self.scores(features).items()
         })
@@ -126,7 +137,8 @@ def attributes_of(encoder: TextEncoder) -> ZeroShotAttributes:
         return made
 
 
-def _decide_rows(scores: Mapping[str, Features]) -> list[dict[str, str]]:
+def decided_rows(scores: Mapping[str, Features]) -> list[dict[str, str]]:
+    """:func:`decided` as a value of every group, for each image."""
     codes = decided(scores)
     names = {group.key: np.array(group.keys)[codes[group.key]].tolist() for group in GROUPS}
     return [dict(zip(names, values, strict=True)) for values in zip(*names.values(), strict=True)]

@@ -20,7 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from pydantic import Field
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError
+from cir_core.language.readers.choosing import aspect_reader
 from cir_core.language.readers.reader import WHOLE
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, AspectsTask, Domain, Task
 from cir_core.methods.feedback import IMAGE, ComposedQuery, Side, Wish, compose, name_key, wishes_of
@@ -47,7 +49,11 @@ ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
 MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
+SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 MOST_READ = 8    # images marked on one side that are read: each may be a call of a language model
+
+
+Tick = Literal["yes", "no", "not sure"]
 
 
 @dataclass(frozen=True)
@@ -247,9 +253,27 @@ def _weight(one: Aspect, settings: Guidance) -> float:
     return settings.asked * (MARKED if one.marked else 1) if one.turn else settings.kept
 
 
-def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator[list[tuple[str, bool]]]:
-    """For each image, by the parts of its score: the requests of the turn, and whether the encoder sees each in it more
-    likely than not (p ≥ ½)."""
+def read_requests(composition: Composition | None, features: Matrix, encoder: object) -> dict[str, Vector]:
+    """For each request of the turn that the encoder's learned reader can tell, by its label, the probability ``[n]``
+    that the images with ``features`` ``[n, dim]`` show it. Nothing for an encoder without such a reader."""
+    reader = aspect_reader(encoder)
+    found: dict[str, Vector] = {}
+    for one in composition.part("aspects") or () if composition and reader else ():
+        columns = reader.columns(one.wanted, one.others) if reader and one.turn and not one.marked else None
+        if columns is not None:
+            vectors, offsets, satisfying = columns
+            scores = np.asarray(features, dtype=np.float64) @ vectors.T + offsets
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            found[one.label] = shares[:, :satisfying].sum(axis=1) / shares.sum(axis=1)
+    return found
+
+
+def ticks(
+    composition: Composition | None, scores: Iterable[Ledger], read: Mapping[str, Vector] = MappingProxyType({}),
+) -> Iterator[list[tuple[str, Tick]]]:
+    """For each image the requests of the turn, and whether the encoder sees each in it: with a probability of
+    :data:`SURE` where a learned reader tells (:func:`read_requests`), or it is not sure; of other requests what is more
+    likely (p ≥ ½), by the parts of the score."""
     settings, aspects = (composition.part("guidance"), composition.part("aspects")) if composition else (None, None)
     if settings is None:
         settings, aspects = Guidance(), ()
@@ -259,9 +283,23 @@ def ticks(composition: Composition | None, scores: Iterable[Ledger]) -> Iterator
                  if one.turn and not one.marked and settings.asked}
     reranked = composition.part("relevance") if composition else None
     share = 1 - reranked.weight if reranked else 1.0   # of the guided score, where relevance is added
-    for parts in scores:
+    for place, parts in enumerate(scores):
         least_here = least * share if any(name == "relevance" for name, _ in parts) else least
-        yield [(requested[name], value >= least_here) for name, value in parts if name in requested]
+        yield [(label, _tick(read[label][place]) if label in read else "yes" if value >= least_here else "no")
+               for label, value in ((requested[name], value) for name, value in parts if name in requested)]
+
+
+def _tick(p: float) -> Tick:
+    return "yes" if p >= SURE else "no" if p <= 1 - SURE else "not sure"
+
+
+def telling(read: Iterable[Sequence[tuple[str, Tick]]]) -> frozenset[str]:
+    """Labels that tell images apart: some of them show it, and others do not, or it is not known."""
+    seen: dict[str, set[Tick]] = {}
+    for one in read:
+        for label, tick in one:
+            seen.setdefault(label, set()).add(tick)
+    return frozenset(label for label, found in seen.items() if len(found) > 1)
 
 
 def _with_picture(query: ComposedQuery, settings: Guidance, features: Vector) -> ComposedQuery:

@@ -30,7 +30,7 @@ def scarce(searcher: Searcher, composition: Composition | None, hits: Sequence[H
     shown: dict[str, bool] = {}
     for read in ticks(composition, (hit.parts for hit in hits)):
         for label, seen in read:
-            shown[label] = shown.get(label, False) or seen
+            shown[label] = shown.get(label, False) or seen == "yes"
     aspects: Sequence[Aspect] = (composition.part("aspects") or ()) if composition else ()
     counted = [Scarce(one.label, _count(searcher, one)) for one in aspects if not shown.get(one.label, True)]
     return [one for one in counted if one.seen < FEWEST]

@@ -21,6 +21,7 @@ class TextVectors:
         self._encoder = encoder
         self._vectors: LRUCache[str, Vector] = LRUCache(_KEPT)
         self._lock = threading.Lock()
+        self.identity = encoder.identity
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]``, as from the encoder; only new texts are encoded."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from cir_core.encoders.base import composes
 from cir_core.errors import RULES_CAN, CirqueError
-from cir_core.methods.guidance import ticks
+from cir_core.methods.guidance import read_requests, telling, ticks
 from cir_core.methods.references import MOST_FURTHER
 from cir_core.methods.steps import counts_marks
 from cir_core.relevance.configured import problem_of
@@ -163,12 +163,18 @@ class Screen:
             moves = ranking_moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
 
         def tiles(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-            read = list(ticks(turn.composition, (hit.parts for hit in hits)))
+            ids = [hit.image_id for hit in hits]
+            known = all(image_id in searcher.gallery for image_id in ids)
+            features = searcher.features_of(ids) if ids and known else None
+            by_reader = {} if features is None else read_requests(turn.composition, features, searcher.encoder)
+            read = list(ticks(turn.composition, (hit.parts for hit in hits), by_reader))
             unread = frozenset[str]()
             if any(read):
                 unread = searcher.unlike([hit.image_id for hit in hits if hit.image_id in searcher.gallery])
+            apart = telling([seen for hit, seen in zip(hits, read, strict=True) if hit.image_id not in unread])
             return [results.tile(hit, gallery, version, caption_of(hit.image_id),
-                                 () if hit.image_id in unread else seen) for hit, seen in zip(hits, read, strict=True)]
+                                 () if hit.image_id in unread else seen, apart)
+                    for hit, seen in zip(hits, read, strict=True)]
 
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,

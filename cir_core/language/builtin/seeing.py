@@ -10,7 +10,7 @@ import numpy as np
 
 from cir_core.errors import LanguageModelError
 from cir_core.garments.describe import describe
-from cir_core.garments.known import unlike_garments
+from cir_core.garments.known import knows_garments_only, unlike_garments
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
@@ -72,10 +72,12 @@ class FeatureCaptioner:
                                          f"{others.shape[1]} numbers. Index the gallery again with the encoder in use.")
         features = np.concatenate(rows)
         plain = [describe(slots) for slots in attributes.predict(features)]
-        # The whole caption is compared, not "a dress": an encoder trained on garments alone
-        # does not know dogs, and its short prompts are too similar to compare.
-        likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
-        is_garment = (likeness >= (features @ others.T).max(axis=1)) & ~unlike_garments(features, encoder)
+        is_garment = ~unlike_garments(features, encoder)
+        if not knows_garments_only(encoder):
+            # The whole caption is compared, not "a dress": short prompts are too similar to compare. An encoder of
+            # garments alone finds no likeness to other things, whatever the picture: its caption is encoded in vain.
+            likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
+            is_garment &= likeness >= (features @ others.T).max(axis=1)
         if sample > 0:
             plain = [self._sampled(attributes, row, sample) for row in rows]
         return [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from cir_core.garments.known import Mask, knows_garments_only, unlike_garments
+from cir_core.garments.learned import reader_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.builtin.seeing import GARMENTS
 from cir_core.language.readers.garments import GarmentReader, shows_garments
 from cir_core.language.readers.plain import PlainReader
-from cir_core.language.readers.reader import RequestReader
+from cir_core.language.readers.reader import AspectReader, RequestReader
 from cir_core.language.tasks import Domain
 from cir_core.types.records import Matrix
 from cir_core.types.vectors import TextEncoder
@@ -27,6 +28,11 @@ def undescribed(features: Matrix, encoder: TextEncoder | None) -> Mask:
     """For each row of ``features`` (``[n, dim]``) whether it shows something that ``encoder`` does not know, so that
     the built-in rules cannot describe it. All False for encoders of which that cannot be told."""
     return unlike_garments(features, encoder)
+
+
+def aspect_reader(encoder: object) -> AspectReader | None:
+    """The learned reader of ``encoder``'s vectors, if there is one."""
+    return reader_of(encoder)
 
 
 def knows_little(encoder: object) -> bool:

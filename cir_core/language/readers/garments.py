@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.garments.known import unlike_garments
+from cir_core.garments.learned import LearnedReader, reader_of
 from cir_core.garments.lexicon import BY_KEY, COLOUR
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
@@ -51,8 +52,8 @@ class GarmentReader:
         return translate(text).text
 
     def suggestions(self, gallery: Matrix, encoder: TextEncoder) -> Callable[[Vector], tuple[str, ...]]:
-        """Answers are counted by the encoder's zero-shot reading of ``gallery``."""
-        attributes = attributes_of(encoder)
+        """Answers are counted by the encoder's reading of ``gallery``: its learned one, or else by texts."""
+        attributes = reader_of(encoder) or attributes_of(encoder)
         codes = _codes(attributes, gallery[~unlike_garments(gallery, encoder)])
         return lambda reference: for_garment(codes, _codes(attributes, reference[None])[0])
 
@@ -92,7 +93,7 @@ def for_garment(codes: Codes, reference: Codes, *, fewest: int = FEWEST, most: i
     return tuple(texts)
 
 
-def _codes(attributes: ZeroShotAttributes, features: Matrix) -> Codes:
+def _codes(attributes: ZeroShotAttributes | LearnedReader, features: Matrix) -> Codes:
     parts = []
     for start in range(0, len(features), _CHUNK):
         scores = attributes.scores(features[start:start + _CHUNK])

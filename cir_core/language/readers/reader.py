@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,15 @@ class Pointed:
     @property
     def unclear(self) -> bool:
         return any(note.startswith("not understood") for note in self.notes)
+
+
+class AspectReader(Protocol):
+    """Reads values of aspects off an encoder's vectors, better than a comparison with texts does."""
+
+    def columns(self, wanted: Sequence[str], others: Sequence[str]) -> tuple[Matrix, Vector, int] | None:
+        """Vectors ``[m, dim]`` and offsets ``[m]`` of the values that the captions name, those ``wanted`` first, and
+        their number: the softmax of products and offsets is the probability of each. None if it cannot read them."""
+        ...
 
 
 class RequestReader(Protocol):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from cir_core.encoders.specs import BUNDLED
+from cir_core.methods.guidance import Tick
 from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import card_to_dict
 from cir_core.sessions.store import SessionSummary
@@ -74,13 +75,16 @@ def score_text(score: float) -> str:
 
 
 def tile(
-    hit: Hit, gallery: str, version: str, caption: str | None = None, ticks: Sequence[tuple[str, bool]] = ()
+    hit: Hit, gallery: str, version: str, caption: str | None = None, ticks: Sequence[tuple[str, Tick]] = (),
+    shown_ticks: Collection[str] = (),
 ) -> Dict:
-    """``ticks``: what was asked, and whether the encoder sees it."""
+    """``ticks``: what was asked, and whether the encoder sees it. Those of ``shown_ticks``, which tell the results
+    apart, and crosses are shown."""
     shown = picture(gallery, hit.image_id, version, caption)
     return shown | {
         "rank": hit.rank, "score": score_text(hit.score), "raw_score": hit.score,
         "parts": [[name, value] for name, value in hit.parts], "ticks": list(ticks),
+        "shown_ticks": [one for one in ticks if one[0] in shown_ticks or one[1] == "no"],
         "alt": f"Rank {hit.rank}: {shown['alt']}",
     }
 

@@ -107,3 +107,22 @@ def test_the_record_is_made_from_drawn_garments(encoder, garments, photos, tmp_p
     assert record.revision == encoder.identity.revision
     attributes = attributes_of(encoder)
     assert np.median(record.distances(garments, attributes)) < np.median(record.distances(photos, attributes))
+
+
+def test_a_caption_of_a_known_garment_costs_no_text_encoding(encoder, garments, photos):
+    """Whether the picture shows one is told by its vector alone."""
+    texts = []
+
+    class Counting:
+        identity = encoder.identity
+
+        def encode_texts(self, asked):
+            texts.extend(asked)
+            return encoder.encode_texts(asked)
+
+    model = BuiltinLanguageModel(Counting(), attributes=lambda _: attributes_of(encoder))
+    caption = model.complete(CaptionTask(Picture(features=garments[0]), "garment")).caption
+    before = len(texts)    # prompts, once
+    again = model.complete(CaptionTask(Picture(features=garments[1]), "garment")).caption
+    assert caption and again and caption not in texts and len(texts) == before
+    assert model.complete(CaptionTask(Picture(features=photos[0]), "garment")).caption == ""

@@ -376,4 +376,4 @@ def test_ticks_of_what_was_asked_hold_where_relevance_is_mixed_in():
         "relevance": Relevance(weight=0.5)})
     name = f"{ASKED}red"
     parts = [((name, 0.41), ("relevance", 0.1)), ((name, 0.39), ("relevance", 0.1)), ((name, 0.41),)]
-    assert list(ticks(made, parts)) == [[("red", True)], [("red", False)], [("red", False)]]
+    assert list(ticks(made, parts)) == [[("red", "yes")], [("red", "no")], [("red", "no")]]

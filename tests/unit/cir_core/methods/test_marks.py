@@ -241,7 +241,7 @@ def then(searcher, before, text, marks=Marks(), method=GUIDED, reference="r0g0b3
 
 
 def after(found, reference="r0g0b3"):
-    return Previous.after(None, found.vector, found.hits, (reference,), found.composition)
+    return Previous.after(None, (reference,), found.vector, found.hits, found.composition)
 
 
 def aspects_of(found):

@@ -118,14 +118,14 @@ def test_ticks_are_what_the_encoder_sees_more_likely_than_not(services, searched
         x = searcher.features_of([hit.image_id])[0].astype(float)
         rest = sum(2.718281828459045 ** ((x @ other - x @ red) / 0.02) for other in (green, blue))
         if abs(rest - 1) > 1e-3:   # p = 1 / (1 + rest)
-            assert list(ticks(turn.composition, [hit.parts])) == [[("red", rest < 1)]], hit.image_id
+            assert list(ticks(turn.composition, [hit.parts])) == [[("red", "yes" if rest < 1 else "no")]], hit.image_id
 
 
 def test_that_the_gallery_has_none_is_said_only_where_it_is_so(services, searched):
     turn = services.search.session(searched.session_id).turn(searched.turn_id)
     searcher = services.search.searcher(NAME)
     assert scarce(searcher, turn.composition, turn.hits) == [], "some results show it"
-    unseen = [hit for hit in turn.hits if next(ticks(turn.composition, [hit.parts])) == [("red", False)]]
+    unseen = [hit for hit in turn.hits if next(ticks(turn.composition, [hit.parts])) == [("red", "no")]]
     assert scarce(searcher, turn.composition, unseen) == [], "the gallery has it, beyond these results"
     zebra = Aspect("colour", "red", ("zebra",), ("red", "green", "blue"), 1)   # no image is nearest to it but the black
     never = turn.composition.with_parts({"aspects": (zebra, *turn.composition.part("aspects")[1:])})
