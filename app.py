@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cir_core.errors import CirqueError
 from cir_core.settings import get_settings
-from cir_core.support.collector import collector_paused
+from cir_core.support.process import collector_paused
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> object:
     """Build ``app.demo`` on first access, so that importing this module opens nothing."""
     if name == "demo":
-        from web.layout import build_demo
+        from web.server import build_demo
         from web.services import open_services
 
         return build_demo(open_services(get_settings()))

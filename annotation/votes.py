@@ -10,7 +10,7 @@ from typing import Protocol
 from annotation.records import MethodVote
 from cir_core.errors import SearchError
 from cir_core.support.texts import quoted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 
 class VoteStore(Protocol):

@@ -132,7 +132,7 @@ def _tables(answers: StudyAnswers) -> list[Ratings]:
 
 
 def _load(home: Path, name: str) -> StudyAnswers:
-    from annotation.kinds.loading import load_answers
+    from annotation.kinds.reports import load_answers
     from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
@@ -168,8 +168,7 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
 
 def _child(home: Path, name: str, repeats: int, draws: int) -> None:
     """Milliseconds of a tiny report that loads the libraries, and of each later one; memory of the first later one."""
-    from annotation.kinds.validity.report.as_json import validity_json
-    from annotation.kinds.validity.report.report import validity_report
+    from annotation.kinds.validity.report.report import validity_json, validity_report
 
     def report(of: str) -> float:
         started = perf_counter()

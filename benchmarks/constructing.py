@@ -22,9 +22,8 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.jobs.job import JobOptions
-from cir_core.language.base import LanguageModel
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, DifferenceAnswer, MergeAnswer, MergeTask, Task
 from cir_core.language.wrappers.base import Wrapper
 from cir_core.types.records import EncoderIdentity, Matrix

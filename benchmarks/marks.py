@@ -32,8 +32,7 @@ from cir_core.methods.guidance import MARKED
 from cir_core.sample.evaluate_requests import pick, read_truth
 from cir_core.sample.gallery import ensure_sample, sample_folder
 from cir_core.sample.request_figures import judge
-from cir_core.sample.request_pool import Pool, unmentioned
-from cir_core.sample.request_set import SessionPlan, carried_on, make_request_set, next_request
+from cir_core.sample.request_set import Pool, SessionPlan, carried_on, make_request_set, next_request, unmentioned
 from cir_core.sample.requests import Request, Wants
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.composition import Marks

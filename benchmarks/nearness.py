@@ -21,8 +21,7 @@ from cir_core.relevance.configured import configured_scorer
 from cir_core.relevance.scorer import RelevanceScorer
 from cir_core.sample.evaluate_requests import read_truth
 from cir_core.sample.gallery import ensure_sample, sample_folder
-from cir_core.sample.request_pool import Pool, unmentioned
-from cir_core.sample.request_set import ReferenceRequest, make_request_set
+from cir_core.sample.request_set import Pool, ReferenceRequest, make_request_set, unmentioned
 from cir_core.search.searcher import Searcher
 
 FIRST = 50

@@ -21,7 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from cir_core.errors import SettingsError
 from cir_core.support import addresses
 from cir_core.support.texts import quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 # Limits of each visitor of a public demo, unless others are set.
 _OF_A_DEMO: Mapping[str, int] = {"max_upload_mb": 10, "uploads_per_day": 50, "upload_mb_per_day": 100}

@@ -9,11 +9,11 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
+from cli import relevance
 from cli.admin import db, log, methods, models, serving, sessions, users
 from cli.construct import construct
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
-from cli.relevance import relevance
 from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C

@@ -11,11 +11,11 @@ import numpy as np
 
 from annotation.records import MethodVote
 from cir_core.errors import SearchError, StudyError
-from cir_core.sessions.comparisons import Comparison
+from cir_core.sessions.store import Comparison
 from cir_core.support.texts import can_be_stored
 from cir_core.types.composition import Composition
 from cir_core.types.records import Branch, Turn
-from storage.mapping.compositions import vectors_of
+from storage.mapping.rows import vectors_of
 
 NAME_LIMIT = 80
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

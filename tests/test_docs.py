@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer.main
 
-from annotation.kinds.validity.exports.columns import item_table, judgement_table
+from annotation.kinds.validity.exports.study_files import item_table, judgement_table
 from annotation.kinds.validity.rubric import newest_rubric
 from cir_core.settings import Settings
 from cli.main import app

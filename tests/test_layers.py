@@ -108,7 +108,7 @@ def test_benchmarks_take_no_settings_from_the_shell():
 # --- the rooms of each package ---------------------------------------------------------------
 
 ROOMS = {
-    "web": ("server", "layout mcp", "analysis benchmarks", "accounts search studies", "ops", "services",
+    "web": ("server", "mcp", "analysis benchmarks", "accounts search studies", "ops", "services",
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
@@ -236,10 +236,10 @@ def test_a_folder_of_more_than_fifteen_entries_says_why():
 DECODING = {"cir_core/images/load.py", "cir_core/images/jpeg_ends.py", "cir_core/images/tiff_numbers.py"}
 # Of images that cirque itself has drawn or decoded, for models that take RGB alone.
 CONVERTING = {"cir_core/images/pixels.py", "cir_core/images/profiles.py", "cir_core/images/tiff_numbers.py",
-              "cir_core/sample/drawn_images.py", "cir_core/relevance/backbones/open_clip.py",
+              "cir_core/sample/relevance_data.py", "cir_core/relevance/backbones/open_clip.py",
               "cir_core/relevance/backbones/blip2.py", "cir_core/encoders/embedding/universal.py",
               "cir_core/encoders/torch_encoder.py", "cir_core/language/captioners/blip.py",
-              "cir_core/language/openai/pictures.py"}
+              "cir_core/language/openai/messages.py"}
 
 
 def test_pictures_are_decoded_in_one_place():

@@ -1,4 +1,4 @@
-"""The web server: application assembly, start and shutdown."""
+"""The web server: application assembly, start and shutdown. All screens in one ``gr.Blocks``."""
 
 from __future__ import annotations
 
@@ -26,30 +26,26 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from cir_core.errors import SettingsError
 from cir_core.images.decode_budget import return_large_blocks
 from cir_core.settings import Settings
-from cir_core.support.collector import collector_paused
+from cir_core.support.process import collector_paused
 from cir_core.version import __version__
-from web.accounts.audit_log_routes import log_routes
-from web.accounts.people_routes import people_routes
+from web.accounts.routes import log_routes, people_routes
 from web.accounts.sign_in import me_routes, sign_in_routes
 from web.analysis.routes import analysis_routes
 from web.benchmarks.jobs import ConstructionJobs
 from web.benchmarks.routes import benchmark_routes
 from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http import background, json_api
+from web.http.pages import SCREENS, SEARCH, Page
 from web.http.request_ids import with_request_ids
-from web.layout import build_demo
 from web.limits.connections import Connections, Networks, TimeoutProtocol, most_connections
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
-from web.middleware.auth import AuthMiddleware, Place, check_open, greeting
-from web.middleware.cookies import Cookies
+from web.middleware.auth import AuthMiddleware, Cookies, Place, check_open, greeting
 from web.middleware.gradio_calls import GradioCalls
-from web.middleware.gradio_connections import GradioConnections
-from web.middleware.gradio_memory import GradioMemory
-from web.middleware.malformed_requests import handle_malformed_requests
-from web.middleware.proxy_headers import Forwarded, checked_root
+from web.middleware.gradio_connections import GradioConnections, GradioMemory
+from web.middleware.gradio_errors import Screens
+from web.middleware.headers import Forwarded, SecurityHeaders, checked_root
 from web.middleware.public_demo import Limits, PublicDemo
-from web.middleware.request_log import RequestLog, templates_of
-from web.middleware.security_headers import SecurityHeaders
+from web.middleware.request_log import RequestLog, handle_malformed_requests, templates_of
 from web.middleware.shutdown import DrainMiddleware, ShutdownState
 from web.ops.demo_data import DemoSweep, own_folder
 from web.ops.health import health_routes
@@ -58,21 +54,45 @@ from web.ops.warming import Warming
 from web.ops.weights import weights_routes
 from web.search.actions.base import LONG
 from web.search.api import check_search
-from web.search.audit_routes import audit_routes
-from web.search.export import export_routes
-from web.search.judge_routes import judge_routes
-from web.search.live_routes import live_routes
 from web.search.media import media_routes
-from web.search.region_routes import region_routes
-from web.search.suggestion_routes import suggestion_routes
+from web.search.routes import audit_routes, export_routes, judge_routes, live_routes, region_routes, suggestion_routes
+from web.search.tab import build_search_tab
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
+from web.studies.api import wire_study_calls
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
 from web.ui.gradio_page import head, make_theme, use_own_page
-from web.ui.static_files import own_routes
+from web.ui.static_files import in_module, own_routes
+
+# Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
+_UPLOADS = (3600, 86400)
+
+
+def build_demo(services: Services) -> Screens:
+    """The app's pages over ``services``. No model is loaded here."""
+    with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
+        build_search_tab(demo, services)
+        if services.settings.public_demo:
+            return demo
+        wire_study_calls(services)
+        for page in SCREENS:
+            if page.path != SEARCH.path:
+                demo.begin_page(page.title, page.path)
+                _page_root(page)
+    return demo
+
+
+def _page_root(page: Page) -> None:
+    """An empty element for the page's script to draw into. Its content comes from authenticated calls."""
+    gr.HTML(
+        "", html_template="${value}", js_on_load=in_module(page.script, "screen.mount(element)"),
+        apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel",
+        container=False, padding=False,
+    )
+
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -129,10 +149,10 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         calls.update(index for index, call in demo.fns.items() if call.fn is not None)
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
-        demo.root_path = ""   # not GRADIO_ROOT_PATH: where cirque is served, web.middleware.proxy_headers says
+        demo.root_path = ""   # not GRADIO_ROOT_PATH: where cirque is served, web.middleware.headers says
         images.kept = demo.upload_file_set   # whose old files Gradio removes
         if settings.mcp:
-            from web.mcp.server import McpServer  # its library is an extra
+            from web.mcp import McpServer  # its library is an extra
 
             McpServer(demo, images, {"search": partial(check_search, services)}).attach(app)
         app = gr.mount_gradio_app(

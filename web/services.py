@@ -12,8 +12,8 @@ from annotation.accounts.service import PeopleService
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
-from cir_core.audit.retrievers.late_encoder import Load
-from cir_core.audit.store import AuditStore
+from cir_core.audit.records import AuditStore
+from cir_core.audit.retrievers.models import Load
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError, StorageError
 from cir_core.images.decode_budget import set_budget
@@ -21,17 +21,15 @@ from cir_core.images.upload_quota import UploadQuota
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method, all_methods
 from cir_core.sessions.compare import ComparisonService
-from cir_core.sessions.comparisons import ComparisonStore
 from cir_core.sessions.judges import ComparisonJudges
 from cir_core.sessions.service import SearchService
-from cir_core.sessions.store import SessionStore
+from cir_core.sessions.store import ComparisonStore, SessionStore
 from cir_core.settings import Settings
 from storage.engine.processes import ServingProcesses
 from storage.engine.readiness import Readiness
 from web.http.long_actions import Runs
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
-from web.http.visitor import browser_at_work
+from web.http.prometheus import Meter
+from web.http.visitor import StudyMembers, browser_at_work
 
 
 @dataclass(frozen=True)

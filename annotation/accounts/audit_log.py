@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, LoggedEvent
 from cir_core.errors import LogError
-from cir_core.support.spreadsheets import csv_file
+from cir_core.support.tables import csv_file
 from cir_core.support.texts import quoted
 
 LogForm = Literal["csv", "jsonl"]

@@ -11,7 +11,7 @@ from platform import python_version
 from typing import Any
 
 from annotation.analysis.records import About, Options, Selection, StudyAnswers
-from annotation.studies.imports import is_imported
+from annotation.studies.creation import is_imported
 from cir_core.support.texts import counted
 from cir_core.version import __version__
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.records import Item, PlannedAssignment, Study, StudyImage
-from annotation.sources.queries import LISTED
-from annotation.sources.sampling import spread
+from annotation.sources.queries import LISTED, spread
 from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, cleared
 from annotation.studies.image_snapshots import freezing
@@ -17,7 +16,7 @@ from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 Named = Callable[[str, str], str]
 """Token of an image, by its name among :attr:`Subject.pictures`, for one place in the study."""

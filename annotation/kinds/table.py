@@ -19,33 +19,29 @@ from annotation.analysis.records import (
 )
 from annotation.kinds.marks import exports as marks_exports
 from annotation.kinds.marks.answers import Targets
-from annotation.kinds.marks.report.as_json import target_json
-from annotation.kinds.marks.report.report import target_report
+from annotation.kinds.marks.report.report import target_json, target_report
 from annotation.kinds.marks.report.sections import target_sections
 from annotation.kinds.marks.results import target_results, target_source
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.exclusion import Rules
-from annotation.kinds.preference.report.as_json import preference_json
 from annotation.kinds.preference.report.precision import rate_precision
-from annotation.kinds.preference.report.report import K, preference_report
+from annotation.kinds.preference.report.report import K, preference_json, preference_report
 from annotation.kinds.preference.report.score_files import read_scores
 from annotation.kinds.preference.report.sections import preference_sections
 from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
 from annotation.kinds.ratings.answers import Sessions
-from annotation.kinds.ratings.report.as_json import session_json
 from annotation.kinds.ratings.report.judged_files import read_judged
-from annotation.kinds.ratings.report.report import session_precision, session_report
+from annotation.kinds.ratings.report.report import session_json, session_precision, session_report
 from annotation.kinds.ratings.report.sections import session_sections
 from annotation.kinds.ratings.results import session_results, session_source
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.exports import study_files as validity_exports
 from annotation.kinds.validity.exports.results import queue_of, validity_results
 from annotation.kinds.validity.labels import Case, LabelRule
-from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
-from annotation.kinds.validity.report.report import validity_report
+from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind

@@ -1,27 +1,26 @@
 """Frozen records of studies, judgements and accounts: stored by ``storage``, evaluated by ``analysis``."""
 
-from annotation.records.acts import AUDIT_ACTIONS as AUDIT_ACTIONS
-from annotation.records.acts import AUDIT_GROUPS as AUDIT_GROUPS
-from annotation.records.acts import AuditAction as AuditAction
-from annotation.records.acts import AuditEvent as AuditEvent
-from annotation.records.acts import AuditFilter as AuditFilter
-from annotation.records.acts import LoggedEvent as LoggedEvent
-from annotation.records.acts import came_from as came_from
-from annotation.records.lookalikes import is_blank as is_blank
-from annotation.records.lookalikes import lookalike as lookalike
-from annotation.records.lookalikes import looks_like as looks_like
 from annotation.records.names import LOCAL as LOCAL
 from annotation.records.names import name_key as name_key
 from annotation.records.names import same_person as same_person
+from annotation.records.people import AUDIT_ACTIONS as AUDIT_ACTIONS
+from annotation.records.people import AUDIT_GROUPS as AUDIT_GROUPS
 from annotation.records.people import HANDLE as HANDLE
+from annotation.records.people import AuditAction as AuditAction
+from annotation.records.people import AuditEvent as AuditEvent
+from annotation.records.people import AuditFilter as AuditFilter
 from annotation.records.people import Changed as Changed
 from annotation.records.people import CountFailure as CountFailure
 from annotation.records.people import FailedLogins as FailedLogins
 from annotation.records.people import Invitation as Invitation
+from annotation.records.people import LoggedEvent as LoggedEvent
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role
 from annotation.records.people import SignIn as SignIn
-from annotation.records.scores import MetricScores as MetricScores
+from annotation.records.people import came_from as came_from
+from annotation.records.people import is_blank as is_blank
+from annotation.records.people import lookalike as lookalike
+from annotation.records.people import looks_like as looks_like
 from annotation.records.studies import WITH_EVENTS as WITH_EVENTS
 from annotation.records.studies import Admit as Admit
 from annotation.records.studies import AnswerContext as AnswerContext
@@ -32,6 +31,8 @@ from annotation.records.studies import Draft as Draft
 from annotation.records.studies import EventKind as EventKind
 from annotation.records.studies import Item as Item
 from annotation.records.studies import Judgement as Judgement
+from annotation.records.studies import MethodVote as MethodVote
+from annotation.records.studies import MetricScores as MetricScores
 from annotation.records.studies import OpenAssignments as OpenAssignments
 from annotation.records.studies import PlannedAssignment as PlannedAssignment
 from annotation.records.studies import Reassign as Reassign
@@ -49,4 +50,3 @@ from annotation.records.studies import Workspace as Workspace
 from annotation.records.studies import by_item as by_item
 from annotation.records.studies import category_of as category_of
 from annotation.records.studies import dataset_of as dataset_of
-from annotation.records.votes import MethodVote as MethodVote

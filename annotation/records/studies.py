@@ -1,4 +1,5 @@
-"""Records of studies of every kind: items, assignments and judgements.
+"""Records of studies of every kind: items, assignments and judgements. Scores of a study's items by something other
+than people: metrics of sets, language models of sessions. Votes on methods, from side-by-side comparisons.
 
 A study's plan assigns items to numbered seats when the study is created; a person who joins takes a
 seat. So nobody gets an item twice, and every item gets the planned number of annotators, in any order
@@ -274,3 +275,49 @@ class Reassignment:
 
 Reassign = Callable[[OpenAssignments], Sequence[Reassignment]]
 """A pure policy: see :mod:`annotation.studies.assignment`."""
+
+
+NAME_LIMIT = 60
+"""Maximum length of a metric's name."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What of an item has a score: ``each`` of them, ``what`` in words. ``values``: those allowed; None: any number."""
+
+    what: str
+    each: int
+    values: frozenset[float] | None = None
+
+
+SCORED = {"preference": Scored("set", 2), "sessions": Scored("question", 5, frozenset({1.0, 2.0, 3.0, 4.0, 5.0}))}
+"""By kind of study. Other kinds have no scores."""
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """Scores of one metric: ``scores[item_id, 1 | 2]``, without sets that have no score. In a session study, those of a
+    language model: ``scores[item_id, n]`` is its answer to question n, from 1."""
+
+    name: str                      # "recall@5"
+    description: str               # one sentence: definition and source
+    scores: Mapping[tuple[str, int], float]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MethodVote:
+    """One person's choice among the columns of a comparison.
+
+    ``shown``: methods in the order of the columns; ``chosen``: one of them, or None for "no
+    difference". One vote per annotator and comparison: voting again revises it.
+    """
+
+    vote_id: str
+    comparison_id: str
+    annotator: str            # without sign-in a random id of the browser
+    shown: tuple[str, ...]
+    chosen: str | None
+    blind: bool               # names were hidden until the vote
+    seconds: float            # from showing to voting
+    created_at: datetime

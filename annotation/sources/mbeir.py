@@ -11,7 +11,7 @@ from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_lines
-from cir_core.datasets.files.mbeir_layout import find_files
+from cir_core.datasets.files.layouts import find_files
 from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark
 from cir_core.gallery.gallery import Gallery

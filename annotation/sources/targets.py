@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.sources.sampling import spread
+from annotation.sources.queries import spread
 from cir_core.construct.targets.files import ENDING, PROVENANCE, SELECTION
 from cir_core.construct.targets.provenance import Candidate, QueryCandidates, read_provenance
 from cir_core.construct.targets.settings import THRESHOLD
 from cir_core.datasets.readers.soft import read_multi_target
 from cir_core.errors import StudyError
-from cir_core.jobs.run_record import read_run
+from cir_core.jobs.job import read_run
 from cir_core.support.texts import counted, quoted
 
 

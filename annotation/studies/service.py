@@ -27,12 +27,12 @@ from annotation.records import (
     same_person,
 )
 from annotation.studies import input_limits
-from annotation.studies.imports import is_imported
+from annotation.studies.creation import is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 _ITEMS_CACHED = 8192      # cached current items, without their hidden part
 _NAMES_CACHED = 4096

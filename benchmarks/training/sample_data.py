@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.atelier.catalogue import Garment
-from cir_core.sample.drawn_images import Pixels
+from cir_core.sample.relevance_data import Pixels
 
 Codes = npt.NDArray[np.int64]  # [n, groups], index of the value within its group
 

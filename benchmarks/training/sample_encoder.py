@@ -15,8 +15,8 @@ from benchmarks.training.recipe import TrainingRecipe
 from benchmarks.training.sample_model import export
 from benchmarks.training.sample_run import TrainingRun
 from cir_core.sample.atelier.catalogue import Garment, catalogue
-from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, rendered
 from cir_core.sample.evaluate_encoder import EncoderReport
+from cir_core.sample.relevance_data import IMAGE_SIZE, Pixels, rendered
 
 __all__ = ["TrainingRecipe", "train_sample_encoder"]
 

@@ -19,7 +19,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
-from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, shrink
+from cir_core.sample.relevance_data import IMAGE_SIZE, Pixels, shrink
 
 CONTEXT_LENGTH = 64
 VOCABULARY_FILE = "bpe_simple_vocab.txt.gz"

@@ -35,8 +35,8 @@ from benchmarks.training.sample_texts import write_partials, write_prompts
 from cir_core.errors import SettingsError
 from cir_core.sample.atelier.captions import full_caption
 from cir_core.sample.atelier.catalogue import Garment
-from cir_core.sample.drawn_images import Pixels
 from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
+from cir_core.sample.relevance_data import Pixels
 
 _CAPTIONS_FOR_VOCABULARY = 20_000
 

@@ -8,7 +8,7 @@ quantity, the difference ``R@K(MM) − max(R@K(T), R@K(I))``.
 
 Intervals are 95 % percentile bootstraps over queries: the same resampled queries for every retriever,
 2,000 replicates. Subsets are fixed: labels are not recomputed. All figures are rounded
-(:func:`~cir_core.audit.measures.rounded`), so that they do not depend on the number of threads.
+(:func:`~cir_core.audit.summary.rounded`), so that they do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.audit.measures import MEASURES, Measure, Scores, rounded, scores
 from cir_core.audit.records import CUTOFF, VARIANTS, Aggregate, RetrieverRun, Variant
+from cir_core.audit.summary import MEASURES, Measure, Scores, rounded, scores
 from cir_core.errors import DatasetError
 from cir_core.evaluation.metrics.bootstrap import CONFIDENCE, DRAWINGS
 from cir_core.methods.steps import STEPS

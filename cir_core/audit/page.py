@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cir_core.audit.gap import GAP_MEASURES, Gap, GapMeasure, GapReport
-from cir_core.audit.measures import MEASURES
 from cir_core.audit.records import VARIANTS, Detail, Label, Variant
-from cir_core.audit.summary import Summary
+from cir_core.audit.summary import MEASURES, Summary
 from cir_core.reports import figures
-from cir_core.reports.axis_names import axis_names
-from cir_core.reports.cells import shown
-from cir_core.reports.columns import count, number, ranged, share, text
+from cir_core.reports.cells import axis_names, shown
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Estimate, Figure, Headline, ReportTable, Section
+from cir_core.reports.records import (
+    Estimate,
+    Figure,
+    Headline,
+    ReportTable,
+    Section,
+    count,
+    number,
+    ranged,
+    share,
+    text,
+)
 from cir_core.support.texts import counted
 
 SUBSETS = {"full": "Full", "shortcut_free": "Shortcut-free", "validated": "Validated"}

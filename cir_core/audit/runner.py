@@ -10,9 +10,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, Variant
+from cir_core.audit.records import VARIANTS, AuditStore, QueryAudit, Ranking, RetrieverRun, RunCard, Variant
 from cir_core.audit.retrievers.base import Retriever
-from cir_core.audit.store import AuditStore
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import ENDS_A_RUN, CirqueError, SearchError, StorageError
 from cir_core.evaluation.query_steps import Problem

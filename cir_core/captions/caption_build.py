@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from cir_core.captions.caption_answers import CaptionAnswers, CaptionPlan, read_plan
-from cir_core.captions.caption_requests import CaptionRequests
+from cir_core.captions.caption_requests import CaptionAnswers, CaptionPlan, CaptionRequests, read_plan
 from cir_core.captions.captions import (
     MANIFEST,
     Candidate,
@@ -33,7 +32,7 @@ from cir_core.gallery.paths import disk_errors_explained, read_header
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, Domain
-from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.support.json_lines import Lines
 from cir_core.support.texts import quoted
 

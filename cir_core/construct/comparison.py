@@ -20,8 +20,7 @@ from cir_core.datasets.readers.circled_raw import RawFile, RawResult
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
 from cir_core.reports.cells import shown
-from cir_core.reports.columns import count, text
-from cir_core.reports.records import ReportTable
+from cir_core.reports.records import ReportTable, count, text
 
 _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("sessions", "sessions", "count"), ("mean_turns", "turns, mean", "number"),

@@ -13,12 +13,10 @@ from PIL import Image
 
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import Picture
-from cir_core.search.captioning import Captioner
-from cir_core.types.domains import Domain
-from cir_core.types.records import EncoderIdentity, Matrix, Vector
+from cir_core.search.caches import Captioner
+from cir_core.types.records import Domain, EncoderIdentity, Matrix, Vector
 
 _KEPT = 8192    # vectors of texts
 

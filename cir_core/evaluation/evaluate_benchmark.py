@@ -24,8 +24,7 @@ from cir_core.evaluation.method_runs import (
     searcher_over,
     telling_how_far,
 )
-from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
-from cir_core.evaluation.rank_composed import QueryRanks
+from cir_core.evaluation.query_steps import Problem, QueryRanks, composed_together, each, ranked_together
 from cir_core.evaluation.runs.records import Run
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
@@ -35,8 +34,7 @@ from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Usage
-from cir_core.types.domains import Domain
-from cir_core.types.records import MethodSettings
+from cir_core.types.records import Domain, MethodSettings
 
 _TOGETHER = 64   # queries encoded and ranked as a batch, always the same ones
 

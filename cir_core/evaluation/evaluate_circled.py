@@ -25,7 +25,7 @@ from cir_core.evaluation.method_runs import (
     searcher_over,
     telling_how_far,
 )
-from cir_core.evaluation.rank_composed import rank_composed
+from cir_core.evaluation.query_steps import rank_composed
 from cir_core.evaluation.runs.records import Run
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
@@ -34,8 +34,7 @@ from cir_core.methods.observer import QueryWatch
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Usage
-from cir_core.types.domains import Domain
-from cir_core.types.records import Hit, MethodSettings
+from cir_core.types.records import Domain, Hit, MethodSettings
 
 
 def run_sessions(

@@ -1,16 +1,17 @@
-"""Replay fixed sessions under a method, and CIRCLED's figures with intervals."""
+"""Replay fixed sessions under a method, and CIRCLED's figures with intervals. Sessions with fixed references and
+texts."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from cir_core.encoders.base import Encoder
 from cir_core.evaluation.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
-from cir_core.evaluation.fixed_sessions import FixedSession, digest_of
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates
 from cir_core.evaluation.metrics.multi_turn import session_values
 from cir_core.methods.declared import Method
@@ -20,6 +21,25 @@ from cir_core.types.records import Matrix, MethodSettings, ProtocolCard
 
 if TYPE_CHECKING:
     from PIL import Image
+
+@dataclass(frozen=True)
+class FixedTurn:
+    reference_id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FixedSession:
+    category: str
+    target_id: str
+    turns: tuple[FixedTurn, ...]
+
+
+def digest_of(sessions: Sequence[FixedSession]) -> str:
+    """16 hex digits over the content of the sessions."""
+    text = json.dumps([asdict(session) for session in sessions], sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
 
 SessionKind = Literal["neutral", "built"]
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cir_core.datasets.records import Benchmark, group_of
 from cir_core.evaluation.evaluators import single_turn
-from cir_core.evaluation.evaluators.checks import refuse_hidden
-from cir_core.evaluation.evaluators.evaluator import Evaluator
-from cir_core.evaluation.evaluators.records import Columns, Scores, score
+from cir_core.evaluation.evaluators.records import Columns, Scores, refuse_hidden, score
+from cir_core.evaluation.evaluators.single_turn import Evaluator
 from cir_core.evaluation.runs.records import Run
 
 Further = Callable[[Benchmark, Mapping[str, Sequence[str]]], tuple[Columns, tuple[str, ...]]]
@@ -31,7 +30,7 @@ def evaluate_run(
         seed: of the bootstrap intervals; None omits them.
 
     Raises ``DatasetError`` if the benchmark hides its targets, and for a run that its evaluator
-    would refuse (:mod:`cir_core.evaluation.evaluators.checks`).
+    would refuse (:mod:`cir_core.evaluation.evaluators.records`).
     """
     refuse_hidden(benchmark)
     run = evaluator.as_named(run)

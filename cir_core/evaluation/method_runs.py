@@ -1,4 +1,9 @@
-"""Results of a method over a benchmark or CIRCLED's sessions, and shared helpers."""
+"""Results of a method over a benchmark or CIRCLED's sessions, and shared helpers. Language model wrapper that makes
+failures visible to evaluations.
+
+A search tolerates a failed filter or round, with a note. A measurement that
+did would report the base method under the name of another.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,40 @@ from dataclasses import dataclass, field
 
 from cir_core.captions.stored import read_captions
 from cir_core.encoders.base import Encoder
-from cir_core.errors import ENDS_A_RUN, GalleryError
+from cir_core.errors import ENDS_A_RUN, RULES_CAN, CirqueError, GalleryError, LanguageModelRefused
 from cir_core.evaluation.runs.records import Run
-from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
+from cir_core.language.tasks import A, Task
+from cir_core.language.tasks.base import CUT_OFF
+from cir_core.language.wrappers.base import Wrapper
 from cir_core.methods.observer import QueryWatch
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Usage
-from cir_core.types.domains import Domain
-from cir_core.types.records import MethodSettings, ProtocolCard
+from cir_core.types.records import Domain, MethodSettings, ProtocolCard
+
+_ALL_BY_RULES = "For all queries: --model built-in."
+
+
+class StrictLanguageModel(Wrapper):
+    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates. A refusal says how
+    to evaluate with the built-in rules: here they do not answer for single queries, which would mix two models. Half an
+    answer, which a search would use with a note, is a refusal."""
+
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
+        try:
+            answer = self.inner.complete(task, watch)
+            if CUT_OFF in answer.notes:
+                raise LanguageModelRefused(f"{self.name}'s answer for the role '{task.role}' was cut off. ")
+            return answer
+        except CirqueError as error:
+            if isinstance(error, LanguageModelRefused):
+                error = LanguageModelRefused(f"{str(error).removesuffix(RULES_CAN)}{_ALL_BY_RULES} {RULES_CAN}")
+            if isinstance(watch, QueryWatch) and watch.error is None:
+                watch.error = error
+            raise error
+
 
 Progress = Callable[[str, int, int], None]
 """Called with the current step, and the numbers of queries done and in all."""

@@ -16,7 +16,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import thumbnail_path
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, process_image, reason_of, save_thumbnail
-from cir_core.support.cores import cores
+from cir_core.support.process import cores
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")

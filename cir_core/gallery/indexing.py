@@ -16,11 +16,10 @@ from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
 from cir_core.gallery.integrity import remedy_for_all
 from cir_core.gallery.journal import IndexRun, Journal, Record
-from cir_core.gallery.manifest import read_manifest
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
-from cir_core.gallery.scan import Entry, Scan, scan_folder
+from cir_core.gallery.scan import Entry, Scan, read_manifest, scan_folder
 from cir_core.support.texts import counted, quoted
 
 __all__ = ["IndexProgress", "IndexReport", "index_folder", "repair_gallery"]
@@ -53,7 +52,7 @@ def index_folder(
 ) -> IndexReport:
     """Create gallery ``name`` from the images under ``source``, or update it.
 
-    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are indexed, relative to ``root`` (default
+    With a ``manifest`` (see :mod:`cir_core.gallery.scan`) its images are indexed, relative to ``root`` (default
     ``source``), instead of everything in the folder. ``exclude`` and ``include`` are patterns of what to leave out of
     the folder and what to take back (see :func:`cir_core.images.folders.walk`). Vectors of unchanged files are reused.
     The existing gallery stays searchable until the new one is complete. After a crash or an error of the encoder, run

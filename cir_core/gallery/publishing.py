@@ -31,8 +31,7 @@ from cir_core.gallery.paths import (
 from cir_core.gallery.scan import Entry
 from cir_core.support.checksums import RowSums, SumsOfRows, means_damage
 from cir_core.support.files import flush_to_disk, write_durably
-from cir_core.types.ids import new_id
-from cir_core.types.records import EncoderIdentity
+from cir_core.types.records import EncoderIdentity, new_id
 
 _BLOCK = 8192  # vectors copied at a time
 

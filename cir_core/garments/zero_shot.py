@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.garments.describe import LENGTH_WORDS, describe
-from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
+from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, LENGTH_WORDS, NONE, describe
 from cir_core.types.vectors import TextEncoder
 
 Features = npt.NDArray[np.float32]  # [n, dim], unit rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from cir_core.jobs.journal import JobProgress
 from cir_core.language.base import LanguageModel
-from cir_core.language.openai.form import in_words
+from cir_core.language.openai.messages import in_words
 from cir_core.language.prompts import load
 from cir_core.language.tasks import Task
 from cir_core.language.wrappers.routed import answering

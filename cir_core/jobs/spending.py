@@ -7,8 +7,7 @@ import time
 from dataclasses import dataclass
 
 from cir_core.errors import Stopped
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import MeteredWatch, Observer
+from cir_core.language.base import LanguageModel, MeteredWatch, Observer
 from cir_core.language.tasks import A, Task
 from cir_core.language.wrappers.base import Wrapper
 from cir_core.methods.observer import QueryWatch

@@ -11,11 +11,8 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.wrappers.cache import AnswerCache
-from cir_core.language.wrappers.cached import CachedLanguageModel
-from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
-from cir_core.language.wrappers.fallback import FallbackLanguageModel
-from cir_core.language.wrappers.metered import CountedLanguageModel
+from cir_core.language.wrappers.availability import BreakerLanguageModel, CountedLanguageModel, FallbackLanguageModel
+from cir_core.language.wrappers.cached import AnswerCache, CachedLanguageModel
 from cir_core.language.wrappers.routed import RoutedLanguageModel
 from cir_core.settings import Settings
 
@@ -37,9 +34,8 @@ def connected(settings: Settings, *, checked: bool = True) -> OpenAILanguageMode
         given, missing = ("MODEL", "BASE_URL") if model else ("BASE_URL", "MODEL")
         raise SettingsError(f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a "
                             "language model, or neither to use the built-in one (docs/language-models.md).")
-    from cir_core.language.openai.abilities import Abilities, known
     from cir_core.language.openai.model import OpenAILanguageModel
-    from cir_core.language.openai.server import Server
+    from cir_core.language.openai.server import Abilities, Server, known
 
     server = Server(
         base_url, model, settings.llm_api_key.get_secret_value().strip(), sees=settings.llm_sees,

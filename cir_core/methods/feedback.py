@@ -1,6 +1,7 @@
-"""Query update of multi-turn search: CIRCLED, eq. 9.
+r"""Query update of multi-turn search: CIRCLED, eq. 9. Aggregate the turns of a session to one query, as in CIRCLED's
+experiments.
 
-    v ← normalise(v + α·y⁺ − β·mean(Y \\ {y⁺}) + γ·h)
+    v ← normalise(v + α·y⁺ − β·mean(Y \ {y⁺}) + γ·h)
 
 v is the query so far, y⁺ the image the user picked, Y the best K images they saw,
 h the encoded merged text of the new turn. All are unit vectors of one space; the mean
@@ -10,6 +11,10 @@ The published text leaves α, β, γ open; the defaults in
 :class:`~cir_core.types.records.MethodSettings` are those of its released code.
 
 Where a method reads images aspect by aspect, marks are more than two means: :func:`wishes_of` says what they share.
+
+A single-turn retriever gives each turn l a vector f_l. Latest takes f_L; average their
+mean; weighted Σ a^(L−l) f_l / Σ a^(L−l) with a = 0.8. The sums are normalised at the end,
+so the common divisor does not matter.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from cir_core.language.tasks import AspectAnswer
 from cir_core.methods.parameters import Label, Section, declare
 from cir_core.support.maths import unit
 from cir_core.types.composition import Marks
-from cir_core.types.methods import MethodSettings
+from cir_core.types.methods import History, MethodSettings
 from cir_core.types.records import Matrix, Vector
 
 Side = Literal["more", "less"]
@@ -162,3 +167,22 @@ def _shows(by_name: Mapping[str, AspectAnswer], name: str, one: AspectAnswer) ->
 
 def _opposite(one: AspectAnswer) -> AspectAnswer:
     return one.model_copy(update={"label": f"not {one.label}", "wanted": one.others, "others": one.wanted})
+
+
+HISTORY_SECTION = Section(
+    "Turns", "history", declare(MethodSettings, Label("decay", "weight of each earlier turn", "a")), "weighted")
+
+
+def aggregate(
+    earlier: Sequence[Vector], latest: Vector, *, how: History, decay: float, latest_name: str
+) -> ComposedQuery:
+    """One query from f_1 … f_{L-1} (``earlier``, oldest first) and f_L, each ``[dim]``, unit.
+
+    Terms: everything before as ``history``, this turn's own vector as ``latest_name``.
+    """
+    if how == "latest" or not earlier:
+        return compose({latest_name: latest})
+    ages = np.arange(len(earlier), 0, -1)
+    weights = np.ones(len(earlier)) if how == "average" else np.power(float(decay), ages)
+    before = (weights.astype(np.float32)[:, None] * np.stack(list(earlier))).sum(axis=0)
+    return compose({HISTORY: before, latest_name: latest})

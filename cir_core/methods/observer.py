@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from cir_core.errors import CirqueError
-from cir_core.language.observer import MeteredWatch, Observer
+from cir_core.language.base import MeteredWatch, Observer
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
 

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 from cir_core.errors import SearchError
 from cir_core.language.tasks import Domain, Task
 from cir_core.methods.base_query import BASE_SECTION
-from cir_core.methods.feedback import FEEDBACK_SECTION
+from cir_core.methods.feedback import FEEDBACK_SECTION, HISTORY_SECTION
 from cir_core.methods.guidance import GuidanceStep
-from cir_core.methods.history import HISTORY_SECTION
 from cir_core.methods.observer import StageTimer
 from cir_core.methods.parameters import Section
 from cir_core.methods.reflection import ReflectionStep
@@ -18,8 +17,7 @@ from cir_core.methods.relevance import RelevanceStep
 from cir_core.methods.soft_filter import SoftFilterStep
 from cir_core.methods.step import Rerank, Step, StepScore
 from cir_core.types.composition import Composition
-from cir_core.types.methods import MethodSettings
-from cir_core.types.parts import tuples
+from cir_core.types.methods import MethodSettings, tuples
 from cir_core.types.records import Vector
 from cir_core.types.vectors import TextEncoder
 

@@ -30,13 +30,13 @@ from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators import single_turn
-from cir_core.evaluation.evaluators.cirr import cirr as measure_cirr
-from cir_core.evaluation.evaluators.evaluator import Evaluator, of_rankings
+from cir_core.evaluation.evaluators.single_turn import Evaluator, of_rankings
+from cir_core.evaluation.evaluators.single_turn import cirr as measure_cirr
 from cir_core.evaluation.runs import submissions, trec
 from cir_core.evaluation.runs.records import Run
-from cir_core.sample import benchmark as sample
+from cir_core.sample import gallery as sample
 from cir_core.support.texts import quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 Option = Literal["split", "caption_mode", "pool", "annotations", "union"]
 Submit = Callable[[Path, Run, Benchmark], submissions.Submission]

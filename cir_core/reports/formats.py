@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from cir_core.reports.cells import reading
 from cir_core.reports.records import ReportTable
-from cir_core.support.spreadsheets import csv_file
+from cir_core.support.tables import csv_file
 
 Form = Literal["csv", "json", "md", "tex"]
 FORMS: tuple[Form, ...] = ("csv", "json", "md", "tex")
@@ -32,7 +32,7 @@ _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 def table_file(table: ReportTable, form: Form) -> bytes:
-    """The table as a file, UTF-8. CSV as :func:`~cir_core.support.spreadsheets.csv_file` writes it; JSON has rows as
+    """The table as a file, UTF-8. CSV as :func:`~cir_core.support.tables.csv_file` writes it; JSON has rows as
     objects by column key; LaTeX needs booktabs and nothing else."""
     if form == "csv":
         return csv_file([column.key for column in table.columns], [[_finite(cell) for cell in row]

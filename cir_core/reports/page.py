@@ -11,8 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cir_core.reports.axis_names import LONGEST
-from cir_core.reports.cells import PROSE, reading, rests_on, shown
+from cir_core.reports.cells import LONGEST, PROSE, reading, rests_on, shown
 from cir_core.reports.records import Figure, Headline, ReportTable, Section
 from cir_core.support.texts import counted
 

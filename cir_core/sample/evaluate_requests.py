@@ -21,15 +21,17 @@ from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
 from cir_core.sample.atelier.ground_truth import attributes_path, read_attributes
 from cir_core.sample.request_figures import Answer, GalleryLimits, RequestFigures, figures, gallery_limits, judge
-from cir_core.sample.request_pool import Pool, Truth, unmentioned
 from cir_core.sample.request_set import (
     KIND_SHARES,
     TURNS,
+    Pool,
     RequestSet,
     SessionPlan,
+    Truth,
     carried_on,
     make_request_set,
     next_request,
+    unmentioned,
 )
 from cir_core.sample.requests import SPLITS, Purpose, Request, Wants, satisfies
 from cir_core.search.protocol import make_card

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cir_core.evaluation.evaluate_replay import FixedSession, FixedTurn
 from cir_core.evaluation.evaluate_single import SEEN, Category, Progress, rank_of_target
-from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn
 from cir_core.sample.atelier.captions import relative_captions
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.records import Hit, MethodSettings

@@ -15,8 +15,7 @@ import numpy as np
 from cir_core.evaluation.evaluate_single import SEEN
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
 from cir_core.garments.lexicon import GROUPS
-from cir_core.sample.request_pool import Pool, unmentioned
-from cir_core.sample.request_set import KIND_SHARES, RequestSet
+from cir_core.sample.request_set import KIND_SHARES, Pool, RequestSet, unmentioned
 from cir_core.sample.requests import Kind, Request, Wants
 from cir_core.search.searcher import TurnResult
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.methods.base_query import NAMES, BaseQuery, Words
-from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_unwanted
-from cir_core.methods.history import aggregate
+from cir_core.methods.feedback import ComposedQuery, aggregate, update_query, wanted_and_unwanted
 from cir_core.methods.observer import StageTimer
 from cir_core.methods.references import Previous, Reference
 from cir_core.types.composition import Composition, Constraints, Marks

@@ -1,4 +1,5 @@
-"""Images of a result list as points of a plane: alike images lie together."""
+"""Images of a result list as points of a plane: alike images lie together. Images that look unlike one another, by
+their vectors."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from cachetools import LRUCache
 
 from cir_core.types.records import Matrix
@@ -61,3 +63,15 @@ def project(vectors: Matrix) -> Matrix:
     width = np.where(high - low > 1e-9, high - low, 1.0)
     scaled = np.where(high - low > 1e-9, (places - low) / width, 0.5)
     return scaled.astype(np.float32)
+
+
+def farthest_first(vectors: npt.NDArray[np.float32], count: int) -> list[int]:
+    """At most ``count`` rows of ``vectors`` (``[n, d]``, normalised): the first, then each time the one that is least
+    like its nearest among those before (Gonzalez, 1985)."""
+    chosen: list[int] = []
+    nearest = np.full(len(vectors), -np.inf, dtype=np.float32)
+    for _ in range(min(count, len(vectors))):
+        chosen.append(int(np.argmin(nearest)))
+        nearest = np.maximum(nearest, vectors @ vectors[chosen[-1]])
+        nearest[chosen] = np.inf
+    return chosen

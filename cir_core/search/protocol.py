@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from cir_core.methods.steps import method_from_dict
-from cir_core.types.parts import flat
+from cir_core.types.methods import flat
 from cir_core.types.records import EncoderIdentity, MethodSettings, ProtocolCard
 from cir_core.version import __version__
 

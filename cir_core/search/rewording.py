@@ -11,7 +11,7 @@ from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.methods.references import Reference
 from cir_core.methods.step import GalleryView, StepTurn
 from cir_core.methods.steps import ranked_with, steps_of
-from cir_core.search.result import TurnResult
+from cir_core.search.adjusting import TurnResult
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text
 from cir_core.types.composition import Usage, Wording

@@ -20,8 +20,7 @@ from cir_core.errors import LanguageModelError, RelevanceUnavailable, SearchErro
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.integrity import damage_note
 from cir_core.index.flat import FlatIndex
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.readers.choosing import by_rules, reader_for, undescribed
 from cir_core.language.readers.reader import RequestReader
 from cir_core.language.several import one_caption
@@ -36,14 +35,13 @@ from cir_core.methods.relevance import RelevanceScores, needs_relevance
 from cir_core.methods.step import GalleryView, StepTurn
 from cir_core.methods.steps import counts_marks, reads_captions, step_rerank, step_score, step_tasks, steps_of
 from cir_core.relevance.configured import configured_scorer
+from cir_core.search.adjusting import TurnResult as TurnResult
 from cir_core.search.adjusting import adjusted
-from cir_core.search.captioning import Captioner
+from cir_core.search.caches import Captioner, TextVectors
 from cir_core.search.far_pictures import UNLIKE, FarPictures
 from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
 from cir_core.search.ranking import Ranked, rank
-from cir_core.search.result import TurnResult as TurnResult
-from cir_core.search.text_vectors import TextVectors
 from cir_core.search.usual import Usual, foreign_share, instead_of, usual_for
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text

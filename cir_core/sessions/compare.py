@@ -15,12 +15,11 @@ from cir_core.methods.observer import PartWatch, StageTimer, TurnObserver
 from cir_core.methods.references import Previous, Reference
 from cir_core.search.protocol import with_stand_ins
 from cir_core.search.searcher import Searcher
-from cir_core.sessions.comparisons import Comparison, ComparisonStore, MethodColumn
 from cir_core.sessions.service import SearchService
+from cir_core.sessions.store import Comparison, ComparisonStore, MethodColumn
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Marks, Usage
-from cir_core.types.ids import new_id
-from cir_core.types.records import Exclude, MethodSettings, Turn
+from cir_core.types.records import Exclude, MethodSettings, Turn, new_id
 
 FEWEST, MOST = 2, 6
 DEPTH = 20   # images stored per column

@@ -18,8 +18,8 @@ from cir_core.errors import CirqueError, GalleryError
 from cir_core.gallery.gallery import Gallery
 from cir_core.methods.relevance import needs_relevance
 from cir_core.relevance.configured import configured_scorer
-from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.sessions.service import SearchService
+from cir_core.sessions.store import Comparison, MethodColumn
 
 if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from threading import Lock
 
 from cir_core.errors import UnknownSession
-from cir_core.sessions.comparisons import Comparison, ComparisonStore
-from cir_core.sessions.store import SessionStore, SessionSummary
+from cir_core.sessions.store import Comparison, ComparisonStore, SessionStore, SessionSummary
 from cir_core.support.texts import quoted
 from cir_core.types.records import Branch, SearchSession, Turn
 

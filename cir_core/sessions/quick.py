@@ -26,7 +26,7 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.connect import language_models
 from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture
-from cir_core.language.wrappers.cache import MemoryCache
+from cir_core.language.wrappers.cached import MemoryCache
 from cir_core.methods.declared import all_methods, find_method
 from cir_core.methods.references import join
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult

@@ -21,26 +21,24 @@ from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, r
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
-from cir_core.images.regions import checked_region, cut_out
-from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.images.uploads import UploadFolder, checked_region, cut_out, is_upload
 from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import check_further, join
 from cir_core.methods.steps import ranked_with
+from cir_core.search.projection import farthest_first
 from cir_core.search.protocol import differences, with_method, with_models, with_stand_ins
 from cir_core.search.rewording import reworded
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
-from cir_core.search.spread import farthest_first
 from cir_core.search.usual import Usual
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Cut, Marks, Wording
-from cir_core.types.ids import new_id
-from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
+from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn, new_id
 
 _CANDIDATES = 8  # random images for each one shown
 
@@ -111,7 +109,7 @@ class SearchService:
 
     def cut_out(self, gallery: str, image_id: str, region: object, *, patience: float = PATIENCE) -> str:
         """Store ``region`` of a gallery image or an upload as an upload; returns its id. Raises ``SearchError`` for a
-        region that cannot be used (see :mod:`cir_core.images.regions`), ``UnknownImage``, ``ImageUnreadable``,
+        region that cannot be used (see :mod:`cir_core.images.uploads`), ``UnknownImage``, ``ImageUnreadable``,
         ``DecodingBusy``."""
         box, path = checked_region(region), self.image_path(gallery, image_id)
         part = cut_out(path, box, max_megapixels=self._uploads.max_megapixels, patience=patience)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.support.cores import cores
+from cir_core.support.process import cores
 
 Sums = npt.NDArray[np.uint32]
 Rows = npt.NDArray[np.int64]

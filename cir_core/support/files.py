@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False,

@@ -1,4 +1,5 @@
-"""Tables that a person hands over, as spreadsheets and scripts save them: one reader for all of them.
+"""Tables that a person hands over, as spreadsheets and scripts save them: one reader for all of them. CSV files for
+spreadsheets, protected against formula injection.
 
 CSV with commas, semicolons or tabs, a JSON array, or JSON lines; UTF-8, or UTF-16 as spreadsheets call "Unicode text".
 Format and delimiter are detected from the content, not from the file name.
@@ -13,7 +14,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from cir_core.errors import DatasetError
@@ -205,3 +207,39 @@ def _broken(error: Exception, text: str, where: str, line: int) -> DatasetError:
 
 def _cell(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# OWASP, "CSV Injection": the full-width forms start a formula too in some locales.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# Where the list separator is a semicolon (German, French, ...), spreadsheets split a text there, or at a tab or line
+# end if configured so; whatever follows starts a new cell.
+_PARTED = re.compile("([;\t\r\n][ \"']*)(?=[=+\\-@＝＋－＠])")
+
+
+def as_text(value: str) -> str:
+    """``value`` with a leading apostrophe if a spreadsheet would run it as a formula."""
+    guarded = _PARTED.sub(r"\1'", value)
+    return f"'{guarded}" if guarded.startswith(_FORMULA) else guarded
+
+
+def csv_file(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A line of ``names``, then ``rows``."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")   # with both, a lone one of either is quoted in a text
+    writer.writerow(map(as_text, names))
+    writer.writerows([_safe_cell(value) for value in row] for row in rows)
+    return codecs.BOM_UTF8 + text.getvalue().encode()
+
+
+def _safe_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list):
+        return as_text(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, str):
+        return as_text(value)
+    return str(value)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cir_core.types.methods import SoftFilter
-from cir_core.types.parts import Parts, StepParts
+from cir_core.types.methods import Parts, SoftFilter, StepParts
 from cir_core.types.vectors import Vector
 
 

@@ -1,4 +1,5 @@
-"""Shared records. Frozen, plain, no behaviour beyond look-ups.
+"""Shared records. Frozen, plain, no behaviour beyond look-ups. Opaque ids. Image domains of galleries; prompts and
+captions are worded accordingly.
 
 Ranks start at 1. Scores are cosines (inner products of unit vectors) unless a record
 says otherwise. Ids are opaque strings.
@@ -6,9 +7,11 @@ says otherwise. Ids are opaque strings.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, get_args
 
 from cir_core.types.composition import Composition
 from cir_core.types.methods import Exclude as Exclude
@@ -144,3 +147,17 @@ class SearchSession:
     @property
     def latest(self) -> Turn | None:
         return self.turns[-1] if self.turns else None
+
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o, u
+
+
+def new_id(length: int = 16) -> str:
+    """A random id for URLs: 5 bits per character, no ambiguous letters."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+Domain = Literal["garment", "dress", "shirt", "toptee", "scene", "circo"]
+"""``scene`` is CIRR's photos of anything, ``circo`` CIRCO's everyday photos."""
+
+DOMAINS: tuple[Domain, ...] = get_args(Domain)

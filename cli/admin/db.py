@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from annotation.records import AuditEvent
-    from storage.backups.contents import Contents
-    from storage.backups.restore import Restored
+    from storage.backups.backup import Restored
+    from storage.backups.integrity import Contents
 
 app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and check the database.")
 
@@ -49,7 +49,7 @@ def restore(
 ) -> None:
     """Restore a backup over the database. Stop cirque first; the current content is backed up before. Everybody
     has to sign in again."""
-    from storage.backups.restore import restore as put_back
+    from storage.backups.backup import restore as put_back
     from storage.engine.home_record import HomeRecord
     from storage.opening import note_restored
 

@@ -16,8 +16,8 @@ from cir_core.support.files import why_not_written
 from cli.console import out
 
 if TYPE_CHECKING:
-    from cir_core.language.openai.abilities import Abilities
     from cir_core.language.openai.model import OpenAILanguageModel
+    from cir_core.language.openai.server import Abilities
 
 _AT_ONCE = 6     # images: a reference and five results, as reflection sends them
 
@@ -37,7 +37,7 @@ def check() -> None:
     answers, their time and tokens, and how answers are asked for from now on.
     """
     from cir_core.language.connect import connected
-    from cir_core.language.openai.abilities import keep
+    from cir_core.language.openai.server import keep
 
     settings = get_settings()
     model = connected(settings, checked=False)
@@ -104,7 +104,7 @@ def _in_words(found: Abilities, model: OpenAILanguageModel) -> Iterator[str]:
 
 
 def _ask(model: OpenAILanguageModel, what: str, task: Any) -> Any:
-    from cir_core.language.observer import Observer
+    from cir_core.language.base import Observer
 
     watch, started = Observer(), time.perf_counter()
     answer = model.complete(task, watch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cir_core.settings import get_settings
-from cir_core.support.collector import collector_paused
+from cir_core.support.process import collector_paused
 from cli.console import err, open_encoder, progress_bar
 from cli.galleries.galleries import index_bar
 

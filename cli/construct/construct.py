@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cir_core.reports.columns import text
-from cir_core.reports.records import ReportTable
+from cir_core.reports.records import ReportTable, text
 from cir_core.settings import get_settings
 from cli.console import err, out
 from cli.construct import describe, filtering, judge, own, sessions, targets

@@ -15,10 +15,10 @@ import typer
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import ModelChoice, open_encoder, open_stores, out, print_notes, progress_bar
 from cli.construct.jobs import JobFlags, with_flags
-from cli.construct.sources import named_paths, named_values
+from cli.construct.own import named_paths, named_values
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
 from cli.tables.output import TablesOption, give

@@ -1,9 +1,10 @@
-"""``cirque construct own`` and ``cirque construct compare``: sessions of people, beside constructed ones."""
+"""``cirque construct own`` and ``cirque construct compare``: sessions of people, beside constructed ones. NAME=VALUE
+arguments of ``cirque construct``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,15 +16,47 @@ import typer
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.evaluation.metrics.consistency import EPSILON, TAU
 from cir_core.settings import get_settings
-from cir_core.support.texts import counted
+from cir_core.support.texts import counted, quoted
 from cli.console import open_encoder, out, progress_bar
-from cli.construct.sources import named_paths
 from cli.construct.tables import count_table
 from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
     from cir_core.construct.own import OwnReport
     from cir_core.datasets.readers.circled_raw import RawFile
+
+def named_paths(given: Sequence[str]) -> dict[str, list[Path]]:
+    """Paths by the name of their source: of "NAME=PATH" NAME, which several may share, else the file's or folder's own
+    name. Raises ``SettingsError`` for two unnamed ones of one name."""
+    found: dict[str, list[Path]] = {}
+    unnamed = set()
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = Path(one).resolve().stem, one
+            if name in found:
+                raise SettingsError(f"Two of the sources would be called {quoted(name)}. Name them: NAME={one}")
+            unnamed.add(name)
+        elif not name.strip() or not path:
+            raise SettingsError(f"{quoted(one)} is neither a file nor NAME=FILE.")
+        elif name in unnamed:
+            raise SettingsError(f"Two of the sources would be called {quoted(name)}. Name both: NAME=FILE")
+        found.setdefault(name.strip(), []).append(Path(path))
+    return found
+
+
+def named_values(given: Sequence[str], option: str) -> Mapping[str, str]:
+    """Values of "NAME=VALUE" by name, of "VALUE" under "". Raises ``SettingsError`` for two of one name."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.rpartition("=")
+        if name in found:
+            raise SettingsError(f"{option} is given twice for {name or 'all sources'}. Give it once.")
+        if not value or (equals and not name):
+            raise SettingsError(f"{option} {quoted(one)} is neither a gallery nor NAME=GALLERY.")
+        found[name] = value
+    return found
+
 
 OWN = "own"
 

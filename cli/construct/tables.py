@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cir_core.reports.columns import count, number, text
-from cir_core.reports.records import ReportTable
+from cir_core.reports.records import ReportTable, count, number, text
 from cli.console import out
 from cli.tables.fitted_tables import print_table
 

@@ -11,8 +11,7 @@ import typer
 
 from cir_core.construct.targets.settings import SEED, THRESHOLD, Check, TargetSettings
 from cir_core.errors import SettingsError
-from cir_core.reports.columns import count, text
-from cir_core.reports.records import ReportColumn, ReportTable
+from cir_core.reports.records import ReportColumn, ReportTable, count, text
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import ModelChoice, open_encoder, out, print_notes

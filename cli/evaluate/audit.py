@@ -1,8 +1,10 @@
-"""``cirque audit``: shortcut audit of a benchmark's queries."""
+"""``cirque audit``: shortcut audit of a benchmark's queries. ``cirque audit join``: several finished audits in one
+table and chart."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
@@ -15,12 +17,11 @@ from cir_core.audit.records import Rule
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import CommandGroup, err, open_encoder, open_stores, out, progress_bar
-from cli.evaluate.audit_join import join
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
-from cli.tables.audit_bar import run_bar
+from cli.tables.audit_tables import run_bar
 from cli.tables.output import TablesOption, give
 
 if TYPE_CHECKING:
@@ -32,6 +33,43 @@ if TYPE_CHECKING:
     from cir_core.datasets.records import Benchmark
     from cir_core.gallery.gallery import Gallery
     from storage.stores import Stores
+
+def join(
+    audits: Annotated[list[str], typer.Argument(
+        metavar="AUDIT", help="Folders that `cirque audit` wrote, or NAME=FOLDER; two or more.")],
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for joined.json and joined.html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    tables: TablesOption = None,
+) -> None:
+    """Set finished audits of several benchmarks side by side: labels, Composition Gaps, Recall."""
+    from cir_core.audit.joining import join_audits, joined_json, joined_page, joined_sections
+    from cir_core.support.files import write_atomically
+
+    joined = join_audits([_source(text) for text in audits])
+    content = json.dumps(joined_json(joined), indent=1, ensure_ascii=False) + "\n"
+    if folder:
+        try:
+            write_atomically(folder / "joined.json", content.encode())
+            write_atomically(folder / "joined.html", joined_page(joined).encode())
+        except OSError as error:
+            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
+                                "--out.") from error
+    if as_json:
+        typer.echo(content, nl=False)
+    give([*joined_sections(joined), "", *(f"Note: {note}" for note in joined.notes)], tables, quiet=as_json)
+    if folder and not as_json:
+        out.print(f"\nWrote {folder / 'joined.json'} and joined.html", soft_wrap=True)
+
+
+def _source(text: str) -> tuple[str, Path]:
+    """A folder, or NAME=FOLDER. A path that exists is one, whatever is in its name."""
+    name, equals, path = text.partition("=")
+    if not equals or Path(text).exists():
+        return "", Path(text)
+    if not name.strip() or not path:
+        raise DatasetError(f"{text} names no audit. Write a folder, or NAME=FOLDER.")
+    return name.strip(), Path(path)
+
 
 SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
 _LISTED = 40   # rows on the terminal; gap.html has all

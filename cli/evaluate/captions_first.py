@@ -10,7 +10,7 @@ import typer
 
 from cir_core.methods.declared import Method
 from cir_core.methods.reflection import PSEUDO_FEEDBACK
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import err
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from cir_core.errors import DatasetError
-from cir_core.reports.columns import text
-from cir_core.reports.records import ReportColumn, ReportTable
+from cir_core.reports.records import ReportColumn, ReportTable, text
 from cli.tables.output import Part
 
 CompareOption = Annotated[Path | None, typer.Option(

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cir_core.methods.declared import all_methods
-from cir_core.reports.columns import count, percent, text
-from cir_core.reports.records import ReportTable
+from cir_core.reports.records import ReportTable, count, percent, text
 from cir_core.settings import get_settings
-from cir_core.types.parts import flat
+from cir_core.types.methods import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets, relevance
 from cli.evaluate.answers import Opened

@@ -12,11 +12,10 @@ import typer
 
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.evaluation.evaluate_run import evaluate_run
-from cir_core.evaluation.evaluators.checks import refuse_hidden
+from cir_core.evaluation.evaluators.records import refuse_hidden
 from cir_core.registry.kinds import KINDS, Kind, evaluator_of, read_benchmark
 from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar
-from cli.evaluate.answer_files import submit
 from cli.evaluate.answers import (
     Opened,
     check_choice,
@@ -27,6 +26,7 @@ from cli.evaluate.answers import (
     from_sessions,
     pools_of,
     stored_constraints,
+    submit,
     without_filter,
 )
 from cli.evaluate.captions_first import YesOption
@@ -238,7 +238,7 @@ def trec(
 ) -> None:
     """Evaluate a run against qrels with standard measures."""
     from cir_core.datasets.readers.qrels import read_qrels
-    from cir_core.evaluation.evaluators.judged import evaluate_qrels
+    from cir_core.evaluation.evaluators.single_turn import evaluate_qrels
 
     if not run:
         raise typer.BadParameter("Give a run: --run FILE.")

@@ -12,7 +12,7 @@ from rich.progress import TimeElapsedColumn
 from cir_core.errors import MethodError
 from cir_core.methods.declared import Method, find_method
 from cir_core.settings import get_settings
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import ModelChoice as ModelChoice
 from cli.console import bars, open_stores
 

@@ -11,7 +11,7 @@ import typer
 
 from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
-from cir_core.types.parts import flat
+from cir_core.types.methods import flat
 from cli.console import open_encoder, open_relevance, progress_bar, write_file
 from cli.evaluate.method_options import RelevanceOption, chosen_methods, named_bar
 from cli.galleries.galleries import index_bar
@@ -42,7 +42,7 @@ def sample(
     from cir_core.relevance.scorer import RelevanceScorer
     from cir_core.sample.evaluate_metrics import METHODS, build_sets
     from cir_core.sample.gallery import ensure_sample, sample_folder
-    from cli.tables.relevance_tables import comparison_parts
+    from cli.tables.evaluation_tables import comparison_parts
 
     settings = get_settings()
     seed = settings.seed if seed is None else seed

@@ -11,8 +11,7 @@ import numpy as np
 import typer
 
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
-from cir_core.reports.columns import cells, ranged, text
-from cir_core.reports.records import ReportTable
+from cir_core.reports.records import ReportTable, cells, ranged, text
 from cli.console import write_file
 from cli.evaluate.answers import SystemRun
 from cli.evaluate.comparing import Evaluated, difference_parts, differences, evaluated

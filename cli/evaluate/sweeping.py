@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cir_core.evaluation.sweeps.curve import Curve
     from cir_core.evaluation.sweeps.parameters import Swept
     from cir_core.sample.evaluate_sample import SampleReport
-    from cir_core.types.domains import Domain
+    from cir_core.types.records import Domain
 
 SweepOption = Annotated[str | None, typer.Option(
     "--sweep", metavar="NAME=START:STOP:STEP", help="Evaluate every value of a method's parameter, such as "

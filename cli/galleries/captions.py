@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cir_core.settings import get_settings
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import ModelChoice, bars, err, open_encoder, open_stores, out
 
 if TYPE_CHECKING:

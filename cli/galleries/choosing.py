@@ -17,7 +17,7 @@ from cli.console import err, open_encoder, out, progress_bar
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
     from cir_core.encoders.weights import Weights
-    from cir_core.search.own_pictures import Look
+    from cir_core.search.far_pictures import Look
 
 KNOWS = "The encoder 'atelier' comes with the sample and knows drawn garments only"
 

@@ -151,7 +151,7 @@ def _write_manifest(
 ) -> Path:
     """Write id and path of every image, in pool order, which decides ties. The kept manifest allows re-indexing without
     the data set's files. Images that are boxes of larger ones are written to ``crops``."""
-    from cir_core.datasets.files.crops import write_crop
+    from cir_core.datasets.files.image_files import write_crop
     from cir_core.support.files import write_atomically
 
     if any(ids is None for ids in benchmark.pools.values()):

@@ -52,7 +52,7 @@ def index(
     from cir_core.encoders.remembered import remember, usual_encoder
     from cir_core.gallery.indexing import index_folder
     from cir_core.gallery.paths import gallery_folder
-    from cir_core.search.own_pictures import look_at
+    from cir_core.search.far_pictures import look_at
     from cli.galleries.choosing import named_encoder, photo_encoder_instead, print_usual
 
     settings = get_settings()

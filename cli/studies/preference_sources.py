@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cir_core.errors import GalleryError, StudyError
 from cir_core.methods.declared import all_methods
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cli.console import open_encoder
 from cli.evaluate.audit import SAMPLE, SAMPLE_GALLERY, data_set, sample_gallery
 from cli.evaluate.method_options import ModelChoice, chosen_methods, language_model, named_bar
@@ -61,7 +61,7 @@ def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource
     """Queries and result sets of the questions; methods are run now."""
     asked.check()
     if asked.hp is not None:
-        from annotation.kinds.preference.sources.hp import from_hp
+        from annotation.kinds.preference.sources.queries import from_hp
 
         gallery = _named(asked, settings)
         if gallery is None and asked.images is None:

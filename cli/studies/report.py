@@ -91,9 +91,8 @@ def report(
     """Report of a study, by its kind: agreement in verdicts, ratings or marks; preferences, and how far metrics follow
     them. cirque report scores: scores of metrics and language models."""
     from annotation.analysis.records import Options
-    from annotation.kinds.loading import load_answers
     from annotation.kinds.preference.exclusion import parse_rules
-    from annotation.kinds.reports import check_scale, compose
+    from annotation.kinds.reports import check_scale, compose, load_answers
     from annotation.kinds.table import KINDS
 
     if width is not None and not draws:
@@ -146,7 +145,7 @@ def _once(names: Sequence[str] | None) -> tuple[str, ...]:
 
 def _seats(answers: StudyAnswers, people: Sequence[str], *, hide: bool) -> tuple[int, ...]:
     """Seat numbers of people given by name or by a code such as P03. Raises ``StudyError``."""
-    from annotation.analysis.people import name_of, seat_numbers
+    from annotation.analysis.selection import name_of, seat_numbers
     from annotation.records import name_key
 
     taken = [seat for seat in answers.seats if seat.annotator is not None]
@@ -169,7 +168,7 @@ def _working(text: str) -> Iterator[None]:
 
 def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
     """Print the report, or its JSON, once its files are written."""
-    from annotation.kinds.documents import report_file, report_files
+    from annotation.kinds.reports import report_file, report_files
     from cli.tables.report_tables import print_report
 
     if to is not None:

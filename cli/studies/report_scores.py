@@ -28,7 +28,7 @@ from cli.evaluate.method_options import (
 if TYPE_CHECKING:
     from annotation.records import Item, MetricScores, Study
     from annotation.studies.store import StudyStore
-    from cir_core.types.domains import Domain
+    from cir_core.types.records import Domain
 
 
 def scores(
@@ -51,7 +51,7 @@ def scores(
     """What metrics give the sets of a preference study, or a language model the sessions of a session study; reports
     have all of them. Scores of the same name are replaced."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.records.scores import SCORED
+    from annotation.records.studies import SCORED
     from cli.tables.report_tables import print_scores
 
     if [bool(add), method is not None, metric is not None, bool(remove)].count(True) > 1:
@@ -106,8 +106,7 @@ def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Seque
 
 
 def _by_relevance(items: Sequence[Item], gallery: str | None, name: str | None, relevance: str | None) -> MetricScores:
-    from annotation.kinds.preference.metric_scoring import checked_name
-    from annotation.kinds.preference.relevance_scoring import relevance_scores
+    from annotation.kinds.preference.metric_scoring import checked_name, relevance_scores
 
     if name is not None:
         checked_name(name)   # before anything is computed

@@ -143,7 +143,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     """Show a study and its progress by person."""
     from datetime import UTC, datetime
 
-    from annotation.kinds.preference.survey.overview import survey_overview
+    from annotation.kinds.preference.survey.position import survey_overview
     from annotation.kinds.table import KINDS
     from annotation.studies.overview import seat_progress, study_json
     from cli.tables.study_tables import print_study
@@ -182,11 +182,11 @@ def close(name: Name) -> None:
 @app.command("release")
 def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Person who has left.")]) -> None:
     """Release a person's open items to others at once. A person without answers also loses the seat."""
-    from annotation.studies import lifecycle
+    from annotation.studies import creation
 
     with open_stores() as stores:
         study = stores.studies.study(name)
-        released = lifecycle.release(stores.studies, study, person)
+        released = creation.release(stores.studies, study, person)
     items = counted(released.items, "open item")
     if released.freed:
         out.print(f"{person} has no answers: the seat in {study.name} is free again, with its {items}.")
@@ -200,7 +200,7 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
 
 
 def _accept(name: str, accepting: bool) -> None:
-    from annotation.studies.lifecycle import set_accepting
+    from annotation.studies.creation import set_accepting
 
     with open_stores() as stores:
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
@@ -213,7 +213,7 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],
 ) -> None:
     """Rename a study. Links to its pages contain the name: send them out again."""
-    from annotation.studies.lifecycle import rename_study
+    from annotation.studies.creation import rename_study
 
     with open_stores() as stores:
         study = stores.studies.study(old)
@@ -227,7 +227,7 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Delete a study with all its judgements and images. This cannot be undone: export first."""
-    from annotation.studies.lifecycle import remove_study
+    from annotation.studies.creation import remove_study
 
     settings = get_settings()
     with open_stores() as stores:

@@ -94,7 +94,7 @@ def results(
 def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> None:
     """Write into a folder or a .zip file, without ``force`` not over other files. Raises ``SettingsError``, and changes
     nothing, if that fails."""
-    from annotation.tables.files import as_zip
+    from annotation.tables import as_zip
     from cir_core.support.files import write_atomically
 
     folder = to

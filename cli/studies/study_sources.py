@@ -11,7 +11,7 @@ from cir_core.errors import GalleryError, StudyError
 
 if TYPE_CHECKING:
     from annotation.sources import QuerySource, StudyQuery
-    from annotation.sources.sampling import Stratify
+    from annotation.sources.queries import Stratify
     from cir_core.gallery.gallery import Gallery
     from cir_core.settings import Settings
     from storage.stores import Stores
@@ -73,7 +73,7 @@ def drawn(
     found: QuerySource, asked: StudySourceArgs, sample: int | None, stratify: Stratify, seed: int
 ) -> tuple[list[StudyQuery], dict[str, Any]]:
     """The sample, and the source with its sampling parameters."""
-    from annotation.sources.sampling import sample as draw
+    from annotation.sources.queries import sample as draw
 
     queries = draw(found.queries, sample, stratify, seed)
     how = {"selection": "all"} if sample is None else {"selection": "sample", "sample": sample, "stratify": stratify}

@@ -1,21 +1,25 @@
-"""Tables of an audit: labels, retrievers, Composition Gap, excluded queries."""
+"""Tables of an audit: labels, retrievers, Composition Gap, excluded queries. Progress bar of an audit."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cir_core.reports.columns import count, text
-from cir_core.reports.records import ReportTable
+from rich.progress import TimeElapsedColumn
+
+from cir_core.reports.records import ReportTable, count, text
+from cli.console import bars
 from cli.tables.output import Part
 
 if TYPE_CHECKING:
+    from cir_core.audit.records import StoredRun
     from cir_core.audit.report import AuditReport
-    from cir_core.audit.store import StoredRun
+    from cir_core.audit.runner import AuditProgress
     from cir_core.datasets.records import Benchmark
-
+    from cir_core.gallery.progress import IndexProgress
 
 def audit_parts(benchmark: Benchmark, report: AuditReport) -> Iterator[Part]:
     """The sections of its page."""
@@ -53,3 +57,21 @@ def runs_json(runs: Sequence[StoredRun]) -> str:
         "problems": run.problems, "begun_at": run.begun_at.isoformat(),
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
     } for run in runs], indent=1)
+
+
+@contextmanager
+def run_bar() -> Iterator[tuple[Callable[[AuditProgress], None], Callable[[str, IndexProgress], None]]]:
+    """Progress bar for ranking and indexing. Silent without a terminal."""
+    from cir_core.audit.runner import INPUTS
+
+    with bars(TimeElapsedColumn()) as bar:
+        task = bar.add_task("Auditing", total=None)
+
+        def ranked(progress: AuditProgress) -> None:
+            bar.update(task, description=f"{progress.retriever}: {INPUTS[progress.variant]}",
+                       completed=progress.done, total=progress.total)
+
+        def indexed(name: str, progress: IndexProgress) -> None:
+            bar.update(task, description=f"Indexing {name}", completed=progress.done, total=progress.total)
+
+        yield ranked, indexed

@@ -19,7 +19,7 @@ _LISTED = 40       # rows; files have all of them
 
 def print_report(whole: WholeReport) -> None:
     """Print headline numbers with intervals, then the tables. Figures are only in files."""
-    from annotation.analysis.rendering.report_parts import selected
+    from annotation.analysis.rendering import selected
 
     about = whole.report.about
     say(f"{about.study}: {about.answered:,} of {about.planned:,} answers")
@@ -33,7 +33,7 @@ def print_report(whole: WholeReport) -> None:
 def print_scores(study: Study, scores: Sequence[MetricScores], most: int) -> None:
     """Print the scores stored with a study in which ``most`` sets or questions can have one."""
     from annotation.kinds.table import KINDS
-    from annotation.records.scores import SCORED
+    from annotation.records.studies import SCORED
 
     has_sets = KINDS[study.kind].has_sets
     if not scores and not has_sets:

@@ -1,13 +1,29 @@
-"""The tables of ``cirque evaluate requests``."""
+"""The tables of ``cirque evaluate requests``. Tables of means with their bootstrap intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate
+from cir_core.reports.records import ColumnKind, ReportTable, cells, ranged, text
 from cir_core.sample.evaluate_requests import RequestsReport
 from cir_core.sample.request_figures import EXACT, MEASURES, RequestFigures
-from cli.tables.measures import PERCENT, measures_table
 from cli.tables.output import Part
+
+PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
+
+
+def measures_table(
+    key: str, title: str, names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]],
+    kind: ColumnKind = "percent", note: str = "",
+) -> ReportTable:
+    """A row for each method: title, measures, digest of the protocol."""
+    return ReportTable(
+        key, title,
+        (text("method", "method"), *(column for name in names for column in ranged(name, name, kind)),
+         text("protocol", "protocol")),
+        tuple((method, *(cell for name in names for cell in cells(measures.get(name))), digest)
+              for method, measures, digest in rows), note)
 
 
 def request_parts(report: RequestsReport) -> Iterator[Part]:

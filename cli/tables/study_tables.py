@@ -13,7 +13,7 @@ from cir_core.support.texts import counted
 from cli.console import out, print_notes
 
 if TYPE_CHECKING:
-    from annotation.kinds.preference.survey.overview import SurveyOverview
+    from annotation.kinds.preference.survey.position import SurveyOverview
     from annotation.records import Study
     from annotation.studies.creation import Created
     from annotation.studies.overview import Results, SeatProgress

@@ -1,23 +1,26 @@
-"""Verified backups, taken while the database may be in use."""
+"""Verified backups, taken while the database may be in use. Restore a backup into the database."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from cir_core.errors import StorageError
+from cir_core.support.texts import counted
+from storage.backups import postgres_dumps, sqlite_copies
 from storage.backups.atomic_files import check_free
-from storage.backups.contents import Contents
+from storage.backups.integrity import Contents, LogExtent, contents_of, extent_of, inspect_database
 from storage.backups.postgres_dumps import dump
 from storage.backups.sqlite_copies import copy_sqlite, open_to_read
 from storage.engine.database import reading, sqlite_path
-from storage.engine.errors import explained
+from storage.engine.errors import explained, where
+from storage.engine.revisions import known_revisions
 
 
 @dataclass(frozen=True)
@@ -76,3 +79,122 @@ def no_backup_of(path: Path, consequence: str) -> Iterator[None]:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+
+
+ENDED = frozenset({"sign_ins"})
+"""Tables that a restore leaves empty: otherwise people who were signed out, deactivated or given a new password after
+the backup would be signed in again."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """Outcome of a restore. ``contents`` of the backup, with the rows of ``ENDED`` that are not restored. ``before`` is
+    the backup of the replaced database, None if it was empty, ``replaced`` its contents and ``log`` the extent of its
+    audit log, None without one. ``latest`` is the schema revision of this version of cirque."""
+
+    contents: Contents
+    before: Path | None
+    replaced: Contents
+    log: LogExtent | None
+    latest: str
+    faults: tuple[str, ...]
+
+    @property
+    def sign_ins(self) -> int:
+        """Number of sign-ins that were ended."""
+        return self.contents.rows.get("sign_ins", 0)
+
+
+def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restored:
+    """Replace the whole database by ``backup``, atomically, and check the outcome.
+
+    Existing rows are backed up into the folder ``safe`` first, and replaced only with ``force``. Raises StorageError,
+    also while another program is connected, which would see rows change under it.
+    """
+    check_kind(engine)
+    kind = _kind_of(backup)
+    if kind != engine.dialect.name:
+        raise StorageError(f"{backup} is a backup of {_NAMES[kind]}, but CIRQUE_DATABASE_URL names "
+                           f"{_NAMES[engine.dialect.name]}. Point it at a database of the backup's kind.")
+    wanted = _read(engine, backup)
+    if wanted.revision not in known_revisions():
+        raise StorageError(f"{backup} is not a backup that this cirque can read: its schema is "
+                           f"{wanted.revision or 'not cirque’s'}. If it was made by a newer cirque, update cirque.")
+    with reading(engine) as connection:
+        there = contents_of(connection)
+        log = extent_of(connection) if "audit_log" in there.rows else None
+    if not there.is_empty and not force:
+        raise StorageError(f"{where(engine.url)} holds {counted(there.total, 'row')}. To have them replaced, add "
+                           "--force; they are backed up first.")
+    before = None if there.is_empty else safe / backup_name(engine, "before-restore-")
+    emptied = ENDED & wanted.rows.keys()
+    engine.dispose()   # so that our own connections do not count as others
+    with explained(engine.url):
+        (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before, there, emptied)
+    found = inspect_database(engine)
+    if found.contents != replace(wanted, rows={**wanted.rows, **dict.fromkeys(emptied, 0)}):
+        raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
+                           + (f"; restore {before}, which holds what was there before." if before else "."))
+    return Restored(wanted, before, there, log if before else None, found.latest, found.faults)
+
+
+_NAMES = {"sqlite": "a SQLite file", "postgresql": "a PostgreSQL database"}
+
+
+def _kind_of(backup: Path) -> str:
+    try:
+        with backup.open("rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise StorageError(f"{backup} cannot be read: {error.strerror}. Name a file that cirque db backup made."
+                           ) from error
+    if start == b"SQLite format 3\0":
+        return "sqlite"
+    if start.startswith(b"PGDMP"):
+        return "postgresql"
+    raise StorageError(f"{backup} is not a backup. Name a file that cirque db backup made.")
+
+
+def _read(engine: Engine, backup: Path) -> Contents:
+    if engine.dialect.name == "sqlite":
+        return sqlite_copies.read_sqlite(backup)
+    with reading(engine, all_of_it=True) as connection:
+        return postgres_dumps.read_dump(backup, connection)
+
+
+def _restore_file(engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str]) -> None:
+    path = sqlite_path(engine.url)
+    assert path is not None
+    with sqlite_copies.alone(path) as connection:
+        if before is not None:
+            with no_backup_of(before, "Nothing was restored."), explained(engine.url):
+                before.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _check_same(sqlite_copies.copy_sqlite(connection, before), there)
+        sqlite_copies.replace_content(connection, backup, emptied)
+
+
+def _restore_server(
+    engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str],
+) -> None:
+    with _alone(engine):
+        pass
+    if before is not None:
+        _check_same(back_up_to(engine, before).contents, there)
+    with _alone(engine) as connection:   # again: the backup took a while
+        _check_same(contents_of(connection), there)
+        postgres_dumps.replace_content(connection, backup, emptied, there)
+
+
+def _check_same(found: Contents, there: Contents) -> None:
+    """Raise ``StorageError`` if the database has changed since it was inspected."""
+    if found != there:
+        raise StorageError(postgres_dumps.CHANGED)
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[Connection]:
+    with engine.connect() as connection:
+        if others := postgres_dumps.others_connected(connection):
+            raise StorageError(f"{where(engine.url)} is in use: {counted(others, 'other connection')}. Stop cirque, "
+                               "and other programs that use it; then restore again. Nothing was changed.")
+        yield connection

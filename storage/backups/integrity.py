@@ -1,4 +1,4 @@
-"""Read-only integrity check of a database."""
+"""Read-only integrity check of a database. Row counts and schema revision of a database or backup, for comparison."""
 
 from __future__ import annotations
 
@@ -6,13 +6,51 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy import Connection, func, inspect, select, table
 from sqlalchemy.exc import DatabaseError
 
 from cir_core.support.texts import counted
-from storage.backups.contents import Contents, contents_of
 from storage.engine.database import reading
 from storage.engine.revisions import latest_revision, revision_of
 from storage.mapping import tables
+
+
+@dataclass(frozen=True)
+class Contents:
+    """``revision`` of the schema, None without one; ``rows`` per table, without the table of the revision."""
+
+    revision: str | None
+    rows: Mapping[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.rows.values())
+
+    @property
+    def total(self) -> int:
+        return sum(self.rows.values())
+
+
+def contents_of(connection: Connection) -> Contents:
+    """Raises ``StorageError`` for a database that is not cirque's."""
+    revision = revision_of(connection)
+    names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version"})
+    return Contents(revision, {
+        name: connection.execute(select(func.count()).select_from(table(name))).scalar_one() for name in names})
+
+
+@dataclass(frozen=True)
+class LogExtent:
+    """Number of events in an audit log, and the number of the last one, 0 if empty."""
+
+    acts: int
+    last: int
+
+
+def extent_of(connection: Connection) -> LogExtent:
+    last = func.coalesce(func.max(tables.audit_log.c.number), 0)
+    return LogExtent(*connection.execute(select(func.count(), last).select_from(tables.audit_log)).one())
+
 
 _seat, _assigned, _judged = tables.study_seats.c, tables.assignments.c, tables.judgements.c
 _ANSWERED = ("done", "unsure")

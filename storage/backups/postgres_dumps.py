@@ -19,7 +19,7 @@ from sqlalchemy.engine import URL
 from cir_core.errors import StorageError
 from cir_core.settings import environment_with
 from storage.backups.atomic_files import in_the_making
-from storage.backups.contents import Contents, contents_of
+from storage.backups.integrity import Contents, contents_of
 
 CHANGED = ("Another program wrote to the database in the meantime. Stop cirque, and other programs that use it; then "
            "restore again. Nothing was changed.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cir_core.errors import StorageError
 from storage.backups.atomic_files import in_the_making
-from storage.backups.contents import Contents
+from storage.backups.integrity import Contents
 
 _PATIENCE = 5.0   # seconds; a running app keeps its connections for longer
 _NOT_WRITTEN = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC,

@@ -23,8 +23,7 @@ from cir_core.errors import StorageError
 from storage.engine.errors import explained, where
 from storage.engine.file_watch import FileWatch
 from storage.engine.revisions import SchemaWatch
-from storage.engine.sqlite_files import prepare_file, set_up
-from storage.engine.write_lock import FairWriteLock
+from storage.engine.sqlite_files import FairWriteLock, prepare_file, set_up
 
 _IDLE_MS = 120_000          # in a transaction: a process stopped half-way holds its locks this long
 _STATEMENT_MS = 300_000     # longer than any page or report takes

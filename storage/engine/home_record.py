@@ -19,7 +19,7 @@ from sqlalchemy.engine import URL
 
 from cir_core.errors import StorageError
 from cir_core.support.files import sync_folder, write_durably
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.engine.database import sqlite_path
 
 NAME = "database.json"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cir_core.gallery.paths import try_lock
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 _log = logging.getLogger("cirque.server")
 _LONGEST = 200    # characters of what a file says

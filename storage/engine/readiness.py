@@ -12,9 +12,8 @@ from time import monotonic
 from sqlalchemy import Connection, Engine, exc
 
 from cir_core.errors import StorageError
-from storage.engine.damage_watch import DamageWatch, is_damage
 from storage.engine.database import BUSY_TIMEOUT_MS, file_watch, hold_write_lock, reading, sqlite_path
-from storage.engine.errors import explained
+from storage.engine.errors import DamageWatch, explained, is_damage
 from storage.engine.revisions import SchemaWatch
 
 _PATIENCE = 1.0   # seconds; a database locked for longer is busy, not broken

@@ -14,8 +14,7 @@ from typing import Any
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RunCard, Variant
-from cir_core.audit.store import StoredRun
+from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RunCard, StoredRun, Variant
 from cir_core.errors import StorageError
 from cir_core.support.texts import can_be_stored
 from storage.engine.database import reading, writing
@@ -25,7 +24,7 @@ _log = logging.getLogger("cirque.storage")
 
 
 class SqlAuditStore:
-    """``cir_core.audit.store.AuditStore`` over an engine of ``open_database``. Thread-safe."""
+    """``cir_core.audit.records.AuditStore`` over an engine of ``open_database``. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, Row, delete, insert, select
 from annotation.records import MethodVote
 from cir_core.errors import UnknownSession
 from cir_core.search.protocol import card_from_dict, card_to_dict
-from cir_core.sessions.comparisons import Comparison, MethodColumn
+from cir_core.sessions.store import Comparison, MethodColumn
 from cir_core.support.texts import quoted
 from storage.checks import check_comparison, check_vote
 from storage.engine.database import reading, writing
@@ -20,7 +20,7 @@ from storage.mapping.rows import ranked_parts, ranked_values
 
 
 class SqlComparisonStore:
-    """``cir_core.sessions.comparisons.ComparisonStore`` over an engine of ``open_database``. Thread-safe."""
+    """``cir_core.sessions.store.ComparisonStore`` over an engine of ``open_database``. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -14,7 +14,7 @@ from storage.mapping import tables
 
 
 class SqlAnswerCache:
-    """``cir_core.language.wrappers.cache.AnswerCache`` over an engine of ``open_database``. Thread-safe. Both methods
+    """``cir_core.language.wrappers.cached.AnswerCache`` over an engine of ``open_database``. Thread-safe. Both methods
     raise ``StorageError``; a search can go on without its cache."""
 
     def __init__(self, engine: Engine) -> None:

@@ -15,8 +15,7 @@ from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.sessions.store import SessionSummary
 from cir_core.settings import Settings
 from cir_core.support.texts import quoted
-from cir_core.types.ids import new_id
-from cir_core.types.records import Branch, SearchSession, Turn
+from cir_core.types.records import Branch, SearchSession, Turn, new_id
 from storage.checks import check_turn, clean_name
 from storage.engine.database import reading, writing
 from storage.mapping import tables

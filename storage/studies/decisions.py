@@ -12,8 +12,7 @@ from annotation.records import AuditEvent, Decision
 from cir_core.errors import UnknownItem, UsedToken
 from storage.accounts.audit_log import log_event
 from storage.mapping import tables
-from storage.mapping.records import records_from
-from storage.mapping.study_rows import decision_values
+from storage.mapping.records import decision_values, records_from
 from storage.studies.lookups import find_study
 
 _decided, _item = tables.decisions.c, tables.study_items.c

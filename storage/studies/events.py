@@ -10,8 +10,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 
 from annotation.records import EventKind, StudyEvent, name_key
 from storage.mapping import tables
-from storage.mapping.records import record_from, records_from
-from storage.mapping.study_rows import event_values
+from storage.mapping.records import event_values, record_from, records_from
 from storage.studies.lookups import find_study, not_joined
 
 _seat, _event = tables.study_seats.c, tables.study_events.c

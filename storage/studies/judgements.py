@@ -14,8 +14,7 @@ from cir_core.errors import UsedToken
 from storage.checks import check_study_texts
 from storage.engine.database import waits_for_rows
 from storage.mapping import tables
-from storage.mapping.records import record_from
-from storage.mapping.study_rows import judgement_values, study_from
+from storage.mapping.records import judgement_values, record_from, study_from
 from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, own_assignments, unknown_item
 from storage.studies.seats import closed

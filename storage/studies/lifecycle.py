@@ -14,8 +14,7 @@ from cir_core.support.texts import quoted
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
-from storage.mapping.records import Values
-from storage.mapping.study_rows import assignment_values, item_values, judgement_values, study_values
+from storage.mapping.records import Values, assignment_values, item_values, judgement_values, study_values
 from storage.studies.lookups import find_study, recount
 
 _seat = tables.study_seats.c

@@ -11,7 +11,7 @@ from annotation.records import Assignment, Study, name_key
 from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
 from cir_core.support.texts import quoted
 from storage.mapping import tables
-from storage.mapping.study_rows import assignment_from, study_from
+from storage.mapping.records import assignment_from, study_from
 
 _study, _seat, _assigned = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _item, _decided = tables.study_items.c, tables.decisions.c

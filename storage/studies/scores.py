@@ -9,10 +9,10 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select
 
 from annotation.records import AuditEvent, MetricScores, Study, name_key
-from annotation.records.scores import NAME_LIMIT, SCORED
+from annotation.records.studies import NAME_LIMIT, SCORED
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.support.texts import quoted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables

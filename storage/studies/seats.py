@@ -13,8 +13,7 @@ from cir_core.errors import StudyClosed, StudyError
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
-from storage.mapping.records import record_from
-from storage.mapping.study_rows import assignment_from, assignment_values
+from storage.mapping.records import assignment_from, assignment_values, record_from
 from storage.studies.lookups import find_seat, find_study, known_seat, recount
 
 _seat, _assigned, _item = tables.study_seats.c, tables.assignments.c, tables.study_items.c

@@ -39,8 +39,7 @@ from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.engine.database import reading, writing
 from storage.mapping import tables
-from storage.mapping.records import record_from, records_from
-from storage.mapping.study_rows import study_from
+from storage.mapping.records import record_from, records_from, study_from
 from storage.studies import lookups
 from storage.studies.decisions import read_decisions, save_decision
 from storage.studies.events import read_events, save_event

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from annotation.records import WITH_EVENTS, Draft, Item, Judgement, StudyImage, Workspace, name_key
 from storage.mapping import tables
-from storage.mapping.records import record_from
-from storage.mapping.study_rows import study_from
+from storage.mapping.records import record_from, study_from
 from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, unknown_item
 

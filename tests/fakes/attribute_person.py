@@ -15,7 +15,7 @@ from PIL import Image
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.gallery.gallery import Gallery
-from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import describe
 from tests.fakes.chat_server import Reply
 
 _EDGE = 12

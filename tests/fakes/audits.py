@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cir_core.audit.records import QueryAudit, Ranking, RunCard, Variant
+from cir_core.audit.records import QueryAudit, Ranking, RunCard, StoredRun, Variant
 from cir_core.audit.retrievers.method_retriever import MethodRetriever
 from cir_core.audit.retrievers.models import Models
-from cir_core.audit.store import StoredRun
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.evaluation.query_steps import Problem
 from cir_core.gallery.gallery import Gallery

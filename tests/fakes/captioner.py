@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.tasks import (
     A,
     CaptionAnswer,

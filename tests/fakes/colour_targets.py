@@ -13,7 +13,7 @@ import numpy as np
 from cir_core.construct.targets.multi_target import MultiTargets
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.gallery.gallery import Gallery
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.tasks import (
     A,
     ConfidenceAnswer,

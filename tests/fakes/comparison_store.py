@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotation.records import MethodVote
 from cir_core.errors import UnknownSession
-from cir_core.sessions.comparisons import Comparison
+from cir_core.sessions.store import Comparison
 
 
 class InMemoryComparisonStore:

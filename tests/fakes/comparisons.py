@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.records import MethodVote
-from cir_core.sessions.comparisons import Comparison, MethodColumn
-from cir_core.types.ids import new_id
-from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter
+from cir_core.sessions.store import Comparison, MethodColumn
+from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter, new_id
 from tests.fakes.turns import a_composition, a_session
 
 METHODS = ("plain", "reflected", "filtered")

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from annotation.accounts import passwords
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts import service
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.accounts.store import PeopleStore
 from tests.fakes.people_store import InMemoryPeopleStore
 
@@ -22,7 +21,7 @@ LIGHT = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 def hash_lightly() -> None:
     """From now on, passwords that this process stores are hashed with :data:`LIGHT`: what is the default takes 0.1 s of
     CPU each. A server that a test starts hashes as always."""
-    passwords.PasswordHasher = lambda: LIGHT  # type: ignore[misc,assignment]
+    service.PasswordHasher = lambda: LIGHT  # type: ignore[misc,assignment]
 
 
 class Clock:

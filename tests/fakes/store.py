@@ -15,8 +15,7 @@ from cir_core.images.uploads import UploadFolder
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.sessions.store import SessionSummary
-from cir_core.types.ids import new_id
-from cir_core.types.records import Branch, SearchSession, Turn
+from cir_core.types.records import Branch, SearchSession, Turn, new_id
 from storage.checks import check_turn, clean_name
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder

@@ -21,7 +21,7 @@ from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.studies.assignment import plan_places
 from annotation.studies.store import StudyStore
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 CODE_SECRET = "0123456789abcdef" * 4
 TEXTS = ("is red and has long sleeves", "shows the same dog from behind", "with a shorter skirt", "at night, in rain")

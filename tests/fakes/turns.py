@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
-from cir_core.types.ids import new_id
 from cir_core.types.records import (
     Branch,
     EncoderIdentity,
@@ -20,6 +19,7 @@ from cir_core.types.records import (
     SoftFilter,
     Turn,
     Vector,
+    new_id,
 )
 
 PARTS = ("merged text", "picked image", "images not picked", "turn before")

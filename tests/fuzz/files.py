@@ -41,8 +41,7 @@ from cir_core.encoders.remembered import usual_encoder
 from cir_core.errors import CirqueError
 from cir_core.evaluation.runs.files import read_run
 from cir_core.gallery.gallery import open_gallery
-from cir_core.gallery.manifest import read_manifest
-from cir_core.gallery.scan import scan_folder
+from cir_core.gallery.scan import read_manifest, scan_folder
 from cir_core.methods.declared import read_methods
 from cir_core.registry.checking import check
 from cir_core.registry.kinds import KINDS

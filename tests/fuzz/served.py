@@ -15,8 +15,7 @@ from typing import Any
 import httpx
 import psutil
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores

@@ -15,11 +15,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
-from web.http.meter import Meter
+from web.http.prometheus import Meter
 from web.middleware.auth import AuthMiddleware
 from web.middleware.gradio_errors import Screens
+from web.middleware.headers import SecurityHeaders
 from web.middleware.request_log import RequestLog
-from web.middleware.security_headers import SecurityHeaders
 from web.middleware.shutdown import DrainMiddleware, ShutdownState
 from web.ops.logging_setup import TextLines
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import httpx
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from benchmarks.servers import lasting_port
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
@@ -23,7 +22,7 @@ from tests.fakes.forked import Running, start
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, make_study, valid
-from web.middleware.cookies import SIGN_IN as COOKIE
+from web.middleware.auth import SIGN_IN as COOKIE
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"

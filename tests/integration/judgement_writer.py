@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from annotation.records import Draft, Judgement
 from annotation.studies.assignment import reassign
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.engine.database import open_database
 from storage.studies.store import SqlStudyStore
 from tests.fakes.study_records import STUDY

@@ -14,9 +14,8 @@ from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from cir_core.errors import LanguageModelUnavailable, Stopped, UnsupportedTask
-from cir_core.language.captioners.blip import BlipCaptioner
-from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
+from cir_core.language.captioners.blip import BlipCaptioner, NucleusNoise, seed_of
 from cir_core.language.tasks import CaptionTask, MergeTask, Picture
 
 KINDS = ("blip", "blip-2", "blip-2-t5")

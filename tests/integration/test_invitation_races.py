@@ -31,7 +31,7 @@ from storage.engine.database import open_database
 from storage.accounts.store import SqlPeopleStore
 from cir_core.errors import AccessError
 from tests.fakes.people import PASSWORD
-from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import Passwords
 from annotation.accounts.service import PeopleService
 from tests.fakes.people import LIGHT
 from tests.fakes.patience import wait_for

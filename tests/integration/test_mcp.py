@@ -20,8 +20,7 @@ import jsonschema
 import pytest
 from PIL import Image
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from storage.stores import open_stores
 from tests.fakes import drawn
 from tests.fakes.databases import settings_of

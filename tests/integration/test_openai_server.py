@@ -29,10 +29,10 @@ from cir_core.errors import (
     Stopped,
     UnsupportedTask,
 )
-from cir_core.evaluation.strict_model import StrictLanguageModel
+from cir_core.evaluation.method_runs import StrictLanguageModel
 from cir_core.language import connect
+from cir_core.language.base import Observer
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import SAMPLE_TEMPERATURE, OpenAILanguageModel
 from cir_core.language.openai.server import Server
@@ -47,8 +47,8 @@ from cir_core.language.tasks import (
     Task,
 )
 from cir_core.language.tasks.base import CUT_OFF
+from cir_core.language.wrappers.availability import FallbackLanguageModel
 from cir_core.language.wrappers.cached import CachedLanguageModel
-from cir_core.language.wrappers.fallback import FallbackLanguageModel
 from cir_core.methods.observer import PartWatch, QueryWatch, TurnObserver
 from cir_core.settings import Settings, get_settings
 from cir_core.types.composition import Usage

@@ -14,8 +14,7 @@ from cir_core.language.openai.bounded import ReplyRefused, _Bounded
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
-from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
-from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.availability import BreakerLanguageModel, FallbackLanguageModel
 from cir_core.methods.observer import PartWatch, TurnObserver
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.encoder import FakeEncoder

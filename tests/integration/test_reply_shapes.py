@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cir_core.errors import ImagesRefused, LanguageModelError, LanguageModelRefused, LanguageModelUnavailable
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import CaptionTask, MergeTask, Picture, Task

@@ -20,8 +20,7 @@ from annotation.studies.service import StudyService
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
 from cir_core.gallery.gallery import open_gallery
 from cir_core.sample.gallery import NAME
-from cir_core.types.ids import new_id
-from cir_core.types.records import Hit
+from cir_core.types.records import Hit, new_id
 from cli import console
 from cli.main import app
 from tests.fakes import drawn

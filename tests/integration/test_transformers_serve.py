@@ -20,7 +20,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask

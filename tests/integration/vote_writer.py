@@ -9,7 +9,7 @@ the name and the id of the vote.
 import hashlib
 import sys
 
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.engine.database import open_database
 from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache

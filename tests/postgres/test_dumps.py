@@ -19,9 +19,8 @@ from annotation.records import AuditEvent
 from cir_core.errors import StorageError
 from storage.accounts.audit_log import SqlAuditLog
 from storage.backups import postgres_dumps
-from storage.backups.backup import back_up_to
-from storage.backups.contents import contents_of
-from storage.backups.restore import restore
+from storage.backups.backup import back_up_to, restore
+from storage.backups.integrity import contents_of
 from storage.engine.database import open_database, reading, writing
 from tests.fakes.databases import database_of, engine_of, environment_of
 from tests.fakes.forked import run
@@ -127,7 +126,7 @@ def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
     SqlAuditLog(engine).note(AuditEvent("sign-out", "Ada"))
     engine.dispose()
     script = ("import os, signal, shutil, sys; from pathlib import Path; from storage.backups import postgres_dumps\n"
-              "from storage.engine.database import open_database; from storage.backups.restore import restore\n"
+              "from storage.engine.database import open_database; from storage.backups.backup import restore\n"
               "def some(source, target):\n"
               "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
               "shutil.copyfileobj = some\n"

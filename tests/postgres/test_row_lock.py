@@ -26,8 +26,8 @@ from tests.fakes.databases import database_of
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
+from web.http.prometheus import Meter
+from web.http.visitor import StudyMembers
 from web.studies.annotate import study_routes
 
 LOCK_MS = 3000

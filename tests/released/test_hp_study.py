@@ -5,17 +5,16 @@ import json
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.kinds.loading import load_answers
 from annotation.kinds.preference.exclusion import Rules, apply_rules
 from annotation.kinds.preference.exports import judgement_table, preference_pairs, set_table
 from annotation.kinds.preference.hp_fashioniq import hp_form
 from annotation.kinds.preference.method_pairs import draw_pairs
 from annotation.kinds.preference.quality import people_quality, side_bias
-from annotation.kinds.preference.report.as_json import preference_json
 from annotation.kinds.preference.report.precision import rate_precision
-from annotation.kinds.preference.report.report import preference_report
-from annotation.kinds.preference.sources.hp import SETS, from_hp
+from annotation.kinds.preference.report.report import preference_json, preference_report
+from annotation.kinds.preference.sources.queries import SETS, from_hp
 from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
+from annotation.kinds.reports import load_answers
 from cir_core.datasets.readers.hp_fashioniq import read_questions, write_questions
 from cir_core.registry.checking import check
 

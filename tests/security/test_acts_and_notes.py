@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, select
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.kinds.validity.answers import Validity
 from annotation.records import AUDIT_ACTIONS, AuditAction, Decision, MetricScores, Seat, Study
 from annotation.studies.service import StudyService
 from cir_core.errors import StorageError
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import reading

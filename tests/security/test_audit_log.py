@@ -21,14 +21,13 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from annotation.accounts.audit_log import every_act, log_file, read_filter
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.kinds.validity.answers import Validity
 from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, Decision, LoggedEvent, MetricScores
 from annotation.studies.service import StudyService
 from cir_core.errors import LogError, SignInFailed, TooManyTries
 from cir_core.settings import get_settings
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from cli.main import app as command
 from storage.accounts import audit_log as storage_log
 from storage.accounts.audit_log import SqlAuditLog
@@ -40,10 +39,9 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, PASSWORD, Clock
 from tests.fakes.studies import make_preference_study, make_study, valid
-from web.accounts.audit_log_routes import log_routes
-from web.accounts.people_routes import people_routes
+from web.accounts.routes import log_routes, people_routes
 from web.accounts.sign_in import sign_in_routes
-from web.http.study_members import StudyMembers
+from web.http.visitor import StudyMembers
 from web.middleware.auth import AuthMiddleware, Place
 from web.studies.manage import studies_routes
 

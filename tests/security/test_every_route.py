@@ -1,6 +1,6 @@
 """Every address of the real app, enumerated: who gets in, and what each answer tells browsers.
 
-A route that somebody adds is in these tests at once, and closed until it is named in ``web/http/permissions.py``.
+A route that somebody adds is in these tests at once, and closed until it is named in ``web/http/pages.py``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from tests.fakes.loops import run
 from tests.fakes.people import PASSWORD
 from tests.fakes.routes import Address, addresses
 from tests.fakes.studies import make_study
-from web.http.pages import SCREENS
-from web.http.permissions import PAGES, is_open, is_served, needed
+from web.http.pages import PAGES, SCREENS, is_open, is_served, needed
 from web.server import create_app, server_config
 from web.services import Services, open_services
 from web.ui.static_files import own_version

@@ -36,7 +36,7 @@ from cir_core.methods.declared import builtin_methods
 from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
 from tests.fakes.encoder import FakeEncoder
@@ -47,7 +47,7 @@ from tests.security.leak_stage import Browser, Stage, difference, image, picture
 from tests.security.leak_statistics import Features, Finding, Seconds, features_of, lasting_leaks, leaks, told_by
 from web.search.presenters.columns import columns
 from web.search.view import UiState
-from web.ui.templating import fill
+from web.ui.static_files import fill
 
 QUESTIONS = 240
 METHODS = ("lemur", "okapi", "tapir")

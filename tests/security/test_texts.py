@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.support.spreadsheets import csv_file
-from web.ui.templating import fill
+from cir_core.support.tables import csv_file
+from web.ui.static_files import fill
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<img src=x onerror=alert(1)>{{ 7*7 }}"
@@ -74,6 +74,6 @@ def test_every_table_that_cirque_writes_goes_through_the_same_guard() -> None:
     users = {path for folder in ("annotation", "cir_core", "cli", "web", "storage")
              for path, _ in places(r"csv\.(writer|DictWriter)", folder, ".py")}
     assert users == {
-        "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py", "cir_core/support/spreadsheets.py"}
+        "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py", "cir_core/support/tables.py"}
     for guarded in users - {"cir_core/sample/atelier/build.py"}:
         assert "as_text(" in (ROOT / guarded).read_text("utf-8")

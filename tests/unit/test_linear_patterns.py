@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from cir_core.language.builtin.variation import _wordings
-from cir_core.language.openai.dialect import FEATURES
-from storage.engine import error_codes
+from cir_core.language.builtin.seeing import _wordings
+from cir_core.language.openai.call import FEATURES
+from storage.engine import errors
 from tests.fakes.patterns import Use, hostile_to, uses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timers of CPU time")
@@ -26,9 +26,9 @@ DOUBLED = 3.2       # twice the text may take so many times the time; quadratic 
 PATIENCE = 1.0      # seconds of CPU for one text of any size
 
 GIVEN = {
-    "cir_core/language/openai/dialect.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
-    "storage/engine/error_codes.py: pattern": [pattern for pattern, _ in error_codes._BY_MESSAGE],
-    r"cir_core/language/builtin/variation.py: '\\b(' + '|'.join(sorted(map(re.escape, words), key=len, reverse=True)) "
+    "cir_core/language/openai/call.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
+    "storage/engine/errors.py: pattern": [pattern for pattern, _ in errors._BY_MESSAGE],
+    r"cir_core/language/builtin/seeing.py: '\\b(' + '|'.join(sorted(map(re.escape, words), key=len, reverse=True)) "
     r"+ ')\\b'": [_wordings()[1]],
     # The tokens of models, escaped and one of several: nothing in it repeats.
     "cir_core/encoders/files/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.accounts.account_names import MAX_NAME, clean_name
-from annotation.accounts.passwords import MAX_PASSWORD, Passwords
+from annotation.accounts.service import MAX_PASSWORD, Passwords
 from annotation.records import name_key
 from annotation.records.names import MOST
 from annotation.studies.creation import LONGEST_NAME, kept_name
@@ -83,13 +83,13 @@ def test_every_place_that_composes_is_known() -> None:
              for path in (ROOT / package).rglob("*.py") if "unicodedata.normalize(" in path.read_text("utf-8")}
     assert found == {
         # bounded: the tests above
-        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/passwords.py",
+        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/service.py",
         "cir_core/captions/captions.py",
-        "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
-        "web/http/file_names.py",                        # names of studies, which kept_name has bounded
+        "annotation/records/people.py",         # names of accounts, which clean_name has bounded
+        "web/http/json_api.py",                        # names of studies, which kept_name has bounded
         "cir_core/images/folders.py",    # paths, and patterns of at most as many characters
-        "cir_core/gallery/scan.py", "cir_core/gallery/manifest.py",   # paths and texts of whoever runs cirque
-        "cir_core/language/builtin/reading/words.py",       # what clean_text has bounded, and captions
+        "cir_core/gallery/scan.py",   # paths and texts of whoever runs cirque
+        "cir_core/language/builtin/reading/vocabulary.py",       # what clean_text has bounded, and captions
         "cir_core/language/builtin/reading/foreign.py",     # the same
         "cir_core/language/builtin/reading/dictionaries.py",   # the product's own tables, and a letter
     }

@@ -20,8 +20,8 @@ WHOLE = {
     "cir_core/__init__.py: __name__", "cir_core/__init__.py: name", "cir_core/language/openai/model.py: self.name",
     "cir_core/search/protocol.py: card.domain", "cir_core/evaluation/runs/files.py: name",
     "cir_core/sessions/service.py: session.protocol.encoder.spec", "web/search/actions/settings.py: encoder",
-    "storage/studies/scores.py: study.name", "storage/studies/scores.py: name", "cli/evaluate/answer_files.py: system",
-    "cli/evaluate/answer_files.py: run.system", "cli/galleries/captions.py: name", "cli/galleries/galleries.py: name",
+    "storage/studies/scores.py: study.name", "storage/studies/scores.py: name", "cli/evaluate/answers.py: system",
+    "cli/evaluate/answers.py: run.system", "cli/galleries/captions.py: name", "cli/galleries/galleries.py: name",
     "cli/studies/studies.py: study.name",
 }
 

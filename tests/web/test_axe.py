@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.colours import colour_gallery
@@ -28,7 +27,7 @@ from tests.web.conftest import ROOT, serving
 from tests.web.constructing import construct, construct_targets, judge
 from tests.web.judging import TITLE, a_study, begin_button, stores
 from tests.web.surveying import a_survey, the_sum
-from web.middleware.cookies import SIGN_IN as COOKIE
+from web.middleware.auth import SIGN_IN as COOKIE
 
 AXE = ROOT / "tests/js/node_modules/axe-core/axe.min.js"
 pytestmark = pytest.mark.sqlite   # screens look the same on any database

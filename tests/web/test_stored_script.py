@@ -16,7 +16,7 @@ from annotation.kinds.preference.answers import Preference
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Decision, MetricScores
 from annotation.studies.service import StudyService
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.forked import start

@@ -14,14 +14,13 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from annotation.accounts.account_names import MAX_NAME
 from annotation.accounts.roles import SAYS, may
 from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
-from web.http.pages import pages_for
-from web.http.permissions import after_sign_in
+from web.http.pages import after_sign_in, pages_for
 from web.http.public_errors import public_message
 from web.http.request_fields import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
-from web.middleware.cookies import Cookies, cookie_of
+from web.middleware.auth import Cookies, cookie_of
 from web.services import Services
-from web.ui.templating import FRESH, OWN_PAGE, notice, page
+from web.ui.static_files import FRESH, OWN_PAGE, notice, page
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides

@@ -1,22 +1,44 @@
-"""JSON of reports for the analysis screen. Missing numbers are null."""
+"""JSON of reports for the analysis screen. Missing numbers are null. Snapshots of studies and their reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from math import isfinite
 from typing import Any
 
 from annotation.analysis.about import about_json
 from annotation.analysis.records import Figure, Headline, MetricScores, ReportTable, Section
 from annotation.analysis.selection import Choices
+from annotation.kinds.reports import WholeReport
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study
-from annotation.studies.imports import is_imported
+from annotation.studies.creation import is_imported
 from cir_core.reports.cells import shown_rows
-from web.analysis.snapshots import Report
-from web.studies.image_urls import Images
+from web.studies.images import Images
+
+
+@dataclass(frozen=True)
+class StudySnapshot:
+    """A study read at or after its stamp. ``number``: greater than that of earlier snapshots with another stamp."""
+
+    study: Study
+    stamp: str
+    number: int
+    large: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report with the data shown next to it. ``scores``: without values per set. ``judges``: people with a seat."""
+
+    looked: StudySnapshot
+    whole: WholeReport
+    choices: Choices
+    scores: tuple[MetricScores, ...]
+    judges: tuple[str, ...]
+
 
 Json = dict[str, Any]
 

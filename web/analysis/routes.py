@@ -1,8 +1,10 @@
-"""Endpoints of the analysis screen: studies, reports, tables, files and disputed items."""
+"""Endpoints of the analysis screen: studies, reports, tables, files and disputed items. Downloads of reports and
+their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
 from fastapi import APIRouter
 from orjson import Fragment
@@ -11,17 +13,51 @@ from starlette.responses import Response
 from annotation.analysis.records import Options
 from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
+from annotation.tables import as_zip
 from cir_core.errors import StudyError
-from cir_core.reports.formats import FORMS
+from cir_core.reports.formats import FORMS, Form, table_file
+from cir_core.support.texts import quoted
 from web.analysis import report_json as present
-from web.analysis.downloads import FILES, report_file, table_answer
 from web.analysis.metric_scores import scores_routes
 from web.analysis.query import ReportParams, read_query
 from web.analysis.report_cache import CachedReport, ReportCache
-from web.http.json_api import Deferred, get_endpoint, json_routes
+from web.http.json_api import Deferred, disposition, file_stem, get_endpoint, json_routes
 from web.http.request_fields import one_of, whole
 from web.http.visitor import Visitor, check
 from web.services import Services
+
+if TYPE_CHECKING:
+    from annotation.kinds.reports import ReportForm
+
+_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "text/markdown; charset=utf-8",
+          "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip"}
+FILES = ("md", "html", "json", "zip")
+
+
+def table_answer(made: CachedReport, key: str, form: str) -> Response:
+    """One table of the report, in one of :data:`cir_core.reports.formats.FORMS`. Raises ``StudyError``."""
+    tables = {table.key: table for section in made.whole.sections for table in section.tables}
+    if key not in tables:
+        raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")
+    return _file(table_file(tables[key], cast(Form, form)), made, key, form)
+
+
+def report_file(made: CachedReport, form: str) -> Response:
+    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
+    from annotation.kinds.reports import report_file as one_file
+    from annotation.kinds.reports import report_files
+
+    if form == "zip":
+        return _file(as_zip(dict(sorted(report_files(made.whole).items()))), made, "report", form)
+    return _file(one_file(made.whole, cast("ReportForm", form)), made, "report", form)
+
+
+def _file(content: bytes, made: CachedReport, what: str, form: str) -> Response:
+    return Response(content, media_type=_TYPES[form], headers={
+        "Content-Disposition": disposition(f"{file_stem(made.looked.study.name)} {what}.{form}"),
+        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+    })
+
 
 _MOST_DISPUTED = 50
 
@@ -98,4 +134,3 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
     routes = json_routes("/analysis", {path: get_endpoint(call, slow=True) for path, call in gets.items()}, {})
     routes.include_router(scores_routes(services, analyses))
     return routes
-

@@ -18,7 +18,7 @@ from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.registry.constructing import WITHOUT_PATH, own_path, queries_to_construct
 from cir_core.registry.kinds import domain_of
 from cir_core.support.texts import quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from web.services import Services
 
 MODELS = ("built-in", "settings")

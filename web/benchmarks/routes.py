@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from annotation.records import AuditEvent
-from annotation.tables.files import write_zip
+from annotation.tables import write_zip
 from cir_core.construct.browse.folders import ConstructionFolder
 from cir_core.construct.browse.query import (
     SHOWN,
@@ -43,8 +43,16 @@ from web.benchmarks.jobs import ConstructionJobs
 from web.benchmarks.opening import open_query, open_session
 from web.benchmarks.requests import text_field
 from web.benchmarks.shelf import BenchmarkShelf
-from web.http.file_names import disposition, file_stem
-from web.http.json_api import Deferred, Endpoint, Fields, get_endpoint, json_routes, post_endpoint
+from web.http.json_api import (
+    Deferred,
+    Endpoint,
+    Fields,
+    disposition,
+    file_stem,
+    get_endpoint,
+    json_routes,
+    post_endpoint,
+)
 from web.http.request_fields import one_of, real, whole
 from web.http.visitor import Visitor, check
 from web.search.media import picture_answer

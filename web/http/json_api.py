@@ -1,13 +1,15 @@
-"""JSON endpoints of cirque's own pages: JSON in, JSON out, errors as one sentence."""
+"""JSON endpoints of cirque's own pages: JSON in, JSON out, errors as one sentence. Names of downloaded files."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import orjson
 from fastapi import APIRouter
@@ -33,12 +35,12 @@ from cir_core.errors import (
 )
 from cir_core.support.texts import shortened
 from web.http.background import BENCHMARKS, REPORTS
-from web.http.permissions import path_of
+from web.http.pages import path_of
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
 from web.http.visitor import Visitor, visitor_of
-from web.limits.concurrency import ConcurrencyLimit, ConcurrencyLimits
+from web.limits.rates import ConcurrencyLimit, ConcurrencyLimits
 
 Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -273,3 +275,20 @@ def checked_fields(found: Fields, required: Collection[str], optional: Collectio
         known = ", ".join([*required, *optional])
         raise CirqueError(f"Unknown in this call: {shortened(', '.join(unknown), 200)}. It takes {known}.")
     return found
+
+
+_LONGEST_NAME = 80
+
+
+def file_stem(name: str) -> str:
+    """A study's name as a file name that is valid on every system."""
+    shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in unicodedata.normalize("NFC", name))
+    plain = " ".join(re.sub(r'[<>:"/\\|?*%]', " ", shown).split())
+    return plain[:_LONGEST_NAME].strip(" .") or "study"
+
+
+def disposition(name: str) -> str:
+    """Content-Disposition for a download (RFC 6266), with an ASCII fallback."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = " ".join(re.sub(r"[^\w .()-]", "", plain).split()) or "study"
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from cir_core.methods.observer import TurnObserver
 from cir_core.types.composition import ReflectionRound
-from cir_core.types.ids import new_id
-from cir_core.types.records import Hit
+from cir_core.types.records import Hit, new_id
 from web.http.background import BackgroundJob, JobState
 from web.http.request_ids import carried
 

@@ -1,4 +1,5 @@
-"""Gradio API middleware: size limits and per-user session isolation."""
+"""Gradio API middleware: size limits and per-user session isolation. Replacement of image URLs in Gradio calls by
+fetched files, before Gradio sees the call."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -21,14 +23,55 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cir_core.errors import AccessError, CirqueError, QuotaExceeded, TryLater
 from cir_core.images.upload_quota import UploadQuota
 from web.http.json_api import reply
-from web.http.permissions import path_of, plain
+from web.http.pages import path_of, plain
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.http.request_ids import request_id
-from web.http.visitor import Visitor
-from web.limits.url_downloads import ImageFetcher
-from web.middleware.call_images import with_local_images
+from web.http.visitor import Visitor, check
+from web.limits.url_downloads import ImageFetcher, ImageRefused, check_upload, is_remote
 from web.middleware.gradio_connections import GradioConnections
+
+_LONG = 1000   # characters of a path; paths of uploads have about 200
+
+
+async def with_local_images(body: Any, visitor: Visitor, images: ImageFetcher) -> Path | None:
+    """``body`` with its image URL replaced by the path of the fetched file. None without a URL.
+
+    Raises ``AccessError`` for visitors who may not search, ``ImageRefused``, and ``TryLater``.
+    """
+    files = _files_in(body)
+    remote = [file for file in files if is_remote(file["path"])]
+    for file in files:
+        if not is_remote(file["path"]) and (len(file["path"]) > _LONG or "\0" in file["path"]):
+            await run_in_threadpool(check_upload, file["path"])
+    if not remote:
+        return None
+    check(visitor, "search")
+    if len(remote) > 1:
+        raise ImageRefused("a call can have only one image by URL.")
+    [file] = remote
+    path = await images.fetch_image(file["path"], visitor.name)
+    file["path"] = str(path)
+    file.pop("url", None)
+    return path
+
+
+def _files_in(body: Any) -> list[dict[str, Any]]:
+    """Objects that Gradio treats as files, anywhere in ``body``, which may be nested deeply."""
+    found: list[dict[str, Any]] = []
+    left = [body]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            meta = value.get("meta")
+            if (isinstance(meta, dict) and meta.get("_type") == "gradio.FileData"
+                    and isinstance(value.get("path"), str)):
+                found.append(value)
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+    return found
+
 
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done

@@ -16,12 +16,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from annotation.accounts.service import PeopleService
 from cir_core.errors import TryLater
 from cir_core.settings import Settings
-from web.http.permissions import in_demo, is_open, path_of, plain
+from web.http.pages import in_demo, is_open, path_of, plain
 from web.http.public_errors import public_message
 from web.http.visitor import Visitor, works_for
 from web.limits.rates import RateLimit
-from web.middleware.auth import AuthMiddleware, Place, refuse
-from web.middleware.cookies import BROWSER, Cookies, cookie_of
+from web.middleware.auth import BROWSER, AuthMiddleware, Cookies, Place, cookie_of, refuse
 
 _DAY = 86400            # seconds
 _SECRET = 32            # hex digits

@@ -1,4 +1,5 @@
-"""Request logging, metrics, and the response to unexpected errors."""
+"""Request logging, metrics, and the response to unexpected errors. Error responses for malformed requests, in
+cirque's format."""
 
 from __future__ import annotations
 
@@ -8,16 +9,19 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter
-from starlette.requests import ClientDisconnect, HTTPConnection
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from gradio.route_utils import FnIndexInferError
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from web.http.meter import Meter
-from web.http.permissions import PAGES, path_of, plain
+from web.http.json_api import reply
+from web.http.pages import PAGES, path_of, plain
+from web.http.prometheus import Meter
 from web.http.request_ids import request_id, unexpected
-from web.ui.templating import FRESH, OWN_PAGE, notice
+from web.ui.static_files import FRESH, OWN_PAGE, notice
 
 _log = logging.getLogger("cirque.requests")
 _LEFT = 499           # nginx's number for who went away before the answer
@@ -95,3 +99,40 @@ def shown_path(path: str) -> str:
             parts[number:] = [part.partition("=")[0] + "=…"]
             break
     return "/".join(parts)[:_MOST]
+
+
+_NAMED, _LONGEST = 3, 200      # places, and characters of them
+_CHECK = "Check it against docs/api.md, or reload the page."
+# What Gradio raises while it looks up what was asked for. What cirque's functions raise ends in event_errors.
+_NOT_FOUND = (FnIndexInferError, KeyError, TypeError, AttributeError)
+
+
+def handle_malformed_requests(app: FastAPI) -> None:
+    """Install handlers on ``app`` and its mounted apps.
+
+    FastAPI's own response quotes the input, which fails for NaN and lone surrogates and would turn a client's mistake
+    into a server error. Gradio does not handle unknown endpoints or fields, or uploads without a file.
+    """
+    mounted = [inner for route in app.routes if isinstance(inner := getattr(route, "app", None), FastAPI)]
+    for one in (app, *mounted):
+        one.add_exception_handler(RequestValidationError, _refused)
+    for one in mounted:
+        for kind in _NOT_FOUND:
+            one.add_exception_handler(kind, _unknown)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    where = [".".join(map(str, one["loc"])) for one in list(error.errors())[:_NAMED]]
+    named = ", ".join(where).encode("ascii", "replace").decode()[:_LONGEST]
+    problem = f"This call cannot be read ({named or 'its body'}). {_CHECK}"
+    return reply({"problem": problem, "kind": "other"}, 422)
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    if request.method != "POST":   # a page or a list brings nothing that could be wrong
+        raise error
+    _log.warning("Request %s was refused: Gradio found no call for it (%s).", request_id(), type(error).__name__,
+                 exc_info=_log.isEnabledFor(logging.DEBUG))
+    problem = f"There is no such call, or it takes other values. {_CHECK}"
+    return reply({"problem": problem, "kind": "other", "error": problem}, 404)

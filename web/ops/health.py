@@ -23,11 +23,11 @@ from starlette.responses import JSONResponse, Response
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
-from web.http.meter import Meter
+from web.http.prometheus import Meter
 from web.limits.connections import Networks
 from web.middleware.shutdown import RETRY_AFTER, ShutdownState
 from web.ops.warming import Warming
-from web.ui.templating import FRESH
+from web.ui.static_files import FRESH
 
 Check = Callable[[], str]
 """Returns the problem, or ""."""

@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from cir_core.errors import CirqueError, ImageUnreadable
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import process_image
-from web.http.decoding_threads import in_decoding_thread
+from web.http.background import in_decoding_thread
 from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_fields import TooLarge, says_more_than
 from web.http.visitor import visitor_of

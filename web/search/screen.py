@@ -14,23 +14,22 @@ from cir_core.methods.references import MOST_FURTHER
 from cir_core.methods.steps import counts_marks
 from cir_core.relevance.configured import problem_of
 from cir_core.search.projection import Projections
-from cir_core.search.scarcity import scarce
 from cir_core.search.searcher import Searcher
+from cir_core.search.suggestions import scarce
 from cir_core.sessions.service import LoadedTurn
 from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
 from web.search.actions.settings import EXCLUDES, cannot_compose
-from web.search.method_form import fieldsets
+from web.search.inputs import fieldsets
 from web.search.presenters import methods, reflection, results, steps
 from web.search.presenters import target as present_target
-from web.search.presenters.adjusted_turn import shown_turn
-from web.search.presenters.arranged import arranged
+from web.search.presenters.arranged import arranged, shown_turn
 from web.search.presenters.columns import chooser, columns
-from web.search.presenters.moves import moves as ranking_moves
+from web.search.presenters.soft_filter import moves as ranking_moves
 from web.search.view import UiState
 from web.services import Services
-from web.ui.templating import fill
+from web.ui.static_files import fill
 
 PANELS = ("state", "top", "strip", "rail", "results", "how", "drawers", "sessions")
 

@@ -11,7 +11,7 @@ from annotation.kinds.table import KINDS
 from annotation.records import Assignment, Item, Saved, Study, SurveyPosition, Workspace
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
-from web.studies.image_urls import Images, addresses, picture
+from web.studies.images import Images, addresses, picture
 
 Json = dict[str, Any]
 

@@ -1,19 +1,21 @@
-"""Images of studies, frozen at creation: for members only, cacheable by browsers."""
+"""Images of studies, frozen at creation: for members only, cacheable by browsers. Image URLs of studies, relative to
+the app's root, by token."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
+from annotation.records import StudyImage
 from cir_core.errors import AccessError, StorageError
 from web.http.json_api import in_shared_thread, in_thread, refused, reply
-from web.http.study_members import StudyMembers
-from web.http.visitor import visitor_of
+from web.http.visitor import StudyMembers, visitor_of
 
 _STUDY = re.compile(r"[0-9a-z]{8,64}")
 _NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
@@ -62,3 +64,25 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
         return answer or missing
 
     return endpoint
+
+
+Images = Mapping[str, StudyImage]   # by token
+
+
+def picture(study_id: str, token: str | None, images: Images) -> dict[str, Any]:
+    """``{"token", "small", "large", "width", "height"}``, or ``{"token", "missing": true}``."""
+    image = None if token is None else images.get(token)
+    if image is None or not image.width:
+        return {"token": token or "", "missing": True}
+    return {"token": token, "small": address(study_id, image.token, "s"), "large": address(study_id, image.token, "l"),
+            "width": image.width, "height": image.height}
+
+
+def address(study_id: str, token: str, size: str) -> str:
+    """URL of an image. ``size``: "s" or "l"."""
+    return f"study/image/{study_id}/{token}-{size}.webp"
+
+
+def addresses(study_id: str, wanted: Iterable[tuple[str, str]], images: Images) -> list[str]:
+    """URLs of tokens with a size each; unavailable images are omitted."""
+    return [address(study_id, token, size) for token, size in wanted if token in images and images[token].width]

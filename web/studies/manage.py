@@ -11,22 +11,21 @@ from typing import Any, cast, get_args
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from annotation.kinds.preference.survey.overview import settings_shown
+from annotation.kinds.preference.survey.position import settings_shown
 from annotation.kinds.table import KINDS, Export, results_of
 from annotation.kinds.validity.exports.results import queue_json
 from annotation.kinds.validity.labels import LabelRule
 from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
-from annotation.studies.lifecycle import release as release_work
-from annotation.studies.lifecycle import set_accepting
+from annotation.studies.creation import release as release_work
+from annotation.studies.creation import set_accepting
 from annotation.studies.overview import SeatProgress, seat_progress
 from annotation.studies.planner import plan_study
 from annotation.studies.store import StudyStore
-from annotation.tables.files import as_zip
+from annotation.tables import as_zip
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from web.http.file_names import disposition, file_stem
-from web.http.json_api import Fields, get_endpoint, json_routes, post_endpoint
+from web.http.json_api import Fields, disposition, file_stem, get_endpoint, json_routes, post_endpoint
 from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services

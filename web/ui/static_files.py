@@ -1,4 +1,5 @@
-"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, at versioned URLs.
+"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, at versioned URLs. Jinja templates
+with autoescaping (dataset texts and file names are untrusted), and stand-alone pages.
 
 The version is a hash of the contents, so browsers may cache files forever. ``plotly.js`` comes from the plotly package;
 it is large, so it is read on first use and sent compressed.
@@ -7,19 +8,24 @@ it is large, so it is read on first use and sent compressed.
 from __future__ import annotations
 
 import gzip
+import json
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cir_core.version import __version__
 from web.http.json_api import in_thread
+from web.http.pages import first_page
+from web.http.visitor import Visitor
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -98,3 +104,49 @@ def _takes_gzip(accepted: str) -> bool:
     weights = (part.strip().lower().split(";") for part in accepted.split(","))
     return any(name.strip() in ("gzip", "*") and not any(
         one.replace(" ", "").strip("0.") == "q=" for one in rest) for name, *rest in weights)
+
+
+FRESH = {"Cache-Control": "no-store"}
+# "same-origin": an invitation's secret is in the address of its page, and stays here.
+OWN_PAGE = {
+    **FRESH, "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
+                               "form-action 'self'; base-uri 'none'",
+}
+_FOLDER = Path(__file__).parents[1] / "templates"
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )
+    # Not Jinja's own: that one marks its output as safe for scripts, this goes into attributes.
+    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return environment
+
+
+def fill(template: str, **context: Any) -> str:
+    """Render the template to HTML."""
+    return _environment().get_template(template).render(**context)
+
+
+def page(template: str, **context: Any) -> str:
+    """A standalone page with inline style."""
+    return fill(template, style=_style(), icon=ICON, **context)
+
+
+def notice(
+    problem: str, visitor: Visitor | None, root: str = "", *, title: str = "Not here", again: str | None = None,
+    by_itself: bool = False,
+) -> str:
+    """A page with an error message and a link: to ``again`` if given ("" for this URL), where the page may reload
+    ``by_itself``."""
+    return page("pages/notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
+                by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
+
+
+@lru_cache(maxsize=1)
+def _style() -> str:
+    return (ASSETS / "css" / "sign-in.css").read_text("utf-8")

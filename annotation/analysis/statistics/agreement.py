@@ -22,9 +22,8 @@ from annotation.analysis.statistics.bootstrap import kappa_with_interval, weight
 from annotation.analysis.statistics.cohen import contributions, mean_of_pairs, two_by_two
 from annotation.analysis.statistics.fleiss import FLEISS
 from annotation.analysis.statistics.krippendorff import ALPHA
-from annotation.analysis.statistics.matrix import Codes, Ratings, Values, paired_units
+from annotation.analysis.statistics.matrix import Codes, Ratings, Statistic, Values, paired_units
 from annotation.analysis.statistics.shares import positive_rate_draws, unanimous_draws
-from annotation.analysis.statistics.statistic import Statistic
 
 STATISTICS: tuple[Statistic, ...] = (ALPHA, FLEISS)
 """In the order of reports."""

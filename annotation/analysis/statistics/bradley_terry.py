@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Strength
-from annotation.analysis.statistics.answer_rows import over_draws
+from annotation.analysis.statistics.answer_rows import Meetings, Values, drawn_sums, over_draws
 from annotation.analysis.statistics.bradley_terry_fit import fit
-from annotation.analysis.statistics.paired_answers import Meetings, Values, drawn_sums
 from annotation.analysis.statistics.shares import share
 
 # evalica stops when strengths change by less; its own default leaves errors of 1e-6.

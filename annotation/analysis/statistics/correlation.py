@@ -1,19 +1,25 @@
-"""How far a metric's scores of sets go with people's ratings of them: Spearman, Kendall, and whether values are normal.
+"""How far a metric's scores of sets go with people's ratings of them: Spearman, Kendall, and whether values are
+normal. Whether two metrics go with ratings equally well: a paired permutation test of two Spearman correlations.
 
 p-values take rated sets as independent, though one question has two and a person rated many: the interval, whose
 draws take questions (or people) whole, does not.
+
+If it made no difference which of two metrics scored a question, their ranks could be swapped in it. So the ranks of
+both are swapped question by question, both sets and all answers of a question together, and the difference of the
+correlations is computed anew. Ranks, not scores: metrics have different scales.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate, Options
+from annotation.analysis.records import Estimate, MetricTest, Options
 from annotation.analysis.statistics.answer_rows import over_draws
 from annotation.analysis.statistics.bootstrap import weights
 
@@ -150,3 +156,118 @@ def _mid_ranks(weight: NDArray[np.float64], total: NDArray[np.float64]) -> NDArr
         total: (draws, 1), the size of the sample.
     """
     return np.cumsum(weight, axis=1) - weight / 2 - total / 2
+
+
+_TINY = 1e-10           # far above rounding errors, far below a step of a difference
+_CELLS = 2_000_000      # of one block of swaps
+
+
+def compare_metrics(
+    pairs: Sequence[tuple[str, str]], scores: Mapping[str, NDArray[np.float64]], rating: NDArray[np.float64],
+    unit: NDArray[np.int64], options: Options, *, clusters: NDArray[np.int64] | None = None,
+) -> tuple[MetricTest, ...]:
+    """Each pair of metrics, over the rated sets that both score; p is corrected after Holm for all pairs.
+
+    p is the share of swaps with a difference as large as the one found or larger, on either side. All swaps are
+    counted where they are no more than ``options.draws``; else so many are drawn, and the one found counts as one
+    more.
+
+    Args:
+        scores: by metric, each (rows,), nan where there is none.
+        rating: (rows,).
+        unit: (rows,), the question of each row, as an index from 0: what is swapped whole.
+        clusters: (rows,), what draws for the interval take whole, as an index from 0; without it, questions.
+    """
+    tests = [_test(a, b, scores[a], scores[b], rating, unit, unit if clusters is None else clusters, options)
+             for a, b in pairs]
+    tested = [number for number, test in enumerate(tests) if test.difference.p is not None]
+    if tested:
+        from statsmodels.stats.multitest import multipletests
+
+        corrected = multipletests([tests[number].difference.p for number in tested], method="holm")[1]
+        for number, p in zip(tested, corrected, strict=True):
+            tests[number] = replace(tests[number], p_holm=float(p))
+    return tuple(tests)
+
+
+def _test(
+    a: str, b: str, score_a: NDArray[np.float64], score_b: NDArray[np.float64], rating: NDArray[np.float64],
+    unit: NDArray[np.int64], clusters: NDArray[np.int64], options: Options,
+) -> MetricTest:
+    from scipy.stats import rankdata
+
+    both = ~np.isnan(score_a) & ~np.isnan(score_b)
+    one, two, rated = score_a[both], score_b[both], rating[both]
+    questions, question = np.unique(unit[both], return_inverse=True)
+
+    def untested(reason: str) -> MetricTest:
+        return MetricTest(a, b, Estimate(None, len(questions), reason=reason))
+
+    if len(rated) < LEAST:
+        return untested(f"fewer than {LEAST} rated sets have a score of both metrics")
+    if rated.min() == rated.max():
+        return untested("all sets have the same rating")
+    if constant := [name for name, values in ((a, one), (b, two)) if values.min() == values.max()]:
+        return untested(f"{' and '.join(constant)}: all sets have the same score")
+    # Less their mean, so that little is lost where sums of squares are subtracted.
+    ranks = [rankdata(values) - (len(rated) + 1) / 2 for values in (one, two, rated)]
+    difference = _correlation(*_sums(ranks[0], ranks[2])) - _correlation(*_sums(ranks[1], ranks[2]))
+    found = Estimate(float(difference), len(questions))
+    if not options.draws:
+        return MetricTest(a, b, replace(
+            found, reason="a test and an interval need a bootstrap, and none was requested"))
+    p, draws, exact = _p(ranks[0], ranks[1], ranks[2], question, len(questions), float(difference), options)
+    units = int(clusters.max()) + 1
+    drawn = [spearman_draws(values, rated, clusters[both], units, options.draws, options.seed) for values in (one, two)]
+    found = over_draws(replace(found, p=p), drawn[0] - drawn[1], clusters[both], options)
+    return MetricTest(a, b, found, None, draws, exact)
+
+
+def _p(
+    rank_a: NDArray[np.float64], rank_b: NDArray[np.float64], rank_y: NDArray[np.float64],
+    question: NDArray[np.int64], questions: int, difference: float, options: Options,
+) -> tuple[float, int, bool]:
+    """p, how many swaps it rests on, and whether these are all there are. A swap moves a question's part of three sums
+    from one metric to the other; so all follow from one product."""
+    parts = np.stack([
+        np.bincount(question, values, questions) for values in
+        (rank_b - rank_a, rank_b**2 - rank_a**2, (rank_b - rank_a) * rank_y)
+    ], axis=1)
+    of_a, of_b, n, spread_y = _sums(rank_a, rank_y)[0], _sums(rank_b, rank_y)[0], len(rank_y), float(rank_y @ rank_y)
+    exact = questions < 63 and 2**questions <= options.draws
+    swaps = _all_swaps(questions) if exact else _drawn_swaps(questions, options)
+    extreme = total = 0
+    for swapped in swaps:
+        moved = swapped @ parts
+        found = _correlation(of_a + moved, n, spread_y) - _correlation(of_b - moved, n, spread_y)
+        # An undefined one (all ranks alike after the swap) counts against the difference.
+        extreme += int((~(np.abs(found) < abs(difference) - _TINY)).sum())
+        total += len(found)
+    return (extreme / total if exact else (extreme + 1) / (total + 1)), total, exact
+
+
+def _sums(ranks: NDArray[np.float64], rank_y: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, float]:
+    """What :func:`_correlation` takes."""
+    return np.array([ranks.sum(), ranks @ ranks, ranks @ rank_y]), len(ranks), float(rank_y @ rank_y)
+
+
+def _correlation(sums: NDArray[np.float64], n: int, spread_y: float) -> NDArray[np.float64]:
+    """Pearson's r of x and y of sums of x, of x² and of xy (..., 3); y has a mean of 0."""
+    spread = sums[..., 1] - sums[..., 0] ** 2 / n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: NDArray[np.float64] = sums[..., 2] / np.sqrt(spread * spread_y)
+    return np.where(spread > 1e-12 * sums[..., 1], found, np.nan)    # 0, but for rounding: all ranks alike
+
+
+def _all_swaps(questions: int) -> Iterator[NDArray[np.float64]]:
+    step = max(1, _CELLS // max(1, questions))
+    for start in range(0, 2**questions, step):
+        numbers = np.arange(start, min(start + step, 2**questions), dtype=np.int64)
+        yield ((numbers[:, None] >> np.arange(questions)) & 1).astype(np.float64)
+
+
+def _drawn_swaps(questions: int, options: Options) -> Iterator[NDArray[np.float64]]:
+    rng = np.random.default_rng(options.seed)
+    step = max(1, _CELLS // questions)
+    for start in range(0, options.draws, step):
+        yield rng.integers(0, 2, (min(step, options.draws - start), questions)).astype(np.float64)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from annotation.analysis.records import Estimate, Undefined
 from annotation.analysis.statistics.matrix import (
     Ratings,
+    Statistic,
     Values,
     constant_estimate,
     counts,
@@ -19,7 +20,6 @@ from annotation.analysis.statistics.matrix import (
     unless_constant,
     uses_of,
 )
-from annotation.analysis.statistics.statistic import Statistic
 
 
 def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
@@ -48,7 +48,7 @@ def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
 
 
 def fleiss_draws(ratings: Ratings, constant: float) -> Callable[[Values], Values]:
-    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.statistic.Statistic`."""
+    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.matrix.Statistic`."""
     chosen = fleiss_units(ratings)
     uses = uses_of(ratings)[chosen]
     answers = int(uses[[0]].sum()) if chosen.any() else 2     # of each unit

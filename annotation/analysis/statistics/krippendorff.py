@@ -10,6 +10,7 @@ import numpy as np
 from annotation.analysis.records import Estimate, Scale, Undefined
 from annotation.analysis.statistics.matrix import (
     Ratings,
+    Statistic,
     Values,
     constant_estimate,
     one_category,
@@ -19,7 +20,6 @@ from annotation.analysis.statistics.matrix import (
     unless_constant,
     uses_of,
 )
-from annotation.analysis.statistics.statistic import Statistic
 
 
 def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") -> Estimate:
@@ -37,7 +37,7 @@ def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") 
 
 
 def alpha_draws(ratings: Ratings, scale: Scale, constant: float) -> Callable[[Values], Values]:
-    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.statistic.Statistic`."""
+    """Of weights of all units of ``ratings``, see :class:`~annotation.analysis.statistics.matrix.Statistic`."""
     paired = paired_units(ratings)
     alpha = (_nominal if scale == "nominal" else _ordinal)(uses_of(ratings)[paired], constant)
     return lambda weight: alpha(weight[:, paired])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, Subject, create_of_subjects
-from annotation.kinds.marks.marks import newest_marking
+from annotation.kinds.marks.answers import newest_marking
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import TargetQuery
 from annotation.studies.creation import Created, Progress, check_name
@@ -21,7 +21,7 @@ from cir_core.construct.targets.provenance import Candidate
 from cir_core.errors import StudyError
 from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 
 def create_target_study(

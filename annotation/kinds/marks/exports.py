@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from annotation.kinds.marks.marks import MARKS
+from annotation import tables
+from annotation.kinds.marks.answers import MARKS
 from annotation.kinds.marks.results import MarkedImage, marked_images, results_json
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
-from annotation.tables import columns
-from annotation.tables.columns import Column, Table
-from annotation.tables.files import json_files, table_files
+from annotation.tables import Column, Table, json_files, table_files
 from cir_core.construct.targets.files import ENDING
 from cir_core.datasets.readers.soft import MultiTarget, multi_target_bytes
 from cir_core.errors import StudyError
@@ -26,8 +25,8 @@ MAJORITY = 0.5
 
 _IMAGE = (
     Column("item", "text", "the query's key, unique in the study: data set and id", lambda row: row.item.key),
-    columns.DATASET, columns.QUERY_ID, columns.TEXT,
-    replace(columns.REFERENCE_ID, value=lambda row: row.item.hidden["reference"]),
+    tables.DATASET, tables.QUERY_ID, tables.TEXT,
+    replace(tables.REFERENCE_ID, value=lambda row: row.item.hidden["reference"]),
     Column("in_block", "flag", "whether everybody marks the query, for agreement", lambda row: row.item.in_block),
     Column("place", "integer", "place of the image in the grid, from 1", lambda row: row.place),
     Column("image_id", "text", "image id of the candidate", lambda row: row.image.image),
@@ -38,11 +37,11 @@ _IMAGE = (
            lambda row: [each["group"] for each in row.image.found]),
 )
 _JUDGEMENT = (
-    *columns.answered_by("marked", "query", "marks"),
+    *tables.answered_by("marked", "query", "marks"),
     Column("mark", "text", "yes, no or unsure", lambda row: row.judgement.answer["marks"][row.image.token]),
     Column("note", "text", "what the person wrote about the query", lambda row: row.judgement.answer["note"]),
     Column("seconds", "number", "how long the query was looked at", lambda row: row.judgement.seconds or None),
-    columns.ANSWERED_AT,
+    tables.ANSWERED_AT,
 )
 
 

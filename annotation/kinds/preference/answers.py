@@ -26,8 +26,7 @@ from annotation.kinds.preference.survey.position import SurveyFlow
 from annotation.kinds.preference.survey.texts import as_page, load_survey, preference_question, set_names
 from annotation.records import Item, OpenAssignments, Reassignment, Study
 from annotation.studies.input_limits import NOTE_LIMIT
-from annotation.studies.kinds import NormalizedAnswer
-from annotation.studies.plain_kind import NOTHING, draft_text, is_rating, object_in, object_of, text_of
+from annotation.studies.kinds import NOTHING, NormalizedAnswer, draft_text, is_rating, object_in, object_of, text_of
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
 
 SIDES = ("A", "B")

@@ -23,7 +23,7 @@ from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 
 @dataclass(frozen=True)

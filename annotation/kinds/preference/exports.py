@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from annotation import tables
 from annotation.kinds.preference.answers import contradicts
 from annotation.kinds.preference.quality import flagged
 from annotation.records import Assignment, Item, Judgement, Study, name_key
-from annotation.tables import columns
-from annotation.tables.columns import Column, JudgementRow, Table, Type
+from annotation.tables import Column, JudgementRow, Table, Type
 
 Excluded = Mapping[str, Sequence[str]]
 """Judgement id to the rules that exclude it (:mod:`annotation.kinds.preference.exclusion`)."""
@@ -46,15 +46,15 @@ def _of_sets(
 
 _ITEM = (
     Column("item", "text", "the question's key in its source, unique in the study", lambda row: row.item.key),
-    columns.DATASET,
+    tables.DATASET,
     Column("category", "text", "category of the query in the data set",
-           lambda row: columns.filled_text(row.item.hidden.get("category"))),
-    columns.QUERY_ID,
-    columns.TEXT,
-    columns.REFERENCE_ID,
+           lambda row: tables.filled_text(row.item.hidden.get("category"))),
+    tables.QUERY_ID,
+    tables.TEXT,
+    tables.REFERENCE_ID,
     Column("target_ids", "texts", "image ids of the targets", lambda row: list(row.item.hidden["target_ids"])),
 )
-_ANNOTATOR, _REVISION, _PROTOCOL = columns.answered_by("answered", "question", "survey")
+_ANNOTATOR, _REVISION, _PROTOCOL = tables.answered_by("answered", "question", "survey")
 _PERSON = (
     _ANNOTATOR,
     Column("form", "integer", "which of the person's forms, from 1",
@@ -67,7 +67,7 @@ _TIMES = (
     Column("seconds", "number", "how long the question was looked at; empty if not measured",
            lambda row: None if row.imported else row.judgement.seconds or None),
     Column("answered_at", "time", "when the answer was saved; empty where it is not known",
-           lambda row: None if row.imported else columns.in_utc(row.judgement.created_at)),
+           lambda row: None if row.imported else tables.in_utc(row.judgement.created_at)),
     Column("excluded", "texts", "rules of the study that take the answer out", lambda row: list(row.excluded)),
 )
 _JUDGEMENT = (
@@ -142,7 +142,7 @@ def _rows(
     items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement], excluded: Excluded,
 ) -> Iterator[_AnswerRow]:
     places = {(name_key(one.annotator), one.item_id): one for one in assignments if one.annotator is not None}
-    for row in columns.judgement_rows(items, judgements):
+    for row in tables.judgement_rows(items, judgements):
         one = row.judgement
         yield _AnswerRow(row.item, one, places.get((name_key(one.annotator), one.item_id)),
                          excluded.get(one.judgement_id, ()))

@@ -29,14 +29,13 @@ from annotation.records import (
     name_key,
 )
 from annotation.sources.queries import refuse
-from annotation.studies.creation import Created, check_name
-from annotation.studies.imports import HP_ANSWERS
+from annotation.studies.creation import HP_ANSWERS, Created, check_name
 from annotation.studies.store import StudyParts, StudyStore
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 FORM = HP_ANSWERS
 """``Study.source["form"]`` of an imported study."""

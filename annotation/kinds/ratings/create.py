@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, Subject, create_of_subjects
-from annotation.kinds.ratings.questions import newest_questions
+from annotation.kinds.ratings.answers import newest_questions
 from annotation.records import Study, StudyPlan
 from annotation.studies.creation import Created, Progress, check_name
 from annotation.studies.store import StudyStore
@@ -19,7 +19,7 @@ from cir_core.construct.judging.tasks import Galleries, gallery_for, shown_targe
 from cir_core.errors import StudyError
 from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 NO_IMAGE = "an image is missing or cannot be read"
 NO_TARGET = "no target is named, so progress cannot be rated"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.kinds.ratings.questions import Question, load_questions
+from annotation import tables
+from annotation.kinds.ratings.answers import Question, load_questions
 from annotation.kinds.ratings.results import mean_ratings, results_json
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
-from annotation.tables import columns
-from annotation.tables.columns import Column, Table, Type
-from annotation.tables.files import json_files, table_files
+from annotation.tables import Column, Table, Type, json_files, table_files
 
 FORMS = ("csv", "parquet", "results")
 TABLES = ("judgements", "items")
@@ -62,11 +61,11 @@ def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Ju
                       lambda row: row.answer["ratings"][one.key])
 
     return Table.of(study, (
-        *_ITEM, *columns.answered_by("rated", "session", "questions"),
+        *_ITEM, *tables.answered_by("rated", "session", "questions"),
         *map(rating, load_questions(study.protocol).questions),
         Column("reason", "text", "what the person wrote", lambda row: row.answer["reason"]),
     Column("seconds", "number", "how long the session was looked at", lambda row: row.judgement.seconds or None),
-        columns.ANSWERED_AT), columns.judgement_rows(items, judgements))
+        tables.ANSWERED_AT), tables.judgement_rows(items, judgements))
 
 
 def item_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from annotation.kinds.ratings.questions import KEYS, load_questions
+from annotation.kinds.ratings.answers import KEYS, load_questions
 from annotation.records import Item, Judgement, Study, by_item
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore

@@ -25,7 +25,7 @@ from annotation.studies.kinds import StudyKind
 from annotation.studies.store import StudyStore
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem
 from cir_core.support.texts import tidy
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 SHORTEST_REASON = 3
 LONGEST_REASON = 4000

@@ -18,8 +18,7 @@ from typing import Any
 from annotation.kinds.validity.rubric import Rubric, as_page, load_rubric
 from annotation.records import Item, Study
 from annotation.studies.input_limits import NOTE_LIMIT
-from annotation.studies.kinds import NormalizedAnswer
-from annotation.studies.plain_kind import NOTHING, PlainKind, draft_text, text_of
+from annotation.studies.kinds import NOTHING, NormalizedAnswer, PlainKind, draft_text, text_of
 from cir_core.errors import IncompleteJudgement
 from cir_core.support.texts import printable, shortened
 

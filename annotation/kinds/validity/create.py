@@ -13,14 +13,14 @@ from annotation.kinds.creation import Subject, lay_out, without_images
 from annotation.kinds.validity.circus import ImportedStudy, study_of
 from annotation.kinds.validity.rubric import newest_rubric
 from annotation.records import Study, StudyPlan
-from annotation.sources.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
+from annotation.sources.pictures import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import StudyQuery
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Defaults: seconds until "unsure" is offered, and number of marked alternatives that make a query too broad."""
@@ -44,7 +44,7 @@ def create_validity_study(
             except the order of panels, which must not be predictable.
         source: origin of the queries, in plain JSON.
         settings: override :data:`SETTINGS`.
-        panel_size: images per panel; None: :func:`annotation.sources.panels.usual_size`. Fewer if a query has
+        panel_size: images per panel; None: :func:`annotation.sources.pictures.usual_size`. Fewer if a query has
             fewer, with a note.
         progress: processed images, and their total.
     """

@@ -8,17 +8,16 @@ from tempfile import TemporaryDirectory
 from annotation.kinds.validity.create import create_validity_study
 from annotation.records import StudyPlan
 from annotation.sources.audit import read_audit
-from annotation.sources.sampling import sample
+from annotation.sources.queries import sample
 from annotation.studies.creation import Created
 from annotation.studies.store import StudyStore
+from cir_core.audit.records import AuditStore
 from cir_core.audit.report import make_report, write_files
-from cir_core.audit.retrievers.late_encoder import Load
-from cir_core.audit.retrievers.models import Models
+from cir_core.audit.retrievers.models import Load, Models
 from cir_core.audit.retrievers.opening import Audited, open_retrievers
 from cir_core.audit.retrievers.specs import parse_retrievers
 from cir_core.audit.runner import run_audit
 from cir_core.audit.scope import limited, over_gallery
-from cir_core.audit.store import AuditStore
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.language.builtin import BuiltinLanguageModel

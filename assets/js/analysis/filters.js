@@ -2,7 +2,7 @@
 import { h } from "../shared/elements.js";
 import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
 import { chipRow, choice } from "./chips.js";
-import { ruleLines } from "../studies/rules.js";
+import { ruleLines } from "../studies/survey.js";
 import { plural } from "../studies/words.js";
 /** @import { Option } from "./address.js" */
 

@@ -1,7 +1,7 @@
 // Over a report: which study, how far it is, live or not, names or codes, and the whole report as files.
 import { at, h, kept, say, toast, toggle } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
-import { answersWord } from "./sections/cards.js";
+import { answersWord } from "./sections/main.js";
 import { ago, chip, count, plural } from "../studies/words.js";
 
 const FORMS = [["html", "HTML report", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "JSON", "JSON"],

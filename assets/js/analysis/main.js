@@ -1,8 +1,9 @@
 // The analysis screen: all studies, or the report of one. What is looked at stands in the address.
 import { addressOf, readView } from "./address.js";
-import { listView } from "./list.js";
 import { oneView } from "./one.js";
-import { ApiProblem, at, createViews, h, openScreen, setKeys } from "../shared/common.js";
+import { ApiProblem, at, createViews, h, openScreen, setKeys, api } from "../shared/common.js";
+import { sampleStudy } from "../studies/list.js";
+import { bar, chip, count, percent, plural } from "../studies/words.js";
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
@@ -41,3 +42,51 @@ export const mount = (element) => openScreen(element, { page: "analysis", styles
   });
   return views.show();
 });
+
+const BEAT_MS = 15000;
+
+export async function listView(/** @type {Screen} */ screen) {
+  const list = h("ul", { class: "cq-stlist" });
+  const put = (/** @type {Listed[]} */ studies) => list.replaceChildren(...studies.map((study) => row(screen, study)));
+  const { studies } = await api("GET", "analysis/studies");
+  put(studies);
+  let known = JSON.stringify(studies);
+  const beat = async () => {
+    if (document.hidden || list.contains(document.activeElement)) return;
+    const now = await api("GET", "analysis/studies", undefined, { ask: false, news: true }).catch(() => null); // the next beat asks again
+    if (!now || JSON.stringify(now.studies) === known) return;
+    known = JSON.stringify(now.studies);
+    put(now.studies);
+  };
+  const timer = setInterval(beat, BEAT_MS);
+  return {
+    element: h("div", {},
+      h("header", { class: "cq-sthead" }, h("h1", { text: "Analysis" }),
+        h("p", { class: "cq-quiet", text: studies.length ? "Choose a study: agreement and validity, or preferences and metrics, with confidence intervals." : "" })),
+      studies.length ? list : empty(screen)),
+    leave: () => clearInterval(timer),
+  };
+}
+
+const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
+  h("p", { text: "There is no study yet." }),
+  screen.may("manage")
+    ? [h("p", {}, "Create one from the command line, from an audit, query files or search sessions; ",
+      h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
+    : h("p", { text: "A researcher can create one; it will appear here." }));
+
+function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, words, accepting, items, answered, planned, people }) {
+  const open = (/** @type {MouseEvent} */ event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    screen.go(name);
+  };
+  const done = planned ? `${count(answered)} of ${plural(planned, "answer")}` : plural(answered, "answer");
+  return h("li", { class: "cq-stcard" },
+    h("div", { class: "cq-stname" },
+      h("h2", {}, h("a", { href: at(`analysis?study=${encodeURIComponent(name)}`), onclick: open, text: name, dir: "auto" })),
+      h("span", { class: "cq-row" }, chip(words.title), accepting ? chip("Open", "on") : chip("Closed"))),
+    h("p", { class: "cq-quiet num", text: `${plural(items, words.one, words.many)} · ${plural(people, "person", "people")}` }),
+    h("div", { class: "cq-stprogress" }, bar(answered, 0, planned, done), h("b", { class: "num", text: `${percent(answered, planned)} %` }),
+      h("small", { text: done })));
+}

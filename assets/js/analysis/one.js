@@ -1,13 +1,13 @@
 // The report of one study: what is looked at, the numbers in their sections, and what can be taken away.
 import { ApiProblem, api, at, createDelay, h, messageOf, say } from "../shared/common.js";
-import { AS_USUAL, EVERYTHING, filtered, unusual, wanted, wantedReport } from "./address.js";
+import { AS_USUAL, EVERYTHING, filtered, unusual, wanted, wantedReport, WIDTHS } from "./address.js";
 import { showDisputed, spoken } from "./sections/disputed.js";
 import { createFilters } from "./filters.js";
 import { AGAIN, follow, passing } from "./follow.js";
 import { createHead } from "./head.js";
-import { planPart } from "./plan.js";
 import { scoresPart } from "./scores.js";
 import { createSections } from "./sections/main.js";
+
 /** @import { Screen, Shown } from "./main.js" */
 
 const WAIT_MS = 250; // several filters are pressed in a row
@@ -165,3 +165,33 @@ const nobodyYet = (/** @type {boolean} */ accepting) => h("div", { class: "cq-no
   h("p", { text: accepting ? "Agreement and rates appear here as people answer."
     : "The study is closed without answers. Reopen it, or choose another one." }),
   h("a", { class: "cq-btn", href: at("studies"), text: "All studies" }));
+
+/** @param {import("./filters.js").ViewControls & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
+export function planPart({ view, change, shown }) {
+  let awaited = false;
+  const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });
+  const ask = h("button", { class: "cq-btn" });
+  const drop = h("button", { class: "cq-btn", type: "button", text: "No planning", onclick: () => change({ plan: "" }) });
+  const form = h("form", { class: "cq-an-plan", onsubmit: (event) => {
+    event.preventDefault();
+    if (!width.reportValidity()) return;
+    awaited = true;
+    change({ plan: width.value });
+  } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "Maximum width of the 95 % interval" }), width), ask,
+  drop);
+  const element = h("section", { class: "cq-an-section cq-an-planning", hidden: true, "aria-label": "Planning" }, h("h2", { text: "How many more are needed?" }),
+    h("p", { class: "cq-an-intro", text: "Simulated from the answers so far: how many items, sessions or people are needed for this precision of κ, the preference rate or the mean rating." }), form);
+  return {
+    element,
+    put(/** @type {{ nothing: boolean, final: boolean }} */ { nothing, final }) {
+      element.hidden = nothing || !Number(view().draws);
+      ask.textContent = view().plan ? "Plan again" : "Compute";
+      drop.hidden = !view().plan;
+      if (view().plan && document.activeElement !== width) width.value = view().plan;
+      if (awaited && final) {
+        awaited = false;
+        shown();
+      }
+    },
+  };
+}

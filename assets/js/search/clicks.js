@@ -1,6 +1,6 @@
 // What the attributes in the templates mean: data-act, data-drawer, data-open, data-copy, …
 import { askText, copy, on, showKeys, toggleTheme } from "../shared/common.js";
-import { enlarge } from "../shared/large.js";
+import { enlarge } from "../shared/pictures.js";
 import { weights } from "../shared/weights.js";
 import { act } from "./actions.js";
 import { closeDrawers, openDrawer } from "./drawers.js";

@@ -4,13 +4,13 @@ import "./query.js"; // parts that hear of a drawing do so in this order
 import "./results/folds.js"; // hides what is folded, before the selection is drawn
 import "./results/map.js";
 import "./results/ledger.js";
-import "./methods/wording.js";
-import "./methods/dials.js";
+import "./methods/editing.js";
+import "./methods/settings.js";
 import "./methods/chips.js";
 import "./results/columns.js";
-import "./results/judges.js";
+import "./results/columns.js";
 import "./results/audit.js";
-import "./suggestions.js";
+import "./query.js";
 import "./live.js";
 import "./menu.js";
 import "./clicks.js";

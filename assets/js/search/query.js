@@ -1,12 +1,12 @@
 // The query: what is typed, and where the page goes on when it has been answered.
-import { keptInTab, on } from "../shared/common.js";
+import { keptInTab, on, createDelay, h, until } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
 import { offered } from "./address.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, queryField, shown } from "./page.js";
 import { marks } from "./results/marks.js";
 import { nextReference } from "./results/next.js";
-import { folded, perRow, selected, tiles } from "./results/selection.js";
+import { folded, perRow, selected, tiles, onSelect } from "./results/selection.js";
 
 let asked = /** @type {FormDataEntryValue | null} */ (null);
 on("submit", (event) => {
@@ -80,3 +80,36 @@ onDraw(({ action, failed }) => {
   if (SEARCHES.includes(action) && !failed) keepTyped(field.value);
   if (!restored) restoreTyped(field);
 });
+
+const known = /** @type {Map<string, Promise<string[]>>} */ (new Map());
+const KEPT = 100;
+const later = createDelay(150); // the arrow keys pass by results
+
+function texts(/** @type {string} */ query) {
+  const before = known.get(query);
+  if (before) return before;
+  const asked = fetch(`media/suggestions?${query}`).then(async (reply) => {
+    if (!reply.ok) throw new Error(reply.statusText); // asked for again when the picture is shown again
+    return /** @type {string[]} */ ((await reply.json()).texts ?? []);
+  });
+  known.set(query, asked);
+  asked.catch(() => known.delete(query));
+  for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
+  return asked;
+}
+
+let wanted = "";
+async function fill() {
+  const image = nextReference() || shown().reference;
+  if (!image) return;
+  wanted = new URLSearchParams({ gallery: shown().gallery ?? "", image }).toString();
+  const query = wanted;
+  const found = await texts(query).catch(() => []);
+  const place = $("[data-suggestions]");
+  if (query !== wanted || !place || place.dataset.of === query && place.childElementCount) return;
+  place.dataset.of = query;
+  place.replaceChildren(...found.map((text) => h("button", { type: "button", "data-chip": text, text })));
+}
+const fillLater = () => later.start(() => until(fill()));
+onSelect(fillLater);
+onDraw(fillLater);

@@ -1,6 +1,6 @@
 // Files that the server makes, and files that the page makes itself.
-import { h } from "./elements.js";
 import "./menus.js";
+import { h, toast } from "./elements.js";
 import { until } from "./rest.js";
 
 // Hands the file to the browser; answers a sentence where there is none.
@@ -40,4 +40,27 @@ export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
     summary, h("div", {}, links.map(({ link }) => link)));
   return menu;
+}
+
+// ``shown``: the element with the text, to be marked in browsers that let no page copy.
+/** @type {(text: string, how?: { message?: string, shown?: HTMLElement }) => Promise<void>} */
+export async function copy(text, { message = "Copied", shown } = {}) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(message);
+  } catch { // plain http on another host has no clipboard
+    if (!shown) return toast(copyByHand(text) ? message : "This browser does not allow copying.");
+    if (shown instanceof HTMLInputElement) shown.select();
+    else window.getSelection()?.selectAllChildren(shown);
+    toast("This browser does not allow copying here. The text is selected: press Ctrl+C.");
+  }
+}
+
+function copyByHand(/** @type {string} */ text) {
+  const area = h("textarea", { class: "sr", value: text });
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
 }

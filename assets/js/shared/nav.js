@@ -1,9 +1,8 @@
 // The bar at the top: the screens this person may see, who they are, light or dark.
+import "./menus.js";
 import { api, ApiProblem, openedBy } from "./calls.js";
 import { showKeys, signedInAs, tell } from "./dialogs.js";
 import { at, h, icon, ROOT } from "./elements.js";
-import "./menus.js";
-import { toggleTheme } from "./theme.js";
 
 function mark() {
   const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
@@ -78,4 +77,19 @@ async function requestSignOut() {
     else if (problem.status !== 401) return tell("Not signed out", `${problem.message} You are still signed in here: try again.`, "Close");
   }
   window.location.assign(at("sign-in"));
+}
+
+const THEME = "cirque.theme";
+
+function applyTheme() {
+  const asked = new URL(window.location.href).searchParams.get("__theme");
+  let chosen = null;
+  try { chosen = localStorage.getItem(THEME); } catch { /* private windows may not store anything */ }
+  if (!asked && chosen) document.body.classList.toggle("dark", chosen === "dark");
+}
+applyTheme();
+
+export function toggleTheme() {
+  const dark = document.body.classList.toggle("dark");
+  try { localStorage.setItem(THEME, dark ? "dark" : "light"); } catch { /* as above */ }
 }

@@ -1,13 +1,13 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
-import { api, at, confirm, h, toast } from "../shared/common.js";
-/** @import { Screen, View } from "./main.js" */
+import { api, at, confirm, h, toast, messageOf } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
-import { peopleTable } from "./people.js";
-import { ratingsPart } from "./ratings.js";
 import { resultsPart } from "./results.js";
 import { surveyPart } from "./survey.js";
 import { targetsPart } from "./targets.js";
-import { bar, chip, count, day, percent, plural } from "./words.js";
+import { bar, chip, count, day, percent, plural, ago, lasting } from "./words.js";
+
+/** @import { Screen, View } from "./main.js" */
+/** @import { Secret } from "./results.js" */
 
 const AFRESH_MS = 60000; // people and results are read again at most this often
 
@@ -131,4 +131,69 @@ function ofSurvey(/** @type {SurveySettings} */ survey) {
     ["Checks", survey.check === "none" || !survey.check_every ? "none" : `${survey.check}, after every ${plural(survey.check_every, "answer")}`],
     ["Reasons asked", every(survey.reason_every, "never")], ["A tie", survey.allow_tie ? "can be chosen" : "cannot be chosen"],
     ["Consent", survey.consent ? "asked" : "not asked"]];
+}
+
+/** @typedef {(person: SeatProgress) => void} Release */
+
+export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} */ { study, people }, /** @type {Release} */ release) {
+  const taken = people.filter((person) => person.name !== null);
+  const free = people.length - taken.length;
+  const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
+    free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
+      screen.may("people")
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), "; the next person to open the study gets one."]
+        : "The next person to open the study gets one.") : null);
+  if (!taken.length) {
+    return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];
+  }
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
+    study.words.adjudicated ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
+    h("th", { scope: "col", class: "num", text: "Last seen" }), study.words.survey ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
+  return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
+    h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
+}
+
+/** @type {(screen: Screen, study: Study, person: SeatProgress, release: Release) => HTMLElement} */
+function line(screen, study, person, release) {
+  const { name, done, unsure, total, open } = person;
+  const left = person.median_seconds && open ? ` · ${lasting(person.median_seconds * open)} left` : "";
+  return h("tr", {}, h("th", { scope: "row" }, h("b", { text: name, dir: "auto" }), person.away ? chip("away", "warn") : null),
+    h("td", {}, bar(done, unsure, total, `${percent(done, total)} % answered`),
+      h("small", { text: `${count(done)} of ${count(total)}${left}` })),
+    study.words.adjudicated ? h("td", { class: "num", text: count(unsure) }) : null, h("td", { class: "num", text: lasting(person.median_seconds) }),
+    h("td", { class: "num", text: ago(person.seen_at) }),
+    study.words.survey ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
+    screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
+      text: "Reassign open work", "aria-label": `Reassign open work of ${name}`, onclick: () => release(person) }) : null) : null);
+}
+
+// Somebody who rates in the study sees nothing of it before they ask to: see ``secret`` in oneView.
+/** @type {(query: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
+export function ratingsPart(query, secret) {
+  const body = h("div", {});
+  const element = h("section", { "aria-label": "Ratings" }, h("div", { class: "cq-sttitle" }, h("h2", { text: "Ratings" })), body);
+  async function again() {
+    if (secret.kept) {
+      return body.replaceChildren(h("div", { class: "cq-stcovered" },
+        h("p", { text: "You rate sessions in this study. Its results show where they come from, which raters should not see." }),
+        h("button", { class: "cq-btn small", type: "button", text: "Show them anyway", onclick: () => { secret.tell(); again(); } })));
+    }
+    try {
+      body.replaceChildren(...shown(await api("GET", `studies/ratings?${query}`)));
+    } catch (error) {
+      body.replaceChildren(h("p", { class: "cq-inline", role: "alert", text: messageOf(error) }));
+    }
+  }
+  return { element, again };
+}
+
+function shown(/** @type {SessionMeans} */ { questions, rows }) {
+  const cell = (/** @type {string} */ text) => h("td", { class: "num", text });
+  return [h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" },
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Source" }), h("th", { scope: "col", class: "num", text: "Rated sessions" }), h("th", { scope: "col", class: "num", text: "Answers" }),
+      questions.map(({ name, text }) => h("th", { scope: "col", class: "num", text: name, title: text })))),
+    h("tbody", {}, rows.map(({ source, subset, sessions, rated, ratings, means }) => h("tr", { class: subset ? "cq-stpart" : "" },
+      h("th", { scope: "row", text: subset ?? source, dir: "auto" }), cell(`${count(rated)} of ${count(sessions)}`), cell(count(ratings)),
+      questions.map(({ key }) => { const mean = means[key]; return cell(mean === null ? "–" : mean.toFixed(2)); })))))),
+  h("p", { class: "cq-quiet", text: "Means of 1 to 5, every session counting the same." })];
 }

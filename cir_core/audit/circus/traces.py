@@ -27,7 +27,7 @@ from cir_core.datasets.files.json_files import read_lines, read_object, validate
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
-from cir_core.support.spreadsheets import as_text
+from cir_core.support.tables import as_text
 from cir_core.support.texts import quoted
 
 

@@ -1,29 +1,123 @@
-"""A search method over an indexed gallery, as a retriever of an audit."""
+"""A search method over an indexed gallery, as a retriever of an audit. Identity of a method for a run's card:
+everything its ranks depend on, as plain JSON. Ablated inputs: a method's query under each variant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
+
+from PIL import Image
 
 from cir_core.audit.records import TOP_K, Ablation, Ranking, RunCard, Variant, pools_digest
-from cir_core.audit.retrievers.identity import method_identity
-from cir_core.audit.retrievers.inputs import BlackImages, settings_under
-from cir_core.audit.retrievers.late_encoder import LateEncoder
-from cir_core.audit.retrievers.models import Models
+from cir_core.audit.retrievers.models import LateEncoder, Models
+from cir_core.captions.stored import read_captions
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
-from cir_core.errors import GalleryError, MethodError, SearchError
+from cir_core.encoders.base import Encoder
+from cir_core.encoders.specs import parse_spec
+from cir_core.errors import EncoderUnavailable, GalleryError, MethodError, SearchError
 from cir_core.evaluation.method_runs import searcher_over
 from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
 from cir_core.gallery.gallery import Gallery
+from cir_core.images.load import for_encoder
 from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import CaptionTask, Domain, MergeTask, Picture, Task
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.methods.declared import Method
 from cir_core.methods.observer import QueryWatch
-from cir_core.methods.steps import reads_captions
+from cir_core.methods.references import Reference
+from cir_core.methods.relevance import needs_relevance
+from cir_core.methods.steps import reads_captions, step_tasks, without_steps
+from cir_core.relevance.configured import configured_model
 from cir_core.search.prepare import PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
-from cir_core.types.records import MethodSettings
+from cir_core.types.methods import method_to_dict
+from cir_core.types.records import MethodSettings, Vector
+from cir_core.version import __version__
+
+
+def settings_under(settings: MethodSettings, ablation: Ablation, variant: Variant) -> MethodSettings:
+    """The method as it runs under ``variant``. Nothing leaves the results (CIRCUS), and only
+    "drop" makes another method of it: the remaining input alone, without any step."""
+    settings = replace(settings, exclude="none")
+    if ablation == "black" or variant == "multimodal":
+        return settings
+    return replace(without_steps(settings), base="text-only" if variant == "text_only" else "image-only")
+
+
+class BlackImages:
+    """All-black references, as wide and high as the image they replace. They are encoded like any image, once per size
+    and one at a time, so that a vector does not depend on earlier queries."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._features: dict[tuple[int, int], Vector] = {}
+
+    def instead_of(self, gallery: Gallery, image_id: str) -> Reference:
+        """Raises ``UnknownImage``, and what the encoder raises."""
+        image = gallery.image(gallery.row_of(image_id))
+        size = (image.width, image.height)
+
+        def load() -> Image.Image:
+            return for_encoder(Image.new("RGB", size))
+
+        if size not in self._features:
+            self._features[size] = self._encoder.encode_images([load()])[0]
+        features = self._features[size]
+        name = f"black:{size[0]}x{size[1]}"
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        return Reference(name, features, Picture(digest=digest, features=features, load=load))
+
+
+def method_identity(
+    settings: MethodSettings, gallery: Gallery, language: LanguageModel, domain: Domain
+) -> dict[str, Any]:
+    """Contains no paths or gallery names: the same files and weights give the same identity anywhere. The
+    language and the relevance model are included only if the method uses one. Raises ``RelevanceUnavailable``."""
+    encoder = gallery.encoder
+    identity: dict[str, Any] = {
+        "kind": "method",
+        "version": __version__,
+        "method": method_to_dict(settings),
+        "encoder": {"name": _short(encoder.spec), "revision": encoder.revision, "dim": encoder.dim},
+        "images": gallery.digest,
+    }
+    tasks = _tasks(settings, domain)
+    if tasks:
+        identity["language_model"] = language.name
+        identity["domain"] = domain
+        identity["answers"] = {role: _conditions(language, task) for role, task in tasks.items()}
+    if reads_captions(settings) and (captions := read_captions(gallery)):
+        identity["captions"] = captions.digest
+    if needs_relevance(settings):
+        identity["relevance"] = configured_model().identity.revision
+    return identity
+
+
+def _tasks(settings: MethodSettings, domain: Domain) -> Mapping[str, Task[Any]]:
+    """The method's possible language model tasks, by role."""
+    tasks: list[Task[Any]] = []
+    of_steps = step_tasks(settings, domain)
+    if settings.base == "cirevl" or of_steps:
+        tasks.append(CaptionTask(domain=domain))
+    if settings.base == "cirevl":
+        tasks.append(MergeTask(domain=domain))
+    return {task.role: task for task in (*tasks, *of_steps)}
+
+
+def _conditions(language: LanguageModel, task: Task[Any]) -> dict[str, Any]:
+    told = conditions_of(language, task)
+    return {"prompt": told.prompt_version, "temperature": told.temperature}
+
+
+def _short(spec: str) -> str:
+    try:
+        return parse_spec(spec).name
+    except EncoderUnavailable:
+        return spec
 
 
 class MethodRetriever:

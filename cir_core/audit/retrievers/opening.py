@@ -14,9 +14,8 @@ from cir_core.audit.circus.circus_form import file_sha256
 from cir_core.audit.circus.rank_files import read_ranks
 from cir_core.audit.records import Ablation, RetrieverRun, RunCard, pools_digest
 from cir_core.audit.retrievers.base import RanksRetriever, Retriever
-from cir_core.audit.retrievers.late_encoder import Load
 from cir_core.audit.retrievers.method_retriever import MethodRetriever
-from cir_core.audit.retrievers.models import Models
+from cir_core.audit.retrievers.models import Load, Models
 from cir_core.audit.retrievers.specs import RetrieverSpec
 from cir_core.audit.scope import over_gallery
 from cir_core.datasets.records import Benchmark, caption_mode_of

@@ -20,8 +20,8 @@ from cir_core.construct.targets.files import PROVENANCE
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw, text_in
 from cir_core.errors import CirqueError, DatasetError, UnknownBenchmark
 from cir_core.gallery.paths import try_lock
+from cir_core.jobs.job import RUN_FILE, RunRecord, read_run
 from cir_core.jobs.journal import is_half_made, read_card
-from cir_core.jobs.run_record import RUN_FILE, RunRecord, read_run
 from cir_core.support.files import open_regular
 from cir_core.support.texts import quoted
 

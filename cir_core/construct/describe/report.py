@@ -9,10 +9,9 @@ from typing import Any
 
 from cir_core.construct.describe.sets import SizeRow, SubsetSessions, size_rows
 from cir_core.construct.describe.words import HOW_TO_INSTALL, Tagger, Term, Wording, wordings
-from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import OKABE_ITO, bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section, count, number, share, text
 from cir_core.support.texts import counted
 
 _TERMS = 20

@@ -14,10 +14,9 @@ from cir_core.construct.targets.single_target import read_target_files
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array
 from cir_core.datasets.readers.soft import MultiTarget
-from cir_core.reports.columns import count, number, share, text
 from cir_core.reports.figures import bars
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Figure, ReportTable, Section
+from cir_core.reports.records import Figure, ReportTable, Section, count, number, share, text
 from cir_core.support.texts import counted
 
 _Key = TypeVar("_Key", int, float)

@@ -30,10 +30,10 @@ from cir_core.jobs.journal import JobCard, JobJournal, JobProgress, as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, JudgeTask, Picture
-from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.files import write_atomically
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cir_core.version import __version__
 
 _ANSWER, _CAPTION = 90, 60      # tokens of a reason and five numbers; of a caption

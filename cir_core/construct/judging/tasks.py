@@ -9,11 +9,10 @@ from cir_core.construct.judging.sample import SampledSession, Source
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import JudgeTask
 from cir_core.support.texts import quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 Galleries = Mapping[str, Gallery]
 """By the name of a source or of a subset; "" is that of all others."""

@@ -17,9 +17,8 @@ from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SearchError, Stopped
 from cir_core.evaluation.method_runs import refuse_failures
 from cir_core.evaluation.metrics.consistency import TAU
-from cir_core.evaluation.rank_composed import rank_composed
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.evaluation.query_steps import rank_composed
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask, Picture
 from cir_core.methods.observer import PartWatch, QueryWatch, StageTimer, TurnObserver
 from cir_core.search.prepare import Composed
@@ -70,7 +69,7 @@ class SessionBuilder:
     """Constructs sessions over one subset's gallery. Thread-safe.
 
     Args:
-        searcher: over the subset's images; it asks a :class:`~cir_core.evaluation.strict_model.StrictLanguageModel`.
+        searcher: over the subset's images; it asks a :class:`~cir_core.evaluation.method_runs.StrictLanguageModel`.
         selecting: encodes the captions that the choice of an image compares (eq. 5).
         diversity: encodes modification texts to tell repetitions.
         language: fills the role ``difference``.

@@ -26,7 +26,7 @@ from cir_core.jobs.spending import Budget, ItemWatch, Spending
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask, Picture
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.texts import counted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 GARMENTS: tuple[Domain, ...] = ("garment", "dress", "shirt", "toptee")
 TURNS = 3.3

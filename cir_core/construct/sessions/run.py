@@ -21,20 +21,19 @@ from cir_core.datasets.readers.circled import released_id
 from cir_core.datasets.readers.circled_raw import write_raw
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.encoders.base import Encoder
-from cir_core.evaluation.strict_model import StrictLanguageModel
+from cir_core.evaluation.method_runs import StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
-from cir_core.jobs.job import FilesReport, JobOptions, open_job
+from cir_core.jobs.job import FilesReport, JobOptions, RunRecord, open_job, write_run
 from cir_core.jobs.journal import JobJournal, as_bytes
-from cir_core.jobs.run_record import RunRecord, write_run
 from cir_core.jobs.spending import CountedAnswers, ItemWatch, Spending
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask
-from cir_core.language.wrappers.conditions import conditions_of
-from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
+from cir_core.language.wrappers.base import conditions_of
+from cir_core.language.wrappers.cached import SingleFlightLanguageModel
 from cir_core.search.protocol import TIE_RULE
 from cir_core.search.searcher import Searcher
 from cir_core.support.files import write_atomically
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cir_core.version import __version__
 
 

@@ -19,11 +19,10 @@ from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import LanguageModelError, SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import ConfidenceTask, Picture, TwoSentencesTask
 from cir_core.support.texts import clean_text, counted, quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cir_core.types.vectors import TextEncoder, Vector
 
 DIGITS = 6

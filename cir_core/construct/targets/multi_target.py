@@ -33,17 +33,16 @@ from cir_core.errors import DatasetError, SettingsError
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.jobs.estimate import Estimate, Prices, RoleEstimate, asked, estimate_job, is_free, prompt_tokens
-from cir_core.jobs.job import FilesReport, Job, JobOptions, open_job
+from cir_core.jobs.job import FilesReport, Job, JobOptions, RunRecord, open_job, read_run, write_run
 from cir_core.jobs.journal import JobJournal, JobProgress, as_bytes
-from cir_core.jobs.run_record import RunRecord, read_run, write_run
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConfidenceTask, Picture, TwoSentencesTask
-from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.search.protocol import TIE_RULE
 from cir_core.support.files import write_atomically
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cir_core.version import __version__
 
 _SENTENCES = 50     # tokens of an answer

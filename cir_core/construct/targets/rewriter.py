@@ -14,11 +14,10 @@ from cir_core.construct.targets.settings import ATTEMPTS, DISTRACTORS, LEAST_TAR
 from cir_core.datasets.files.captions import query_texts
 from cir_core.datasets.readers.soft import MultiTarget, is_spelled_out
 from cir_core.errors import DatasetError
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import RewriteTask
 from cir_core.support.texts import clean_text, quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]?\s+(?=[A-Z0-9\"'(])|[\u3002\uff01\uff1f][\W_]*(?=\w)")   # and those of CJK
 _OF_THE_TASK = re.compile(r"\b(distractors?(?:\s*\d+)?|candidate\s*\d+|(?:target|reference|comparison) images?)\b",

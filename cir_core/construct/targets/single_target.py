@@ -30,11 +30,11 @@ from cir_core.jobs.journal import JobProgress, as_bytes
 from cir_core.jobs.spending import ItemWatch
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, ConfidenceTask, Picture, RewriteTask
-from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.language.wrappers.routed import answering
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 from cir_core.version import __version__
 
 _REWRITE, _CAPTION = 30, 60     # tokens of an answer

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from cir_core.datasets.files.crops import Box
+from cir_core.datasets.files.image_files import Box
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import read_records
 from cir_core.datasets.files.layouts import check_folder

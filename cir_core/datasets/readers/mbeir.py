@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from cir_core.datasets.files.issues import RAISE, ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
-from cir_core.datasets.files.mbeir_layout import find_files
+from cir_core.datasets.files.layouts import find_files
 from cir_core.datasets.readers.qrels import qrels_lines
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.support.texts import quoted

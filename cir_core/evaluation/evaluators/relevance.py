@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import GalleryError
-from cir_core.evaluation.evaluators.checks import first
-from cir_core.evaluation.evaluators.records import Columns, Measure
+from cir_core.evaluation.evaluators.records import Columns, Measure, first
 from cir_core.evaluation.evaluators.sessions import turn_id
 from cir_core.support.texts import quoted
 from cir_core.types.records import Vector

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cir_core.errors import DatasetError
-from cir_core.evaluation.evaluators.checks import check_list, coverage, first
-from cir_core.evaluation.evaluators.records import Columns, Measure, Scores, means, score
+from cir_core.evaluation.evaluators.records import Columns, Measure, Scores, check_list, coverage, first, means, score
 from cir_core.evaluation.metrics.multi_turn import CUTOFF, session_values
 from cir_core.evaluation.runs.records import Run
 from cir_core.support.texts import quoted

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.evaluation.sweeps.curve import Curve, Figures
-from cir_core.reports.columns import cells, ranged, share, text
-from cir_core.reports.curves import curves
+from cir_core.reports.figures import curves
 from cir_core.reports.page import html_page
-from cir_core.reports.records import Estimate, ReportTable, Section
+from cir_core.reports.records import Estimate, ReportTable, Section, cells, ranged, share, text
 from cir_core.support.texts import counted
 
 CHOOSING, REPORTING = "half it is chosen on", "half it is reported on"

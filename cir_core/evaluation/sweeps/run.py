@@ -16,21 +16,20 @@ from cir_core.evaluation.evaluate_benchmark import asked, composed, run_together
 from cir_core.evaluation.evaluate_circled import run_sessions
 from cir_core.evaluation.evaluate_replay import RememberingEncoder
 from cir_core.evaluation.evaluate_run import evaluate_run
-from cir_core.evaluation.evaluators.evaluator import Evaluator
 from cir_core.evaluation.evaluators.sessions import evaluate_sessions
+from cir_core.evaluation.evaluators.single_turn import Evaluator
 from cir_core.evaluation.method_runs import DEPTH, MethodRun, Progress, SessionsRun
 from cir_core.evaluation.query_steps import Based, Problem, based_together, completed_together
 from cir_core.evaluation.sweeps.curve import Curve, Measured, curve, halves
 from cir_core.evaluation.sweeps.parameters import Swept
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
-from cir_core.language.wrappers.remembering import RememberingLanguageModel
+from cir_core.language.wrappers.cached import RememberingLanguageModel
 from cir_core.methods.declared import Method
 from cir_core.methods.observer import QueryWatch, StageTimer
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
-from cir_core.types.domains import Domain
-from cir_core.types.records import MethodSettings
+from cir_core.types.records import Domain, MethodSettings
 
 
 def sweep_benchmark(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cir_core.errors import LanguageModelError
-from cir_core.garments.describe import describe
-from cir_core.garments.lexicon import NONE
+from cir_core.garments.lexicon import NONE, describe
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
 from cir_core.language.builtin.reading.parse import parse_edits

@@ -7,15 +7,13 @@ from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
+from cir_core.language.base import Observer
 from cir_core.language.builtin.aspects import aspects
-from cir_core.language.builtin.captions import parse_caption
-from cir_core.language.builtin.constraints import constraints
+from cir_core.language.builtin.captions import merge, parse_caption
 from cir_core.language.builtin.difference import difference
-from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.reflect import reflect
 from cir_core.language.builtin.seeing import FeatureCaptioner
-from cir_core.language.builtin.targets import rewrite, two_sentences
-from cir_core.language.observer import Observer
+from cir_core.language.builtin.soft import constraints, rewrite, two_sentences
 from cir_core.language.tasks import (
     A,
     Answer,

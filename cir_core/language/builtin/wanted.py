@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes, target
-from cir_core.language.builtin.reading.ladders import beyond
+from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes, beyond, target
 from cir_core.language.builtin.reading.parse import parse_edits
 
 Slots = Mapping[str, str]

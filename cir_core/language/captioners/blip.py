@@ -1,7 +1,14 @@
-"""Local captioning with BLIP and BLIP-2 of transformers, from a folder."""
+"""Local captioning with BLIP and BLIP-2 of transformers, from a folder. Reproducible nucleus sampling: every row
+samples from its own generator.
+
+Holtzman et al., ICLR 2020. transformers samples from torch's global generator, which
+threads and the neighbours in a batch share; here noise is added to the logits instead, and
+the largest taken (Gumbel-max: the argmax of logits and Gumbel noise is a sample from their softmax).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,15 +17,43 @@ from typing import Any, cast
 import torch
 import transformers
 from PIL import Image
+from transformers import LogitsProcessor
 
 from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
 from cir_core.encoders.files.offline import hub_access, load_failure
 from cir_core.encoders.torch_encoder import autocast, choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
-from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
 from cir_core.types.composition import Usage
+
+
+def seed_of(image: Image.Image, sample: int) -> int:
+    """63 bits of a SHA-256 over the pixels and the sample number."""
+    digest = hashlib.sha256(f"{sample} {image.mode} {image.size} ".encode() + image.tobytes())
+    return int.from_bytes(digest.digest()[:8], "big") >> 1
+
+
+class NucleusNoise(LogitsProcessor):
+    """Makes greedy decoding sample from the smallest set of tokens whose probabilities reach ``top_p``. One seed per
+    row of the batch."""
+
+    def __init__(self, seeds: Sequence[int], top_p: float) -> None:
+        # On the CPU, so that every device samples the same.
+        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._top_p = top_p
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        scores = scores.float()
+        ordered, places = scores.softmax(-1).sort(dim=-1, descending=True)
+        beyond = ordered.cumsum(-1) - ordered >= self._top_p   # the tokens before already reach it
+        outside = torch.zeros_like(beyond).scatter(-1, places, beyond)
+        noise = torch.stack([
+            -torch.empty(scores.shape[-1]).exponential_(generator=generator).log()
+            for generator in self._generators
+        ])
+        return (scores + noise.to(scores.device)).masked_fill(outside, -torch.inf)
+
 
 _CLASSES = {"blip": "BlipForConditionalGeneration", "blip-2": "Blip2ForConditionalGeneration"}
 _NO_PIXELS = "the captioner looks at pixels, and there were none; add captions to the gallery's manifest"

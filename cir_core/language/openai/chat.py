@@ -12,10 +12,21 @@ from typing import Any, cast
 import openai
 
 from cir_core.errors import LanguageModelError, LanguageModelRefused, Stopped
-from cir_core.language.openai.abilities import Abilities
 from cir_core.language.openai.bounded import ReplyRefused, bounded_client
-from cir_core.language.openai.call import Call, Clock, Reply, Request
-from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
+from cir_core.language.openai.call import (
+    FEATURES,
+    FORMS,
+    NAP,
+    Call,
+    Clock,
+    Reply,
+    Request,
+    mode,
+    pieces,
+    refused_feature,
+    release,
+    says_nothing,
+)
 from cir_core.language.openai.messages import without_system
 from cir_core.language.openai.reading import has_object, spoken
 from cir_core.language.openai.replies.complaints import (
@@ -33,8 +44,7 @@ from cir_core.language.openai.replies.complaints import (
 )
 from cir_core.language.openai.replies.contents import Said, said_in
 from cir_core.language.openai.replies.failures import ImagesTooLarge, explained, out_of_time
-from cir_core.language.openai.server import Server
-from cir_core.language.openai.waiting import NAP, pieces, release
+from cir_core.language.openai.server import Abilities, Server
 
 _log = logging.getLogger("cirque.language")
 _THINKING = 4000        # extra tokens for models that count their reasoning as part of the answer
@@ -51,7 +61,7 @@ _SEEN_AGAIN = 128       # partial text is reported again once it has grown by 1/
 class Chat:
     """A model on a server. Thread-safe; features the server refuses are remembered.
 
-    A stop or timeout takes effect within :data:`~cir_core.language.openai.waiting.NAP`
+    A stop or timeout takes effect within :data:`~cir_core.language.openai.call.NAP`
     seconds, whatever the server is doing; the connection is then closed.
     """
 

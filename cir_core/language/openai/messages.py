@@ -1,15 +1,82 @@
-"""Build the chat messages of a task."""
+"""Build the chat messages of a task. Answer format: a JSON schema for the server, a description for the model.
+Encode images as data URLs."""
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+from PIL import Image
+from pydantic import BaseModel
+
 from cir_core.errors import UnsupportedTask
-from cir_core.language.openai.form import in_words
-from cir_core.language.openai.pictures import data_url
 from cir_core.language.prompts import Prompt, quoted
-from cir_core.language.tasks import Picture, Task
+from cir_core.language.tasks import ConfidenceTask, Picture, Task
+
+_TINY = 64      # pixels on the longer edge up to which JPEG's blocks would be visible
+_FLAT = 64      # colours up to which PNG is small and JPEG blurs the edges
+_QUALITY = 85
+
+
+def data_url(image: Image.Image, edge: int) -> str:
+    """``image`` (RGB) at most ``edge`` pixels on its longer side: JPEG, or PNG if tiny or flat."""
+    if max(image.size) > edge:
+        image = image.copy()
+        image.thumbnail((edge, edge), Image.Resampling.LANCZOS)
+    image = image.convert("RGB")
+    content = io.BytesIO()
+    kind = "png" if max(image.size) <= _TINY or image.getcolors(_FLAT) else "jpeg"
+    # Pixels only: metadata on place, camera or owner is not sent.
+    image.info = {}
+    if kind == "png":
+        image.save(content, "PNG")
+    else:
+        image.save(content, "JPEG", quality=_QUALITY)
+    return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+# Strict servers refuse a schema with an unknown keyword; pydantic checks these anyway.
+_KEYWORDS = ("type", "description", "items", "properties", "required", "enum")
+_IN_WORDS = {"string": "text", "array": "list of texts", "integer": "whole number", "number": "number",
+             "object": "object"}
+
+
+def schema(task: Task[Any]) -> dict[str, Any]:
+    """The JSON schema of the answer to ``task``, without ``notes``, every field required."""
+    properties = {name: dict(table) for name, table in _fields(task.answer_type).items()}
+    if isinstance(task, ConfidenceTask):
+        properties["scores"] |= _object({name: {"type": "number"} for name in task.names})
+    return _object(properties)
+
+
+def in_words(task: Task[Any]) -> str:
+    """One line per field."""
+    lines = []
+    for name, table in schema(task)["properties"].items():
+        about = f": {table['description']}" if "description" in table else ""
+        lines.append(f'- "{name}" ({_IN_WORDS[table["type"]]}){about}')
+    return "\n".join(lines)
+
+
+@cache
+def _fields(answer_type: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    return {name: _plain(table) for name, table in answer_type.model_json_schema()["properties"].items()
+            if name != "notes"}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _plain(table: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in table.items() if key in _KEYWORDS}
+    if "items" in kept:
+        kept["items"] = _plain(kept["items"])
+    return kept
+
 
 Message = dict[str, Any]
 _LOW_DETAIL = 512  # pixels: OpenAI's "low" uses no more, and costs least

@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cir_core.errors import LanguageModelRefused, Stopped, UnsupportedTask
-from cir_core.language.observer import Observer
-from cir_core.language.openai.abilities import Abilities
+from cir_core.language.base import Observer
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
-from cir_core.language.openai.form import schema
-from cir_core.language.openai.messages import messages, repair
+from cir_core.language.openai.messages import messages, repair, schema
 from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
 from cir_core.language.openai.replies.failures import ImagesTooLarge, refused_images, refused_size
-from cir_core.language.openai.server import Server
+from cir_core.language.openai.server import Abilities, Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task
 from cir_core.language.tasks.base import CUT_OFF
-from cir_core.language.wrappers.conditions import Conditions
+from cir_core.language.wrappers.base import Conditions
 from cir_core.types.composition import Usage
 
 SAMPLE_TEMPERATURE = 0.9   # minimum for alternative captions

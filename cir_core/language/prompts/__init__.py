@@ -20,7 +20,7 @@ from typing import Any
 
 from cir_core.errors import SettingsError
 from cir_core.language.tasks import ROLES, Task
-from cir_core.types.domains import DOMAINS
+from cir_core.types.records import DOMAINS
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 

@@ -5,9 +5,7 @@ A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` pro
 
 from typing import Any
 
-from cir_core.language.tasks.aspects import AspectAnswer, AspectsAnswer, AspectsTask
 from cir_core.language.tasks.base import A, Answer, Domain, Picture, Task
-from cir_core.language.tasks.constraints import ConstraintsAnswer, ConstraintsTask
 from cir_core.language.tasks.reflect import (
     FreeReflectAnswer,
     FreeReflectTask,
@@ -17,15 +15,25 @@ from cir_core.language.tasks.reflect import (
     SilentReflectTask,
 )
 from cir_core.language.tasks.sessions import DifferenceAnswer, DifferenceTask, JudgeAnswer, JudgeTask
-from cir_core.language.tasks.targets import (
+from cir_core.language.tasks.soft import (
     ConfidenceAnswer,
     ConfidenceTask,
+    ConstraintsAnswer,
+    ConstraintsTask,
     RewriteAnswer,
     RewriteTask,
     TwoSentencesAnswer,
     TwoSentencesTask,
 )
-from cir_core.language.tasks.text import CaptionAnswer, CaptionTask, MergeAnswer, MergeTask
+from cir_core.language.tasks.text import (
+    AspectAnswer,
+    AspectsAnswer,
+    AspectsTask,
+    CaptionAnswer,
+    CaptionTask,
+    MergeAnswer,
+    MergeTask,
+)
 
 __all__ = [
     "A", "Answer", "AspectAnswer", "AspectsAnswer", "AspectsTask", "CaptionAnswer", "CaptionTask", "ConfidenceAnswer",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from cir_core.types.domains import Domain as Domain
+from cir_core.types.records import Domain as Domain
 from cir_core.types.vectors import Vector
 
 CUT_OFF = "the language model's answer was cut off; what it had not finished is left out"

@@ -1,24 +1,52 @@
-"""Response cache around a language model."""
+"""Response cache around a language model. Storage interface of cached answers, and one that lasts as long as the
+process. Answers in memory, for as long as one evaluation runs. Ask once where several threads ask the same at one
+time."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from pydantic import ValidationError
 
-from cir_core.errors import StorageError
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import MeteredWatch, Observer
+from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, StorageError
+from cir_core.language.base import LanguageModel, MeteredWatch, Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Picture, Task
-from cir_core.language.wrappers.base import Wrapper
-from cir_core.language.wrappers.cache import AnswerCache
-from cir_core.language.wrappers.conditions import Conditions
+from cir_core.language.wrappers.base import Conditions, Wrapper
 from cir_core.types.composition import Usage
+
+
+class AnswerCache(Protocol):
+    """Answers by a key over model, role, prompt version and inputs. Thread-safe."""
+
+    def get(self, key: str) -> str | None:
+        """The cached answer as JSON, or None."""
+
+    def put(
+        self, key: str, answer: str, *, model: str, role: str, prompt_version: str,
+        prompt_tokens: int, completion_tokens: int,
+    ) -> None:
+        """Store ``answer`` (JSON); committed on return. An existing entry is not replaced."""
+
+
+class MemoryCache:
+    """An ``AnswerCache`` in memory, without a limit: for scripts."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: str, **about: Any) -> None:
+        self._answers.setdefault(key, answer)
+
 
 _log = logging.getLogger("cirque.language")
 
@@ -94,3 +122,64 @@ def _content(picture: Picture) -> str:
         return ""
     image = picture.load()
     return hashlib.sha256(f"{image.mode} {image.size} ".encode() + image.tobytes()).hexdigest()
+
+
+class RememberingLanguageModel(Wrapper):
+    """Asks ``inner`` once for each task. A refusal is remembered too: what is compared must fail at the same
+    queries. An unavailable model is asked again."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
+        self._known: dict[str, Any] = {}
+
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
+        key = answer_key(self.name, task, self.conditions(task))
+        if key not in self._known:
+            try:
+                self._known[key] = self.inner.complete(task, watch)
+            except (LanguageModelUnavailable, Stopped):
+                raise
+            except LanguageModelError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, LanguageModelError):
+            raise found
+        return cast(A, found)
+
+    def forget(self) -> None:
+        """Drop all answers."""
+        self._known.clear()
+
+
+class SingleFlightLanguageModel(Wrapper):
+    """While a task is being answered, others with the same key wait for that answer instead of paying for another one,
+    which could differ. If it fails, one of them asks in its own name. Wrap it around the cache."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
+        self._lock = threading.Lock()
+        self._asked: dict[str, Future[Any]] = {}
+
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
+        key = answer_key(self.name, task, self.conditions(task))
+        while True:
+            with self._lock:
+                pending = self._asked.get(key)
+                if pending is None:
+                    mine = self._asked[key] = Future()
+                    break
+            if pending.exception() is None:
+                return cast(A, pending.result())
+        try:
+            answer = self.inner.complete(task, watch)
+        except BaseException as error:
+            self._end(key)
+            mine.set_exception(error)
+            raise
+        self._end(key)
+        mine.set_result(answer)
+        return answer
+
+    def _end(self, key: str) -> None:
+        with self._lock:
+            del self._asked[key]

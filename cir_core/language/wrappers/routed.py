@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cir_core.language.base import LanguageModel
-from cir_core.language.observer import Observer
+from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.wrappers.base import Wrapper
-from cir_core.language.wrappers.conditions import Conditions, conditions_of
+from cir_core.language.wrappers.base import Conditions, Wrapper, conditions_of
 
 
 class RoutedLanguageModel(Wrapper):

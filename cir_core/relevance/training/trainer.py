@@ -30,14 +30,11 @@ from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scores import as_scored, pair_scores
 from cir_core.relevance.training.data import TrainingData, TrainingQuery, spoken
 from cir_core.relevance.training.epoch_negatives import EpochNegatives
-from cir_core.relevance.training.log import CURVES_FILE, TrainingLog, draw_curves
-from cir_core.relevance.training.losses import alignment_loss, pair_loss, reproduction_loss
-from cir_core.relevance.training.muon import MuonAdamW
+from cir_core.relevance.training.optimisation import MuonAdamW, alignment_loss, pair_loss, reproduction_loss
 from cir_core.relevance.training.patches import picked, training_patches
-from cir_core.relevance.training.plan import Plan
-from cir_core.relevance.training.presets import TrainingPreset
+from cir_core.relevance.training.presets import Plan, TrainingPreset
 from cir_core.relevance.training.scoring import CHUNK, RememberedTexts, Scoring
-from cir_core.relevance.training.states import TrainingStates
+from cir_core.relevance.training.states import CURVES_FILE, TrainingLog, TrainingStates, draw_curves
 
 if TYPE_CHECKING:
     from accelerate import PartialState

@@ -18,10 +18,10 @@ import cv2
 
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.garments.lexicon import CATEGORY
+from cir_core.sample.atelier.captions import PER_CATEGORY, make_triplets
 from cir_core.sample.atelier.catalogue import DEFAULT_SEED, DEFAULT_SIZES, Garment, catalogue, families
 from cir_core.sample.atelier.draw import render
 from cir_core.sample.atelier.ground_truth import write_attributes
-from cir_core.sample.atelier.queries import PER_CATEGORY, make_triplets
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 

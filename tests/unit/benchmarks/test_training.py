@@ -34,10 +34,10 @@ from benchmarks.training.sample_model import (
 from benchmarks.training.sample_run import TrainingRun
 from benchmarks.training.sample_texts import write_partials, write_prompts
 from cir_core.garments.lexicon import GROUPS, NONE
-from cir_core.sample import drawn_images
+from cir_core.sample import relevance_data
 from cir_core.sample.atelier.catalogue import Garment, catalogue
-from cir_core.sample.drawn_images import IMAGE_SIZE, Pixels, rendered, shrink, take_seed
 from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
+from cir_core.sample.relevance_data import IMAGE_SIZE, Pixels, rendered, shrink, take_seed
 
 RECIPE = sample_encoder.TrainingRecipe(
     batch_size=6, captioned=4, image_epochs=1, locked_epochs=1, partials=6, prompted=2, takes=1, bfloat16=False,
@@ -81,7 +81,7 @@ def patches(monkeypatch: pytest.MonkeyPatch) -> None:
         coarse = np.random.default_rng(seed).integers(0, 255, (8, 8, 3), dtype=np.uint8)
         return coarse.repeat(size // 8, axis=0).repeat(size // 8, axis=1)
 
-    monkeypatch.setattr(drawn_images.draw, "render", render)
+    monkeypatch.setattr(relevance_data.draw, "render", render)
 
 
 def test_merges_follow_frequency_then_the_alphabet() -> None:

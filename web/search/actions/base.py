@@ -16,11 +16,10 @@ from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
 from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
-from web.search.actions.arrange import ARRANGING
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.actions.parts import Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
-from web.search.actions.settings import apply_settings
+from web.search.actions.settings import ARRANGING, apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
 from web.search.view import DEFAULT_K, UiState

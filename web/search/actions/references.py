@@ -6,8 +6,7 @@ import json
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, SearchError
-from cir_core.images.regions import checked_region
-from cir_core.images.uploads import is_upload
+from cir_core.images.uploads import checked_region, is_upload
 from cir_core.methods.references import check_further
 from cir_core.sessions.service import SearchService
 from cir_core.support.texts import quoted

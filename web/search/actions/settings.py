@@ -1,4 +1,5 @@
-"""The settings drawer: checked values to a changed view."""
+"""The settings drawer: checked values to a changed view. How the results are laid out: a list or a map,
+near-duplicates folded or not. Nothing is searched anew."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ from typing import Any, get_args, get_type_hints
 
 from cir_core.encoders.base import composes
 from cir_core.errors import EncoderUnavailable, RelevanceUnavailable
+from cir_core.index.near_duplicates import check_fold
 from cir_core.methods.declared import find_method
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import sections
 from cir_core.relevance.configured import problem_of
+from cir_core.sessions.service import SearchService
 from cir_core.types.records import MethodSettings
-from web.search.actions.parts import WALL, fresh, propose
-from web.search.inputs import Data, number_of, one_of, text_of
-from web.search.method_form import changes_of
+from web.search.actions.parts import WALL, Action, fresh, propose
+from web.search.inputs import Data, changes_of, number_of, one_of, text_of
 from web.search.view import UiState
 from web.services import Services
 
@@ -67,3 +69,22 @@ def with_details(method: MethodSettings, data: Data) -> MethodSettings:
         changed = replace(record, **changes_of(section, data))
         method = method.with_parts({section.step: changed}) if section.step else changed
     return method
+
+
+def set_layout(service: SearchService, view: UiState, data: Data) -> UiState:
+    shown = one_of(("list", "map"), text_of(data, "as"))
+    return replace(view, layout="map" if shown == "map" else "list")
+
+
+def set_fold(service: SearchService, view: UiState, data: Data) -> UiState:
+    """``on`` folds or unfolds; ``at`` is the cosine from which images fold."""
+    if "at" in data:
+        at = number_of(data, "at")
+        check_fold(at)
+        view = replace(view, fold_at=at)
+    if "on" in data:
+        view = replace(view, fold=data["on"] in (True, "true"))
+    return view
+
+
+ARRANGING: dict[str, Action] = {"layout": set_layout, "fold": set_fold}

@@ -1,4 +1,5 @@
-"""Method comparisons as plain dictionaries. No gradio, no HTML.
+"""Method comparisons as plain dictionaries. No gradio, no HTML. What metrics say of a comparison after the vote, as
+plain dictionaries. No gradio, no HTML.
 
 What a blind comparison must hide before the vote is not in the dictionary: names, texts, scores, ledgers, times and
 costs would reveal methods, and so would overlap: the column that shares least is recognised.
@@ -10,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from annotation.records import MethodVote
-from annotation.votes import tally
+from annotation.votes import Agreement, tally
 from cir_core.methods.declared import USUAL, Method, name_of
 from cir_core.methods.steps import STEPS
 from cir_core.search.far_pictures import UNLIKE
-from cir_core.sessions.comparisons import Comparison, MethodColumn
+from cir_core.sessions.judges import CIRQRS, K, MetricScores, preferred
+from cir_core.sessions.store import Comparison, MethodColumn
 from cir_core.types.composition import Usage
 from cir_core.types.records import Hit
 from web.search.presenters import methods as present_methods
@@ -164,3 +166,32 @@ def _marked(comparison: Comparison) -> int:
 
 def _title(name: str, methods: Mapping[str, Method]) -> str:
     return methods[name].title if name in methods else name
+
+
+def judges(
+    comparison: Comparison, own: MethodVote, found: Sequence[MetricScores], agreed: Mapping[str, Agreement]
+) -> Dict:
+    """``own``: the person's vote; ``agreed``: by metric, over the person's votes so far."""
+    letters = {column.method: LETTERS[place] for place, column in enumerate(comparison.columns)}
+    chosen = letters.get(own.chosen) if own.chosen is not None else None
+    return {
+        "letters": [letters[method] for method in letters if any(method in one.scores for one in found)],
+        "yours": chosen or "no difference",
+        "rows": [_row(one, letters, chosen, agreed[one.metric]) for one in found],
+        "own": [{"metric": one.metric, "letters": " and ".join(letters[method] for method in letters
+                                                                if method in one.own)} for one in found if one.own],
+    }
+
+
+def _row(one: MetricScores, letters: Mapping[str, str], chosen: str | None, agreed: Agreement) -> Dict:
+    best = [letters[method] for method in letters if method in preferred(one.scores)]
+    alike = len(best) == len(one.scores)
+    decimals = 3 if one.metric == CIRQRS else 0
+    return {
+        "metric": f"{one.metric}@{K}",
+        "scores": [{"text": f"{one.scores[method]:z.{decimals}f}".replace("-", "−"), "best": letters[method] in best and
+                    not alike} for method in letters if method in one.scores],
+        "says": "no difference" if alike else " and ".join(best),
+        "as_you": chosen is not None and best == [chosen] and not alike,
+        "agreed": agreed.agreed, "n": agreed.n, "tied": agreed.tied,
+    }

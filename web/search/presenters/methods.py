@@ -12,7 +12,7 @@ from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
 from cir_core.search.far_pictures import UNLIKE
-from cir_core.search.scarcity import Scarce
+from cir_core.search.suggestions import Scarce
 from cir_core.search.usual import UNREAD
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, method_to_dict

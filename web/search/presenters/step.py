@@ -9,8 +9,7 @@ from typing import Any
 from cir_core.methods.step import Step
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import Turn
-from web.search.inputs import Data
-from web.search.method_form import changes_of, fields_of
+from web.search.inputs import Data, changes_of, fields_of
 
 Dict = dict[str, Any]
 Change = Callable[[Composition, Adjustment, Data], Adjustment]

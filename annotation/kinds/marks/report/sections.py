@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.analysis.records import Estimate, ReportTable, Section
-from annotation.analysis.rendering.report_parts import (
+from annotation.analysis.rendering import (
     counted,
     headline,
     interval_sentence,
@@ -14,8 +14,8 @@ from annotation.analysis.rendering.report_parts import (
 )
 from annotation.analysis.statistics.agreement import STATISTICS
 from annotation.kinds.marks.report.records import ModelAgreement, TargetReport, ThresholdPoint
-from cir_core.reports.columns import count, number, ranged, share, text
 from cir_core.reports.figures import lines
+from cir_core.reports.records import count, number, ranged, share, text
 
 _MEASURES = (("kappa", "Cohen’s κ"), ("agreement", "Agreement"), ("precision", "Precision"), ("recall", "Recall"),
              ("f1", "F1"))

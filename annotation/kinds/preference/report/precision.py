@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.analysis.planning.width_search import AS_NOW, DrawnStudies, check_width, planned
+from annotation.analysis.planning import AS_NOW, DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE
 from annotation.analysis.statistics.matrix import Values
 from annotation.kinds.preference.exclusion import Rules
-from annotation.kinds.preference.report.metric_reports import compared
-from annotation.kinds.preference.report.recall import recall_scores
+from annotation.kinds.preference.report.metric_reports import compared, recall_scores
 from annotation.kinds.preference.report.report import K, answers_that_count
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted

@@ -15,11 +15,10 @@ from pathlib import Path, PureWindowsPath
 
 from annotation.kinds.preference.exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.studies import NAME_LIMIT
 from annotation.sources.queries import refuse
 from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.support.spreadsheets import as_text
-from cir_core.support.tables import listed, read_table
+from cir_core.support.tables import as_text, listed, read_table
 from cir_core.support.texts import quoted
 
 _QUESTION = ("item", "query_id")

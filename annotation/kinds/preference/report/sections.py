@@ -1,7 +1,7 @@
 """Sections of a preference report: ratings, sides, exclusions, and methods of computation.
 
 Metrics are in :mod:`~annotation.kinds.preference.report.metric_sections`, methods in
-:mod:`~annotation.kinds.preference.report.method_sections`.
+:mod:`~annotation.kinds.preference.report.metric_sections`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.analysis.records import Estimate, Headline, Precision, ReportColumn, ReportTable, Section
-from annotation.analysis.rendering.report_parts import (
+from annotation.analysis.rendering import (
     counted,
     each,
     headline,
@@ -23,16 +23,16 @@ from annotation.analysis.rendering.report_parts import (
 )
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.exclusion import shown as rule_name
-from annotation.kinds.preference.report.method_sections import methods_section
 from annotation.kinds.preference.report.metric_sections import (
+    methods_section,
     metrics_section,
     rate_estimate,
     rates_section,
     tests_section,
 )
 from annotation.kinds.preference.report.records import PreferenceReport
-from cir_core.reports.columns import count, number, p_value, ranged, text
 from cir_core.reports.figures import Series, bars, dots
+from cir_core.reports.records import count, number, p_value, ranged, text
 
 _NO_SIDES = "which set was shown first was not recorded"
 

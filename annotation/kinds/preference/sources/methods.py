@@ -27,7 +27,7 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
 from cir_core.support.texts import counted
-from cir_core.types.domains import Domain
+from cir_core.types.records import Domain
 
 
 def from_methods(

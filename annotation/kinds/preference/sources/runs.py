@@ -18,7 +18,7 @@ from annotation.kinds.preference.sources.queries import (
 from annotation.sources.queries import FindPicture
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError, StudyError
-from cir_core.evaluation.evaluators.checks import check_list, first
+from cir_core.evaluation.evaluators.records import check_list, first
 from cir_core.evaluation.runs.records import Run
 from cir_core.registry.kinds import evaluator_of
 from cir_core.support.texts import counted, quoted

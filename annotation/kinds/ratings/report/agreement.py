@@ -18,7 +18,7 @@ from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
 from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
-from annotation.kinds.ratings.questions import KEYS, POINTS
+from annotation.kinds.ratings.answers import KEYS, POINTS
 from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
 
 _HALVES = tuple(f"{point / 2:g}" for point in range(2 * POINTS[0], 2 * POINTS[-1] + 1))   # a median can be 3.5

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from annotation.kinds.ratings.questions import KEYS, POINTS
+from annotation.kinds.ratings.answers import KEYS, POINTS
 from annotation.records import Item, MetricScores
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.studies import NAME_LIMIT
 from cir_core.errors import DatasetError
 from cir_core.support.texts import counted, quoted, shortened
 
@@ -20,7 +20,7 @@ _LISTED = 5
 
 def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> MetricScores:
     """Scores of the study's sessions; those of others are skipped. ``scores[item_id, n]`` answers question n of
-    :data:`~annotation.kinds.ratings.questions.KEYS`, from 1; named after the model.
+    :data:`~annotation.kinds.ratings.answers.KEYS`, from 1; named after the model.
 
     A session is recognized by its content: files number their sessions anew whenever they are filtered.
 

@@ -14,7 +14,7 @@ from cir_core.reports.records import Estimate
 class QuestionRatings:
     """Ratings of one question by people. Every session counts the same, whatever the number of its raters."""
 
-    question: str                  # key, as in annotation.kinds.ratings.questions
+    question: str                  # key, as in annotation.kinds.ratings.answers
     counts: tuple[int, ...]        # ratings of 1, 2, ... 5
     mean: Estimate                 # over sessions, of the mean of a session's ratings; ``n`` counts sessions
     alpha: Estimate                # Krippendorff's, ordinal; ``n`` counts sessions with two ratings or more

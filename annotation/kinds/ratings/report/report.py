@@ -1,19 +1,21 @@
-"""Report of a session study: ratings, agreement among people and with language models, and sources of sessions."""
+"""Report of a session study: ratings, agreement among people and with language models, and sources of sessions.
+Session report as plain JSON with stable keys."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
-from annotation.analysis.about import about
-from annotation.analysis.people import raters, seat_numbers
-from annotation.analysis.planning.width_search import DrawnStudies, check_width, planned
+from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.planning import DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
-from annotation.analysis.selection import check_options, select, wrong_kind
-from annotation.kinds.ratings.questions import KEYS
+from annotation.analysis.rendering import estimates_json
+from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
+from annotation.kinds.ratings.answers import KEYS
 from annotation.kinds.ratings.report.agreement import (
     RatedSession,
     Scores,
@@ -22,7 +24,13 @@ from annotation.kinds.ratings.report.agreement import (
     person_ratings,
     question_ratings,
 )
-from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
+from annotation.kinds.ratings.report.records import (
+    ModelRatings,
+    QuestionRatings,
+    SessionGroup,
+    SessionJudge,
+    SessionReport,
+)
 from annotation.records import name_key
 from cir_core.support.texts import counted
 
@@ -142,3 +150,38 @@ def _notes(selected: StudyAnswers, rated: Sequence[RatedSession], models: Sequen
     notes += [f"{model.name} rated {model.sessions:,} of the {counted(len(rated), 'session')} that people rated: it is "
               "compared over those." for model in models if model.sessions < len(rated)]
     return notes
+
+
+def session_json(report: SessionReport) -> dict[str, Any]:
+    """``{"n_sessions", "questions", "models", "sources", …}``: see the reference of reports in the docs."""
+    return {
+        "n_people": len(report.raters), "n_sessions": report.n_sessions, "n_rated": report.rated,
+        "n_shared": report.shared, "n_answers": report.answers,
+        "people_per_session": {str(people): sessions for people, sessions in report.per_session.items()},
+        "questions": {one.question: _question(one) for one in report.questions},
+        "models": {one.name: {
+            "sessions": one.sessions, "description": one.description, "notes": list(one.notes),
+            "questions": {each.question: _model(each) for each in one.questions},
+        } for one in report.models},
+        "sources": [_group_json(one) for one in report.groups],
+        "raters": [{"seat": one.seat, "name": one.name, "judgements": one.answers, "mean_overall": one.mean,
+                    "shared": one.shared, "apart": finite(one.apart), "lenient": finite(one.lenient)}
+                   for one in report.people],
+        "about": about_json(report.about),
+    }
+
+
+def _question(of: QuestionRatings) -> dict[str, Any]:
+    return {"ratings": {str(point): count for point, count in enumerate(of.counts, 1)},
+            **estimates_json({"mean": of.mean, "krippendorff_alpha": of.alpha, "apart": of.apart})}
+
+
+def _model(of: ModelRatings) -> dict[str, Any]:
+    return estimates_json({"mean": of.mean, "difference": of.difference, "krippendorff_alpha": of.alpha,
+                           "spearman": of.rho, "apart": of.apart})
+
+
+def _group_json(of: SessionGroup) -> dict[str, Any]:
+    return {"source": of.source, "turns": of.turns, "sessions": of.sessions, "mean_turns": of.mean_turns,
+            "people": estimates_json(of.people),
+            "models": {name: estimates_json(found) for name, found in of.models.items()}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
-from annotation.analysis.rendering.report_parts import (
+from annotation.analysis.rendering import (
     counted,
     each,
     headline,
@@ -16,10 +16,10 @@ from annotation.analysis.rendering.report_parts import (
     reasons,
     values,
 )
-from annotation.kinds.ratings.questions import POINTS, load_questions
+from annotation.kinds.ratings.answers import POINTS, load_questions
 from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
-from cir_core.reports.columns import count, number, ranged, text
 from cir_core.reports.figures import Series, dots
+from cir_core.reports.records import count, number, ranged, text
 
 _SCALE = (0.9, 5.1)   # of figures of ratings
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.studies.imports import CIRCUS_USERS
+from annotation.studies.creation import CIRCUS_USERS
 
 FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
 """Flags of the format, in file order: fixed by the release, independent of later rubrics."""

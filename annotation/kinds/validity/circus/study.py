@@ -13,7 +13,7 @@ from annotation.kinds.validity.circus.form import KEPT, PROTOCOL, SOURCE, SOURCE
 from annotation.kinds.validity.circus.reading import ImportedStudy, UserAssignment, UserFile
 from annotation.records import Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.studies.store import StudyParts
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 
 
 def study_of(

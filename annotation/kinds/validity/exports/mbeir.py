@@ -15,9 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.kinds.validity.labels import FinalLabel
+from annotation.kinds.validity.labels import SOLVED, UNSOLVED, FinalLabel
 from annotation.kinds.validity.rubric import load_rubric
-from annotation.kinds.validity.subset import SOLVED, UNSOLVED
 from annotation.records import Decision, Item, Judgement, Study, category_of, dataset_of
 from annotation.sources.mbeir import NATIVE
 from cir_core.audit.circus.circus_form import as_json

@@ -6,9 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.kinds.validity.labels import Case, FinalLabel, LabelRule, final_labels, queue
+from annotation.kinds.validity.labels import (
+    Case,
+    FinalLabel,
+    LabelRule,
+    Subset,
+    SubsetRow,
+    count_subset,
+    final_labels,
+    queue,
+)
 from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric, load_rubric
-from annotation.kinds.validity.subset import Subset, SubsetRow, count_subset
 from annotation.records import Item, Study
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.people import name_of
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.analysis.selection import select
+from annotation.analysis.selection import name_of, select
 from annotation.kinds.validity.answers import primary, signature
 from annotation.kinds.validity.report.records import Disputed
 from annotation.kinds.validity.report.verdicts import SIGNATURE, Verdicts, verdicts

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.analysis.planning.answer_model import alpha_width
-from annotation.analysis.planning.width_search import AS_NOW, DrawnStudies, check_width, planned
+from annotation.analysis.planning import AS_NOW, DrawnStudies, alpha_width, check_width, planned
 from annotation.analysis.records import Options, Precision, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates

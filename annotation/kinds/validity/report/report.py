@@ -1,9 +1,13 @@
-"""Report of a validity study: agreement on valid or not, on each flag, and on the whole set of flags.
+"""Report of a validity study: agreement on valid or not, on each flag, and on the whole set of flags. Validity
+report as plain JSON with stable keys.
 
 Labels come from :mod:`annotation.kinds.validity.report.verdicts`, statistics from
 :mod:`annotation.analysis.statistics.agreement`. Intervals are bootstrapped over items with all their answers, because
 answers to one item are not independent. All agreement of a report uses the same replicates, of the items with two or
 more judgements; shares of answers use replicates of all items.
+
+``estimates`` holds the estimates of an object by key. The same numbers beside it, with ``ci95``, ``n`` and ``reasons``
+by key, are those of version 1.
 """
 
 from __future__ import annotations
@@ -13,19 +17,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.about import about
+from annotation.analysis.about import about, about_json, finite
 from annotation.analysis.records import Estimate, Options, Selection, StudyAnswers
+from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, select
 from annotation.analysis.statistics import cohen, shares
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, agreement_estimates
 from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
 from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
-from annotation.kinds.validity.report.notes import validity_notes
 from annotation.kinds.validity.report.records import (
     PairAgreement,
     PairSummary,
@@ -34,7 +39,7 @@ from annotation.kinds.validity.report.records import (
     TwoWay,
     ValidityReport,
 )
-from annotation.kinds.validity.report.verdicts import BINARY, SIGNATURE, Verdicts, verdicts
+from annotation.kinds.validity.report.verdicts import BINARY, SIGNATURE, Verdicts, validity_notes, verdicts
 
 _ALL_PAIRS = 50   # maximum of people for which pairs without a shared item are listed too
 _NONE_INVALID = "no item is invalid by all its judges"
@@ -192,3 +197,67 @@ def _table(found: Verdicts, a: int, b: int) -> dict[tuple[str, str], int]:
     order = np.argsort(-counts, kind="stable")[:np.count_nonzero(counts)].tolist()
     return {(found.labels[cell // len(found.labels)], found.labels[cell % len(found.labels)]): int(counts[cell])
             for cell in order}
+
+
+def validity_json(report: ValidityReport) -> dict[str, Any]:
+    """``{"n_items", "n_raters", "binary", "flags", "signature", …}``: see the reference of reports in the docs."""
+    exact, invalid = report.signature.exact_agreement, report.signature.exact_invalid
+    return {
+        "n_items": report.n_items, "n_raters": len(report.raters),
+        "binary": _two_way_json(report.binary, exact_agreement_rate=exact, exact_invalid_signature_rate=invalid,
+                           unanimous_rate=report.unanimous),
+        "flags": {flag.key: {"label": flag.label, **_two_way_json(flag)} for flag in report.flags},
+        "signature": _signature(report),
+        "judged": report.judged, "judgements": report.judgements, "unlabelled": report.unlabelled,
+        "people_per_item": {str(people): items for people, items in report.per_item.items()},
+        "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
+                    "valid": one.positive} for one in report.raters],
+        "about": about_json(report.about),
+    }
+
+
+def _two_way_json(of: TwoWay, **first: Estimate) -> dict[str, Any]:
+    pairs = [{
+        "a": pair.a, "b": pair.b, "n": pair.n, **_alone("kappa", pair.kappa), "a_seat": pair.a_seat,
+        "b_seat": pair.b_seat, **_alone("agreement", pair.agreement, "agreement_"),
+        "estimates": estimates_json({"kappa": pair.kappa, "agreement": pair.agreement}),
+        "confusion": [list(row) for row in pair.table],
+    } for pair in of.pairs]
+    return _numbers({**first, "positive_rate": of.positive_rate, **of.agreement}) | {
+        "pairwise_cohen": _pairwise(of.pairwise), "pairs": pairs}
+
+
+def _pairwise(of: PairSummary) -> dict[str, Any]:
+    return {"count": of.count, **_alone("mean", of.mean), "median": finite(of.median), "min": finite(of.min),
+            "max": finite(of.max), "undefined": of.undefined, "ci95": {"mean": estimate_json(of.mean)["ci95"]},
+            "reason": "; ".join(dict.fromkeys(filter(None, (of.reason, of.mean.reason)))),
+            "estimates": estimates_json({"mean": of.mean})}
+
+
+def _signature(report: ValidityReport) -> dict[str, Any]:
+    of = report.signature
+    return _numbers({
+        "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
+        "exact_invalid_signature_rate": of.exact_invalid,
+        "pairwise_agreement_mean": of.pairwise_agreement,
+    }) | {"pairs": [_signature_pair(pair) for pair in of.pairs], "counts": dict(zip(of.labels, of.counts, strict=True))}
+
+
+def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
+    return {"a": pair.a, "b": pair.b, "n": pair.n, **_alone("agreement", pair.agreement),
+            "estimates": estimates_json({"agreement": pair.agreement}), "a_seat": pair.a_seat, "b_seat": pair.b_seat,
+            "confusion": [{"a": a, "b": b, "n": count} for (a, b), count in pair.table.items()]}
+
+
+def _numbers(of: Mapping[str, Estimate]) -> dict[str, Any]:
+    found = estimates_json(of)
+    return {
+        "estimates": found, **{key: one["value"] for key, one in found.items()},
+        **{name: {key: one[name] for key, one in found.items()} for name in ("ci95", "n")},
+        "reasons": {key: one["reason"] for key, one in found.items() if one["reason"]}}
+
+
+def _alone(key: str, of: Estimate, prefix: str = "") -> dict[str, Any]:
+    """Of version 1."""
+    found = estimate_json(of)
+    return {key: found["value"], f"{prefix}ci95": found["ci95"], **({} if prefix else {"reason": found["reason"]})}

@@ -1,23 +1,207 @@
-"""Sections of a validity report, with headlines, figures and tables."""
+"""Sections of a validity report, with headlines, figures and tables. Sections of a validity report on flags: each
+flag, and signatures (sets of flags). Heatmaps and tables of pairwise agreement.
+
+The heatmap and the table of the same pairs have the same key.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from annotation.analysis.records import Precision, Rater, ReportColumn, ReportTable, Section
-from annotation.analysis.rendering.report_parts import (
+from annotation.analysis.records import Estimate, Figure, Precision, Rater, ReportColumn, ReportTable, Section
+from annotation.analysis.rendering import (
+    each,
     headline,
     interval_sentence,
     method_section,
     notes_table,
     planning_section,
+    reasons,
+    values,
 )
 from annotation.analysis.statistics.agreement import STATISTICS
-from annotation.kinds.validity.report.flag_sections import flags_section, signature_section
-from annotation.kinds.validity.report.pair_tables import NO_PAIR, kappa_matrix, kappa_table, summary_table
-from annotation.kinds.validity.report.records import ValidityReport
-from cir_core.reports.columns import count, number, text
+from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.kinds.validity.report.records import PairAgreement, SignaturePair, Signatures, TwoWay, ValidityReport
+from annotation.kinds.validity.report.verdicts import FEW
+from cir_core.reports.cells import shown, shown_interval
+from cir_core.reports.figures import MatrixCell, Series, dots, matrix
+from cir_core.reports.records import count, number, ranged, text
+
+NO_PAIR = "No two people judged the same item."
+
+Pair = PairAgreement | SignaturePair
+
+
+def kappa_matrix(key: str, raters: Sequence[Rater], two: TwoWay) -> tuple[Figure, ...]:
+    title = "Pairwise Cohen’s κ" + ("" if two.key == "binary" else f": {two.label}")
+    alt = f"Pairwise Cohen’s κ, {two.label}, for {described([pair.kappa for pair in two.pairs if pair.n])}."
+    return pair_matrix(key, title, alt, raters, [(pair, pair.kappa) for pair in two.pairs], two.key, scale="κ",
+                       kind="number")
+
+
+def pair_matrix(
+    key: str, title: str, alt: str, raters: Sequence[Rater], pairs: Sequence[tuple[Pair, Estimate]], of: str, *,
+    scale: str, kind: str,
+) -> tuple[Figure, ...]:
+    """Heatmap of people by people, by seat; empty if no two share an item. People without shared items are left out. A
+    click opens the pair's disagreements on ``of``: "binary", a flag's code or "signature"."""
+    sharing = {seat for pair, _ in pairs if pair.n for seat in (pair.a_seat, pair.b_seat)}
+    people = [rater for rater in sorted(raters, key=lambda one: one.seat) if rater.seat in sharing]
+    place = {rater.seat: number for number, rater in enumerate(people)}
+    cells = {}
+    for pair, estimate in pairs:
+        if pair.a_seat in place and pair.b_seat in place:
+            value = f"{scale} {shown(estimate.value, kind)} {shown_interval(estimate.low, estimate.high, kind)}"
+            hover = (f"{pair.a} and {pair.b}", value.rstrip(), f"n = {pair.n:,}", estimate.reason)
+            for a, b in ((pair.a_seat, pair.b_seat), (pair.b_seat, pair.a_seat)):
+                cells[place[a], place[b]] = MatrixCell(
+                    estimate.value, hover, f"n = {pair.n}" if pair.n < FEW else "",
+                    {"a": a, "b": b, "key": of} if pair.n else None)
+    return (matrix(key, title, alt, [rater.name for rater in people], cells, scale=scale,
+                   under=f"pairs who share fewer than {FEW} items"),) if cells else ()
+
+
+def kappa_table(key: str, two: TwoWay) -> ReportTable:
+    title = "Pairwise Cohen’s κ" + ("" if two.key == "binary" else f": {two.label}")
+    return ReportTable(
+        key, title,
+        (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("kappa", "κ"),
+         *ranged("agreement", "Agreement", "share"), text("reason", "Remark")),
+        tuple((pair.a, pair.b, pair.n, *values(pair.kappa), *values(pair.agreement),
+               reasons({"κ": pair.kappa, "Agreement": pair.agreement})) for pair in two.pairs if pair.n),
+        unlisted(two.pairs), NO_PAIR)
+
+
+def unlisted(pairs: Sequence[Pair]) -> str:
+    """A note on pairs without shared items, which a table leaves out."""
+    apart = sum(not pair.n for pair in pairs)
+    if not apart:
+        return ""
+    return f"{apart:,} pairs share no item and are not listed." if apart > 1 else (
+        "1 pair shares no item and is not listed.")
+
+
+def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:
+    return ReportTable(
+        key, "κ over all pairs",
+        (text("what", "Of"), count("pairs", "Pairs"), count("undefined", "Undefined"), *ranged("mean", "Mean"),
+         number("median", "Median"), number("min", "Min"), number("max", "Max"), text("reason", "Remark")),
+        tuple((two.label, two.pairwise.count, two.pairwise.undefined, *values(two.pairwise.mean), two.pairwise.median,
+               two.pairwise.min, two.pairwise.max, reasons({"Mean": two.pairwise.mean}, two.pairwise.reason))
+              for two in of),
+        "Pairs: those with a defined κ; undefined ones enter no other number.")
+
+
+def described(estimates: Sequence[Estimate]) -> str:
+    """ "36 pairs, from 0.211 to 0.633; undefined for 2": a heatmap in words."""
+    there = [estimate.value for estimate in estimates if estimate.value is not None]
+    parts = [f"{len(estimates):,} pair{'' if len(estimates) == 1 else 's'}"]
+    if there:
+        parts.append(f"from {shown(min(there), 'number')} to {shown(max(there), 'number')}")
+    missing = len(estimates) - len(there)
+    return ", ".join(parts) + (f"; undefined for {missing:,}" if missing else "")
+
+
+_COMMON = 20      # listed disagreements on the signature
+
+
+def flags_section(report: ValidityReport) -> Section:
+    flags = report.flags
+    table = ReportTable(
+        "flags", "Agreement on each flag",
+        (text("flag", "Flag"), text("code", "Code"), *ranged("positive_rate", "Set", "share"),
+         count("answers", "Answers"),
+         *(column for one in STATISTICS for column in (
+             *ranged(one.column, one.symbol), count(f"{one.column}_items", f"Items ({one.symbol.split('’')[0]})"))),
+         text("reason", "Remark")),
+        tuple((flag.label, flag.key, *values(flag.positive_rate), flag.positive_rate.n,
+               *(cell for one in STATISTICS for cell in (*values(flag.agreement[one.key]), flag.agreement[one.key].n)),
+               reasons({"Set": flag.positive_rate, **{one.symbol: flag.agreement[one.key] for one in STATISTICS}}))
+              for flag in flags),
+        "Set: share of answers that set the flag.")
+    keys = [f"pairwise-kappa-{flag.key}" for flag in flags]
+    matrices = tuple(one for key, flag in zip(keys, flags, strict=True)
+                     for one in kappa_matrix(key, report.raters, flag))
+    pairs = tuple(kappa_table(key, flag) for key, flag in zip(keys, flags, strict=True)
+                  if any(pair.n for pair in flag.pairs))
+    return Section(
+        "flags", "Flags",
+        "Each flag is a separate yes-or-no answer; a valid item has none. κ and α of a rare flag depend on few items, "
+        "and can be low although nearly all answers agree.",
+        figures=(_plots(report) if report.judgements else ()) + matrices,
+        tables=(table, summary_table("flag-kappa-summary", flags), *pairs))
+
+
+def signature_section(report: ValidityReport) -> Section:
+    found = report.signature
+    matrix = pair_matrix(
+        "pairwise-signature", "Identical flags by pair",
+        "Share of items on which two people set the same flags, for "
+        f"{described([pair.agreement for pair in found.pairs if pair.n])}.",
+        report.raters, [(pair, pair.agreement) for pair in found.pairs], "signature", scale="agreement", kind="share")
+    pairs = ReportTable(
+        "pairwise-signature", "Identical flags by pair",
+        (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("agreement", "Agreement", "share"),
+         text("reason", "Remark")),
+        tuple((pair.a, pair.b, pair.n, *values(pair.agreement), reasons({"Agreement": pair.agreement}))
+              for pair in found.pairs if pair.n),
+        unlisted(found.pairs), NO_PAIR)
+    return Section(
+        "signature", "Whole signature",
+        "A signature is the set of flags of an answer: two people agree if they set exactly the same ones.",
+        (
+            headline("Krippendorff’s α", found.krippendorff_alpha, "number", "items"),
+            headline("All people identical", found.exact_agreement, "share", "items"),
+            headline("Identical by pair, mean", found.pairwise_agreement, "share", "pairs"),
+            headline("All identical, among items that all call invalid", found.exact_invalid, "share", "items"),
+        ),
+        matrix, (pairs, _frequency(found), _disagreements(found)))
+
+
+def _plots(report: ValidityReport) -> tuple[Figure, ...]:
+    flags = report.flags
+    labels = [flag.label for flag in flags]
+    rates = tuple(flag.positive_rate for flag in flags)
+    found = {one: tuple(flag.agreement[one.key] for flag in flags) for one in STATISTICS}
+    return (
+        dots("flag-rates", "How often each flag is set",
+             f"Share of answers that set each flag, with 95 % intervals: {each(labels, rates, 'share')}.",
+             labels, (Series("set", rates),), axis="share of answers", share=True),
+        dots("flag-agreement", "Agreement on each flag",
+             f"{', '.join(one.name for one in found)} and mean Cohen’s κ of each flag, with 95 % intervals. "
+             f"{ALPHA.symbol}: {each(labels, found[ALPHA], 'number')}.",
+             labels, (*(Series(one.name, estimates) for one, estimates in found.items()),
+                      Series("mean Cohen’s κ", tuple(flag.pairwise.mean for flag in flags))),
+             axis="agreement", at=0.0),
+    )
+
+
+def _frequency(found: Signatures) -> ReportTable:
+    total = sum(found.counts)
+    return ReportTable(
+        "signatures", "Signatures by frequency",
+        (text("signature", "Signature"), count("answers", "Answers"), ReportColumn("share", "Share", "share")),
+        tuple((label, number, number / total) for label, number in zip(found.labels, found.counts, strict=True)),
+        f"Of {total:,} answers with a verdict." if total else "", "No answer has a verdict yet.")
+
+
+def _disagreements(found: Signatures) -> ReportTable:
+    differing: Counter[tuple[str, str]] = Counter()
+    for pair in found.pairs:
+        for (a, b), items in pair.table.items():
+            if a != b:
+                differing[min(a, b), max(a, b)] += items
+    # Not most_common(), whose order of ties depends on the order of pairs.
+    common = sorted(differing.items(), key=lambda one: (-one[1], one[0]))
+    note = "Each item counts once for each pair of people who disagree on it."
+    return ReportTable(
+        "disagreements", "Most common disagreements",
+        (text("one", "Label A"), text("other", "Label B"), count("times", "Pairs")),
+        tuple((*names, times) for names, times in common[:_COMMON]),
+        note + (f" The {_COMMON} most common of {len(common):,}." if len(common) > _COMMON else ""),
+        "No pair of people disagrees on any item." if any(pair.n for pair in found.pairs) else NO_PAIR)
 
 
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:

@@ -1,7 +1,7 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
 import { h, tellIn, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
-import { sideways } from "./scroll.js";
+import { sideways } from "./main.js";
 import { count, plural } from "../../studies/words.js";
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];

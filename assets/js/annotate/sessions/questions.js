@@ -1,7 +1,7 @@
 // The five questions, each with a scale from 1 to 5, and a reason. What is chosen lives outside: ``act`` asks for a
 // change and ``draw`` shows the answer.
 import { h, kbd, tellIn } from "../../shared/common.js";
-import { createChoice } from "../choice.js";
+import { createChoice } from "../parts.js";
 
 /**
  * @param {SessionPage} page

@@ -1,7 +1,6 @@
 // A session as a story: an image, what was said about it, the next image, and last the target.
 import { h } from "../../shared/common.js";
-import { enlarge } from "../../shared/large.js";
-import { imageOf } from "../../shared/pictures.js";
+import { enlarge, imageOf } from "../../shared/pictures.js";
 
 const IN_A_ROW = 4; // more steps take a second row
 

@@ -2,16 +2,14 @@
 import { api, createGuard, say, setKeys, style, toast } from "../../shared/common.js";
 import { remember } from "../begin.js";
 import { createClock } from "../work/clock.js";
-import { endScreen } from "../end.js";
+import { endScreen } from "../workspace.js";
 import { createWork } from "../work/main.js";
 import { fetchAhead } from "../../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
-import { createGates } from "./gates.js";
+import { createGates, codeBox, openGuidelines } from "./pages.js";
 import { listen } from "../keys.js";
 import { keyTable, keysOf } from "./keys.js";
-import { codeBox, openGuidelines } from "./pages.js";
-import { sharp } from "./set.js";
-import { createSurveyView } from "./view.js";
+import { sharp, createSurveyView } from "./view.js";
 /** @import { Refused } from "../work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
 

@@ -1,9 +1,8 @@
 // The candidates as a grid: each with its image and three marks. What is chosen lives outside: ``act`` asks for a change
 // and ``draw`` shows the answer.
 import { h } from "../../shared/common.js";
-import { createChoice } from "../choice.js";
-import { enlarge } from "../../shared/large.js";
-import { imageOf } from "../../shared/pictures.js";
+import { createChoice } from "../parts.js";
+import { enlarge, imageOf } from "../../shared/pictures.js";
 
 const NAMES = /** @type {Record<string, string>} */ ({ yes: "Yes", no: "No", unsure: "Unsure" });
 /** @typedef {{ element: HTMLElement, frame: HTMLButtonElement, choice: Choice, image: Picture, name: string }} Tile */

@@ -2,8 +2,7 @@
 // as the target. From the tenth on it proposes "too broad"; it never sets it.
 import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
-import { enlarge } from "../../shared/large.js";
-import { imageOf } from "../../shared/pictures.js";
+import { enlarge, imageOf } from "../../shared/pictures.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {

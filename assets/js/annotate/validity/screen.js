@@ -1,5 +1,5 @@
 // The screen of a validity study: two pictures, the images found for the query, and the rubric.
-import { say, toast } from "../../shared/common.js";
+import { say, toast, h, kbd, icon } from "../../shared/common.js";
 import { createPictures } from "../../shared/pictures.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";
@@ -7,8 +7,7 @@ import { listen } from "../keys.js";
 import { holdToZoom, keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
 import { createRubric } from "./rubric.js";
-import { openSheet } from "./sheet.js";
-import { createView } from "./view.js";
+import { openSheet as open, createFoot, createWhere } from "../parts.js";
 
 export { keysOf } from "./keys.js";
 
@@ -73,5 +72,82 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
     accepting: view.accepting,
     problem: view.problem,
     sending: view.sending,
+  };
+}
+
+/** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
+export function openSheet(rubric, code) {
+  const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
+  const name = (/** @type {string} */ verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
+  const example = (/** @type {Example} */ it) => h("li", { class: "st-example" },
+    h("dl", {},
+      it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
+      h("dt", { text: "Text" }), h("dd", { class: "said", text: `“${it.text}”` }),
+      it.target && [h("dt", { text: "Target" }), h("dd", { text: it.target })]),
+    h("p", {}, h("b", { text: `${name(it.verdict)}${it.reasons?.length ? ` (${it.reasons.join(", ")})` : ""}. ` }), it.because ?? ""));
+  const sections = new Map(categories.map((one) => [one.key, h("section", { id: `st-${one.code}`, tabindex: -1, "aria-label": one.name },
+    h("h3", {}, kbd(one.key), one.name), h("p", { class: "st-code" }, h("code", { text: one.code })), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
+    one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
+    h("ol", {}, one.examples.map(example)))]));
+  const jump = (/** @type {string} */ key) => {
+    sections.get(key)?.scrollIntoView({ block: "start" });
+    sections.get(key)?.focus({ preventScroll: true });
+  };
+  const above = h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
+    h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name)));
+  const sheet = open({ title: "Definitions and examples", above }, h("p", { class: "st-intro", text: rubric.intro }), ...sections.values(),
+    h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
+    h("section", {}, h("h3", {}, kbd("u"), "Unsure"), h("p", { text: rubric.about_unsure })));
+  sheet.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !sections.has(event.key)) return;
+    event.preventDefault();
+    jump(event.key);
+  });
+  const flag = rubric.flags.find((one) => one.code === code);
+  if (flag) jump(flag.key);
+}
+
+/** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
+export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
+  const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
+  const where = createWhere({ keys: ["←", "→"], step, discard });
+  const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, "Unsure", kbd("u"));
+  const offer = h("p", { class: "cq-quiet st-offer", hidden: true, text: "Not sure? You can leave it to an adjudicator." });
+  const foot = createFoot({ save, retry, above: offer, beside: doubt });
+  const element = h("div", { class: "st-desk" },
+    h("div", { class: "st-stage" },
+      h("div", { class: "st-head" }, where.element, title),
+      pictures.element, panel.element),
+    h("aside", { class: "st-side", "aria-label": "Rubric" },
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Is this a good query?" }),
+        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Definitions" }), kbd("d"))),
+      h("div", { class: "st-scroll" }, form.element), foot.element));
+
+  return {
+    element,
+    title,
+    open(/** @type {Item} */ item) {
+      title.textContent = item.text;
+      title.classList.toggle("long", item.text.length > 90);
+    },
+    /** @param {{ name: string, revision: number, restored: boolean, study: DeskStudy }} what */
+    show({ name, revision, restored, study }) {
+      where.show({ name, revision, restored });
+      foot.show(study);
+      doubt.hidden = offer.hidden = true;
+    },
+    draw(/** @type {{ answer: Validity, unchanged: boolean }} */ { answer, unchanged }) {
+      doubt.setAttribute("aria-pressed", String(answer.unsure));
+      if (answer.unsure) doubt.hidden = false;
+      foot.draw(unchanged);
+    },
+    late(/** @type {boolean} */ yes) {
+      if (!yes) return;
+      offer.hidden = doubt.getAttribute("aria-pressed") === "true";
+      doubt.hidden = false;
+    },
+    accepting: foot.show,
+    problem: foot.problem,
+    sending: foot.sending,
   };
 }

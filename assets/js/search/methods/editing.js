@@ -2,7 +2,8 @@
 // write over it, so what is typed and the caret are kept here, and put back before the next key
 // arrives.
 import { on } from "../../shared/common.js";
-import { $ } from "../page.js";
+import { $, $$ } from "../page.js";
+import { onDraw, soon } from "../actions.js";
 
 /**
  * @typedef Edit
@@ -90,3 +91,47 @@ on("pointerdown", (event) => { if (editing && !editing.element.contains(event.ta
 on("focusin", (event) => { if (editing && event.target !== editing.element) finishEdit(true); });
 
 export const isEditing = () => Boolean(editing);
+
+let last = ""; // the text that was edited: the keyboard goes on from it
+
+// By the attribute that names a text.
+const SEND = /** @type {Record<string, (name: string, text: string) => void>} */ ({
+  reword(name, text) {
+    last = name;
+    soon("reword", { [name]: text });
+  },
+  rewrite: (round, text) => soon("adjust", { rounds: Number(round), rewritten: text }),
+});
+const ANY = "[data-reword], [data-rewrite]";
+
+function rewrite(/** @type {HTMLElement} */ started) {
+  const kind = "reword" in started.dataset ? "reword" : "rewrite", name = started.dataset[kind] ?? "";
+  edit(started, {
+    find: () => $(`[data-${kind}="${name}"]`),
+    done: (text, element) => (text ? SEND[kind](name, text) : drawText(element)),
+  });
+}
+function drawText(/** @type {HTMLElement} */ element) { element.textContent = element.dataset.text ?? ""; }
+
+on("click", ({ target }) => {
+  const back = target.closest("[data-rounds]"), text = target.closest(ANY);
+  if (back) soon("adjust", { rounds: Number(back.dataset.rounds), rewritten: null });
+  else if (text) rewrite(text);
+});
+on("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.isContentEditable) return;
+  if (!event.target.matches?.(ANY) || (event.key !== "Enter" && event.key !== "F2")) return;
+  event.preventDefault();
+  rewrite(event.target);
+});
+
+// The reasoning of all rounds is read together.
+on("toggle", ({ target }) => {
+  if (!(target instanceof HTMLDetailsElement) || target.dataset.keep !== "reasons") return;
+  for (const other of $$("details[data-keep=reasons]")) if (other.open !== target.open) other.open = target.open;
+}, true);
+
+onDraw(({ action }) => {
+  for (const text of $$(ANY)) if (!text.isContentEditable && text.textContent !== text.dataset.text) drawText(text);
+  if (action === "reword" && last && !isEditing() && document.activeElement === document.body) $(`[data-reword="${last}"]`)?.focus({ preventScroll: true });
+});

@@ -1,6 +1,7 @@
 // The details of the method that is chosen in the settings.
 import { on } from "../../shared/common.js";
 import { $, $$ } from "../page.js";
+import { act, onDraw, soon, waits } from "../actions.js";
 
 // "history=feedback": methods whose history is that; "reflection": methods that have any. No method is
 // named here: anybody's browser can have this script, also a judge's.
@@ -32,3 +33,30 @@ function fillDetails() {
 }
 on("change", (event) => { if (event.target.matches("#drawer-settings [name=method]")) fillDetails(); });
 on("click", (event) => { if (event.target.closest("#drawer-settings [data-reset]")) fillDetails(); });
+
+let gesture = 0, sent = -1, dragging = false;
+const settle = () => { dragging = false; gesture += 1; };
+on("pointerdown", (event) => { dragging ||= event.target.matches?.("[data-weight]"); });
+on("pointerup", settle);
+on("pointercancel", settle);
+on("keyup", (event) => { if (event.target.matches?.("[data-weight]")) gesture += 1; });
+on("input", (event) => {
+  if (!event.target.matches("[data-weight]")) return;
+  const mine = gesture; // one gesture is one step to undo, however many values it passes
+  soon("adjust", { weight: Number(event.target.value), shape: (data) => {
+    const going_on = sent === mine;
+    sent = mine;
+    return { ...data, going_on };
+  } });
+});
+on("change", (event) => {
+  if (event.target.matches("[data-moves]")) act("moves", { on: event.target.checked });
+});
+
+onDraw(() => {
+  for (const slider of $$("input[data-weight]")) {
+    if (!dragging && !waits()) slider.value = slider.dataset.value ?? "";
+    slider.parentElement?.querySelector("output")?.replaceChildren(Number(slider.value).toFixed(2));
+  }
+  for (const box of $$("input[data-moves]")) box.checked = box.dataset.on === "yes";
+});

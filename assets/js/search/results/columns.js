@@ -1,8 +1,8 @@
 // Methods side by side: the form that starts them, and votes from the keyboard.
-import { on, token } from "../../shared/common.js";
+import { on, token, until } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
 import { closeDrawers } from "../drawers.js";
-import { $, $$, queryField, shown } from "../page.js";
+import { $, $$, queryField, shown, fillIn } from "../page.js";
 import { marks } from "./marks.js";
 import { nextReference } from "./next.js";
 
@@ -64,3 +64,22 @@ onDraw(({ action, failed }) => {
   const field = queryField();
   if (action === "use_method" && !failed && words && field && !field.value) field.value = words;
 });
+
+let known = { vote: "", html: Promise.resolve("") };
+
+async function ask(/** @type {string} */ comparison, /** @type {string} */ who) {
+  const answer = await fetch("judges/comparison", { method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ comparison, who }) }).then((reply) => reply.json()).catch(() => ({}));
+  return answer.html ?? "";
+}
+
+async function fill() {
+  const place = $("#results [data-judges]");
+  const { judges = "", vote = "", who = "" } = place?.dataset ?? {};
+  if (!place || !vote) return;
+  if (known.vote !== vote) known = { vote, html: ask(judges, who) }; // once, however often it is drawn meanwhile
+  const asked = known, html = await asked.html;
+  const now = $("#results [data-judges]"); // which was perhaps drawn again meanwhile
+  if (now?.dataset.vote === asked.vote) fillIn(now, html);
+}
+onDraw(() => until(fill()));

@@ -22,8 +22,7 @@ from cir_core.language.builtin.reading.dictionaries import (
     english,
 )
 from cir_core.language.builtin.reading.ordering import ENDS, IDEOGRAPH, Piece, joined, ordered, role_of
-from cir_core.language.builtin.reading.vocabulary import respell, spelling
-from cir_core.language.builtin.reading.words import MOST_WORDS
+from cir_core.language.builtin.reading.vocabulary import MOST_WORDS, respell, spelling
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_READ = 1000       # characters

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cir_core.language.builtin.reading.dictionaries import IDEOGRAPHS
-from cir_core.language.builtin.reading.vocabulary import Sense, phrases
-from cir_core.language.builtin.reading.words import tokenise
+from cir_core.language.builtin.reading.vocabulary import Sense, phrases, tokenise
 
 IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 ENDS = frozenset(",.;:!?")

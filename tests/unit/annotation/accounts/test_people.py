@@ -10,9 +10,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from annotation.accounts.account_names import clean_name, new_name
-from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import EVERYTHING, ROLES, SAYS, as_role, may
-from annotation.accounts.service import VISITOR_SECONDS, PeopleService, digest_of
+from annotation.accounts.service import VISITOR_SECONDS, Passwords, PeopleService, digest_of
 from annotation.records import Person, looks_like
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
 from cir_core.support.revocable_cache import RevocableCache

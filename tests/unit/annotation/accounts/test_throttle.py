@@ -12,8 +12,7 @@ from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Engine
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.accounts.throttle import Backoff, LeakyBucket, NotedWaits, Throttle, place_of
 from annotation.kinds.validity.answers import Validity
 from annotation.records import AuditEvent, FailedLogins, Person, SignIn
@@ -307,7 +306,7 @@ def test_eight_characters_of_any_script_will_do():
 
 
 def test_the_parameters_are_those_that_rfc_9106_recommends(monkeypatch):
-    monkeypatch.setattr("annotation.accounts.passwords.PasswordHasher", PasswordHasher)   # tests hash lightly
+    monkeypatch.setattr("annotation.accounts.service.PasswordHasher", PasswordHasher)   # tests hash lightly
     assert extract_parameters(Passwords().hash(PASSWORD)) == RFC_9106_LOW_MEMORY
 
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.analysis.people import name_of, raters
 from annotation.analysis.records import Rater, Selection, StudyAnswers
-from annotation.analysis.selection import choices, select
-from annotation.kinds.loading import load_answers
+from annotation.analysis.selection import choices, name_of, raters, select
+from annotation.kinds.reports import load_answers
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Seat

@@ -10,19 +10,16 @@ import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
 from annotation.analysis.statistics.agreement import STATISTICS
-from annotation.kinds.loading import load_answers
 from annotation.kinds.preference.exclusion import Rules
-from annotation.kinds.preference.report.as_json import preference_json
 from annotation.kinds.preference.report.precision import rate_precision
-from annotation.kinds.preference.report.report import preference_report
-from annotation.kinds.reports import check_scale, compose
+from annotation.kinds.preference.report.report import preference_json, preference_report
+from annotation.kinds.reports import check_scale, compose, load_answers
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
-from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.precision import kappa_precision
-from annotation.kinds.validity.report.report import validity_report
+from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.records import WITH_EVENTS, PlannedAssignment, StudyKind
-from annotation.records.scores import SCORED
+from annotation.records.studies import SCORED
 from annotation.studies.service import StudyService
 from cir_core.errors import StudyError
 from tests.fakes.databases import study_store as study_store

@@ -9,10 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 from annotation.analysis.records import ReportColumn, ReportTable, Section, Selection
-from annotation.kinds import documents
-from annotation.kinds.documents import html, markdown, report_file, report_files
+from annotation.kinds import reports as composing
 from annotation.kinds.preference.report.sections import preference_sections
-from annotation.kinds.reports import whole_report
+from annotation.kinds.reports import html, markdown, report_file, report_files, whole_report
 from annotation.kinds.validity.report.sections import validity_sections
 from cir_core.reports.figures import MatrixCell, matrix
 from tests.fakes import reports
@@ -132,7 +131,7 @@ def test_one_form_is_made_without_the_others(validity, monkeypatch):
         with monkeypatch.context() as others:
             for of, name in (("md", "markdown"), ("html", "html"), ("csv", "table_file")):
                 if of != form:
-                    others.delattr(documents, name)
+                    others.delattr(composing, name)
             content = report_file(whole, form)
         assert content == report_files(whole)[f"report.{form}"]
 

@@ -16,7 +16,7 @@ from annotation.sources.audit import audit_name, read_audit
 from annotation.sources.circus import read_circus
 from annotation.sources.mbeir import read_mbeir
 from annotation.sources.pictures import relative_paths
-from annotation.sources.sampling import quotas, sample
+from annotation.sources.queries import quotas, sample
 from annotation.sources.sessions import read_sessions
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.circus.aggregate_files import write_aggregate

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.kinds.validity.answers import Validity
 from annotation.studies import input_limits
-from annotation.studies.lifecycle import release
+from annotation.studies.creation import release
 from annotation.studies.service import StudyService
 from cir_core.errors import (
     IncompleteJudgement,

@@ -15,12 +15,12 @@ from sqlalchemy import func, select
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Assignment, Decision, Draft, Judgement, Seat, StudyEvent, StudyPlan
 from annotation.studies import service as service_module
+from annotation.studies.creation import remove_study, rename_study
 from annotation.studies.image_snapshots import studies_folder
-from annotation.studies.lifecycle import remove_study, rename_study
 from annotation.studies.overview import seat_progress
 from annotation.studies.service import StudyService
 from cir_core.errors import StorageError, StudyError, UnknownStudy
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.mapping import tables
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
@@ -79,7 +79,7 @@ def test_pictures_whose_study_went_before_them_are_cleared_with_the_next_one(sto
     """Killed between the two, a removal must not leave pictures that nothing will ever find."""
     one, two = (make_study(store, tmp_path, name=name, items=2, pictures=4, panel=1) for name in ("one", "two"))
     with monkeypatch.context() as patch:
-        patch.setattr("annotation.studies.lifecycle.clear_pictures",
+        patch.setattr("annotation.studies.creation.clear_pictures",
                       lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             remove_study(store, tmp_path, one)

@@ -1,6 +1,6 @@
 """Each column takes its own cell from what a row is made of."""
 
-from annotation.tables.columns import Column, Table
+from annotation.tables import Column, Table
 from tests.fakes.preferences import a_study
 
 

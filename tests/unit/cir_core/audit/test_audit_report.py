@@ -14,11 +14,18 @@ from cir_core.audit.aggregate import aggregate
 from cir_core.audit.circus.aggregate_files import read_aggregate
 from cir_core.audit.circus.circus_files import read_run, write_run
 from cir_core.audit.gap import composition_gap, gaps, subsets_of
-from cir_core.audit.joining.page import gaps_table, joined_page, labels_table, recall_table, validated_table
-from cir_core.audit.joining.reading import join_audits, joined_json
-from cir_core.audit.measures import scores
+from cir_core.audit.joining import (
+    gaps_table,
+    join_audits,
+    joined_json,
+    joined_page,
+    labels_table,
+    recall_table,
+    validated_table,
+)
 from cir_core.audit.page import page
 from cir_core.audit.report import make_report, summary_json, write_files
+from cir_core.audit.summary import scores
 from cir_core.errors import DatasetError
 from tests.fakes.audit_ranks import benchmark, image, run
 

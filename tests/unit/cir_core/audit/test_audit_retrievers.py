@@ -16,9 +16,8 @@ import pytest
 from cir_core.audit.circus.circus_files import write_run
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, pools_digest
 from cir_core.audit.retrievers.base import RanksRetriever
-from cir_core.audit.retrievers.inputs import BlackImages
-from cir_core.audit.retrievers.late_encoder import LateEncoder
-from cir_core.audit.retrievers.models import Models, OneAtATime
+from cir_core.audit.retrievers.method_retriever import BlackImages
+from cir_core.audit.retrievers.models import LateEncoder, Models, OneAtATime
 from cir_core.audit.retrievers.opening import Audited, encoded_again, gallery_of_ranks, open_retrievers
 from cir_core.audit.retrievers.specs import RetrieverSpec, parse_retrievers
 from cir_core.audit.runner import run_audit
@@ -558,7 +557,7 @@ def test_reflection_sees_the_pool_alone(gallery):
 
 # --- CIRQRS in the pool ----------------------------------------------------------------------
 
-IDENTITY = "cir_core.audit.retrievers.identity.configured_model"
+IDENTITY = "cir_core.audit.retrievers.method_retriever.configured_model"
 
 
 @pytest.fixture

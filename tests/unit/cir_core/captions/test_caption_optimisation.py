@@ -28,7 +28,7 @@ from cir_core.gallery.gallery import open_gallery, remove_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.gallery.paths import features_path
 from cir_core.index.flat import FlatIndex
-from cir_core.language.wrappers.conditions import Conditions
+from cir_core.language.wrappers.base import Conditions
 from tests.fakes.captioner import ScriptedCaptioner, numbered
 from tests.fakes.encoder import CountingEncoder, FakeEncoder
 from tests.fakes.patience import wait_for

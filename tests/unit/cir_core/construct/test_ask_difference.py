@@ -7,8 +7,8 @@ import pytest
 
 from cir_core.construct.sessions.builder import ask_difference
 from cir_core.errors import LanguageModelError
+from cir_core.language.base import Observer
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask, Picture
 from tests.fakes.language import ReplayingLanguageModel
 

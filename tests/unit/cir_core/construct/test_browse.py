@@ -30,8 +30,7 @@ from cir_core.datasets.readers.circled_raw import open_raw
 from cir_core.errors import DatasetError, UnknownBenchmark
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
-from cir_core.jobs.job import JobOptions
-from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.job import JobOptions, RunRecord, read_run, write_run
 from cir_core.jobs.spending import Spending
 from tests.fakes.colour_person import ColourPerson
 from tests.fakes.construction import colour_construction

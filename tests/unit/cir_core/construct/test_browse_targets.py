@@ -20,8 +20,7 @@ from cir_core.construct.targets.settings import TargetSettings
 from cir_core.errors import DatasetError
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import locked
-from cir_core.jobs.job import JobOptions
-from cir_core.jobs.run_record import RunRecord, read_run, write_run
+from cir_core.jobs.job import JobOptions, RunRecord, read_run, write_run
 from cir_core.jobs.spending import Budget
 from tests.fakes.colour_targets import ColourAssessor, colour_targets
 

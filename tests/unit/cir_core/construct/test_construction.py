@@ -23,10 +23,9 @@ from cir_core.errors import (
     SettingsError,
 )
 from cir_core.evaluation.evaluate_circled import run_sessions
-from cir_core.jobs.job import JobOptions
+from cir_core.jobs.job import PATIENCE, JobOptions
 from cir_core.jobs.journal import read_progress
 from cir_core.jobs.spending import Budget
-from cir_core.jobs.workers import PATIENCE
 from cir_core.language.tasks import CaptionTask, DifferenceTask, MergeTask
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.methods.declared import Method

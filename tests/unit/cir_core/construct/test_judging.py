@@ -16,7 +16,7 @@ from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.errors import DatasetError, SettingsError
 from cir_core.jobs.job import JobOptions
 from cir_core.language.tasks import JudgeAnswer
-from cli.construct.sources import named_paths, named_values
+from cli.construct.own import named_paths, named_values
 from tests.fakes.colours import colour_gallery
 
 

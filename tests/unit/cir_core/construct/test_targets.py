@@ -16,8 +16,7 @@ from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import read_candidates, read_multi_target
 from cir_core.datasets.readers.soft_scores import read_scores
 from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnavailable, SettingsError
-from cir_core.jobs.job import JobOptions
-from cir_core.jobs.run_record import read_run
+from cir_core.jobs.job import JobOptions, read_run
 from cir_core.jobs.spending import Budget
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.registry.checking import check

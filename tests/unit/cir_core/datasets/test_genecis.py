@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cir_core.datasets.files.crops import padded_crop, write_crop
+from cir_core.datasets.files.image_files import padded_crop, write_crop
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.mbeir_writing import write_mbeir
 from cir_core.datasets.readers.genecis import TASKS, read_benchmark

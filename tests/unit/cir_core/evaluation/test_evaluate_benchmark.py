@@ -17,9 +17,8 @@ from cir_core.errors import (
 )
 from cir_core.evaluation.evaluate_benchmark import run_methods
 from cir_core.evaluation.evaluate_circled import run_sessions
-from cir_core.evaluation.evaluate_replay import replay
+from cir_core.evaluation.evaluate_replay import FixedSession, FixedTurn, replay
 from cir_core.evaluation.evaluate_run import evaluate_run
-from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
 from cir_core.methods.declared import Method
 from cir_core.registry.kinds import evaluator_of

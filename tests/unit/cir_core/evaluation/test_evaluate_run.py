@@ -10,9 +10,9 @@ import pytest
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.evaluation import evaluate_run as measuring
-from cir_core.evaluation.evaluators.judged import evaluate_qrels
 from cir_core.evaluation.evaluators.records import Measure, figures_json, scores_json
 from cir_core.evaluation.evaluators.sessions import evaluate_sessions
+from cir_core.evaluation.evaluators.single_turn import evaluate_qrels
 from cir_core.evaluation.runs.records import Run
 from cir_core.registry.kinds import evaluator_of
 

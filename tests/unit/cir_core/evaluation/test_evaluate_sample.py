@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from cir_core.datasets.records import BenchmarkQuery
-from cir_core.evaluation.evaluate_replay import RememberingEncoder, SessionSet, replay, score_sessions
+from cir_core.evaluation.evaluate_replay import (
+    FixedSession,
+    FixedTurn,
+    RememberingEncoder,
+    SessionSet,
+    digest_of,
+    replay,
+    score_sessions,
+)
 from cir_core.evaluation.evaluate_single import Category, single_turn, single_turn_values
-from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn, digest_of
 from cir_core.evaluation.metrics.multi_turn import multi_turn_scores, session_values
 from cir_core.methods.declared import Method
 from cir_core.sample import evaluate_sessions

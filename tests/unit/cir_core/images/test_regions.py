@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import ImageUnreadable, SearchError
-from cir_core.images.regions import checked_region, crop, cut_out
+from cir_core.images.uploads import checked_region, crop, cut_out
 
 
 @pytest.mark.parametrize(("values", "said"), [

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cir_core.errors import LanguageModelError, UnsupportedTask
-from cir_core.garments.describe import describe
-from cir_core.garments.lexicon import GROUPS
+from cir_core.garments.lexicon import GROUPS, describe
 from cir_core.language.builtin import BuiltinLanguageModel, apply_edits, merge, parse_caption, parse_edits
 from cir_core.language.tasks import Answer, CaptionTask, MergeTask, Picture, Task
 from cir_core.sample.atelier.captions import full_caption

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from cir_core.errors import LanguageModelError, UnsupportedTask
-from cir_core.garments.describe import describe
-from cir_core.garments.lexicon import BY_KEY, GROUPS, NONE
+from cir_core.garments.lexicon import BY_KEY, GROUPS, NONE, describe
 from cir_core.garments.zero_shot import ZeroShotAttributes, prompts
 from cir_core.language.builtin import BuiltinLanguageModel, apply_edits, parse_caption, parse_edits
 from cir_core.language.builtin.difference import difference
-from cir_core.language.builtin.variation import vary
+from cir_core.language.builtin.seeing import vary
 from cir_core.language.tasks import (
     CaptionTask,
     ConstraintsTask,

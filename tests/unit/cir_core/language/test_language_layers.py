@@ -19,18 +19,15 @@ from cir_core.errors import (
     StorageError,
     UnsupportedTask,
 )
-from cir_core.evaluation.strict_model import StrictLanguageModel
+from cir_core.evaluation.method_runs import StrictLanguageModel
+from cir_core.language.base import Observer
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.connect import connected, language_models
-from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, JudgeTask, MergeAnswer, MergeTask, Picture, Task
-from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
-from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
-from cir_core.language.wrappers.conditions import Conditions, conditions_of
-from cir_core.language.wrappers.fallback import FallbackLanguageModel
-from cir_core.language.wrappers.metered import CountedLanguageModel
+from cir_core.language.wrappers.availability import BreakerLanguageModel, CountedLanguageModel, FallbackLanguageModel
+from cir_core.language.wrappers.base import Conditions, conditions_of
+from cir_core.language.wrappers.cached import CachedLanguageModel, SingleFlightLanguageModel, answer_key
 from cir_core.language.wrappers.routed import RoutedLanguageModel
-from cir_core.language.wrappers.single_flight import SingleFlightLanguageModel
 from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.settings import Settings
 from cir_core.types.composition import Usage

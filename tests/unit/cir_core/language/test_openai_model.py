@@ -17,15 +17,12 @@ from PIL import Image
 
 from cir_core.errors import LanguageModelError, SettingsError, UnsupportedTask
 from cir_core.language import prompts
-from cir_core.language.openai.form import in_words, schema
-from cir_core.language.openai.messages import messages, without_system
-from cir_core.language.openai.pictures import data_url
-from cir_core.language.openai.reading import WrongForm, has_object, partial_fields, read_answer
+from cir_core.language.openai.messages import data_url, in_words, messages, schema, without_system
+from cir_core.language.openai.reading import WrongForm, bare, has_object, partial_fields, read_answer
 from cir_core.language.openai.replies.complaints import Complained, Kind, NoAnswer, NotChat, complaint_of
 from cir_core.language.openai.replies.contents import Said, said_in
 from cir_core.language.openai.replies.failures import explained
 from cir_core.language.openai.server import Server
-from cir_core.language.openai.wording import bare
 from cir_core.language.prompts import Prompt, load, quoted
 from cir_core.language.tasks import (
     ROLES,
@@ -43,10 +40,10 @@ from cir_core.language.tasks import (
     Task,
 )
 from cir_core.language.tasks.base import CUT_OFF
+from cir_core.language.wrappers.base import Conditions
 from cir_core.language.wrappers.cached import answer_key
-from cir_core.language.wrappers.conditions import Conditions
 from cir_core.settings import Settings
-from cir_core.types.domains import DOMAINS
+from cir_core.types.records import DOMAINS
 from cli.galleries.captions import build
 
 MERGE = MergeTask("a red dress", "make it blue")

@@ -12,7 +12,7 @@ import pytest
 
 from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.aspects import aspects
-from cir_core.language.builtin.merge import merge
+from cir_core.language.builtin.captions import merge
 from cir_core.language.builtin.reading.dictionaries import LANGUAGES, dictionary, english
 from cir_core.language.builtin.reading.edits import Edits
 from cir_core.language.builtin.reading.foreign import translate

@@ -8,7 +8,7 @@ import pytest
 
 from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.builtin.aspects import aspects
-from cir_core.language.builtin.merge import merge
+from cir_core.language.builtin.captions import merge
 from cir_core.language.builtin.wanted import understand
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.scene import Scene

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from cir_core.methods.feedback import HISTORY, OTHERS, PICKED, TEXT, compose, update_query
-from cir_core.methods.history import aggregate
+from cir_core.methods.feedback import HISTORY, OTHERS, PICKED, TEXT, aggregate, compose, update_query
 from cir_core.methods.references import Previous
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import MethodSettings

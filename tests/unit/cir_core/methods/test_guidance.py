@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cir_core.errors import LanguageModelError, RelevanceMismatch, RelevanceUnavailable, SearchError
-from cir_core.evaluation.rank_composed import rank_composed
+from cir_core.evaluation.query_steps import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
@@ -19,7 +19,7 @@ from cir_core.search.protocol import card_from_dict, card_to_dict, differences
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import MethodSettings, SoftFilter, method_to_dict
-from storage.mapping.compositions import pack_composition, unpack_composition
+from storage.mapping.rows import pack_composition, unpack_composition
 from tests.fakes.colour_relevance import ColourRelevance
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder

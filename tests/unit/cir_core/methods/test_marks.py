@@ -16,7 +16,7 @@ from cir_core.methods.steps import counts_marks
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import MethodSettings
-from storage.mapping.compositions import pack_composition, unpack_composition
+from storage.mapping.rows import pack_composition, unpack_composition
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel

@@ -6,8 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cir_core.errors import SearchError
-from cir_core.methods.constraints import checked_constraints, checked_soft_filter, texts_from_attributes
-from cir_core.methods.soft_filter import PENALTY, REWARD, SoftScore, soft_score
+from cir_core.methods.soft_filter import (
+    PENALTY,
+    REWARD,
+    SoftScore,
+    checked_constraints,
+    checked_soft_filter,
+    soft_score,
+    texts_from_attributes,
+)
 from cir_core.types.composition import Constraints
 from cir_core.types.records import SoftFilter
 from tests.fakes.encoder import FakeEncoder

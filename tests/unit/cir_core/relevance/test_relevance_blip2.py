@@ -17,7 +17,7 @@ from cir_core.relevance.model import RelevanceModel, load_relevance
 from cir_core.relevance.qformer import RelevanceNetwork
 from cir_core.relevance.scorer import RelevanceScorer
 from cir_core.relevance.store import index_features
-from cir_core.relevance.training.losses import pair_loss
+from cir_core.relevance.training.optimisation import pair_loss
 from tests.fakes.relevance import gallery_of, noise, write_photos
 from tests.fakes.tiny_blip2 import DIM, PATCHES, QUERIES, VISION, save_blip2, tokenizer
 

@@ -26,8 +26,8 @@ from cir_core.relevance.checkpoint import (
     save_checkpoint,
 )
 from cir_core.relevance.model import RelevanceModel, load_relevance
-from cir_core.relevance.training.losses import pair_loss
 from cir_core.relevance.training.negatives import Schedule, between_drops, top_below_target
+from cir_core.relevance.training.optimisation import pair_loss
 from cir_core.relevance.where import folder_of, has_files
 from tests.fakes.relevance import SIZE, network_of, noise, random_model, save_random, small_backbone
 

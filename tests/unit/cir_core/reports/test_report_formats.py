@@ -9,7 +9,7 @@ import pytest
 
 from annotation.analysis.records import Estimate, Headline, ReportColumn, ReportTable
 from cir_core.reports.cells import reading, rests_on, shown, shown_interval
-from cir_core.reports.curves import curves
+from cir_core.reports.figures import curves
 from cir_core.reports.formats import FORMS, latex_text, markdown_text, table_file
 
 COLUMNS = (ReportColumn("person", "Person", "text"), ReportColumn("n", "n", "count"),

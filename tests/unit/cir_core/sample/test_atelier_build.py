@@ -13,11 +13,11 @@ import pytest
 from cir_core.errors import DatasetError
 from cir_core.garments.lexicon import CATEGORY, COLOUR, GROUPS
 from cir_core.sample.atelier.build import AtelierPaths, build_atelier, is_complete
+from cir_core.sample.atelier.captions import PER_CATEGORY, make_triplets
 from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.atelier.draw import render
-from cir_core.sample.atelier.draw.motifs import COUNT, motif
+from cir_core.sample.atelier.draw.details import COUNT, motif
 from cir_core.sample.atelier.ground_truth import read_attributes
-from cir_core.sample.atelier.queries import PER_CATEGORY, make_triplets
 
 SIZES = {"val": 30, "test": 24}
 SEED = 8

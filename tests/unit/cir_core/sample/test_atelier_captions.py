@@ -8,9 +8,8 @@ import re
 import pytest
 
 from cir_core.garments.lexicon import NONE
-from cir_core.sample.atelier.captions import full_caption, partial_caption, relative_captions
+from cir_core.sample.atelier.captions import full_caption, make_triplets, partial_caption, relative_captions
 from cir_core.sample.atelier.catalogue import Garment, catalogue
-from cir_core.sample.atelier.queries import make_triplets
 from cir_core.sample.atelier.wording import (
     COLOUR_WORDS,
     DETAIL_WORDS,

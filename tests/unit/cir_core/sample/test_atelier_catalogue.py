@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 
 from cir_core.garments.lexicon import BY_KEY, GROUPS
+from cir_core.sample.atelier.captions import changed
 from cir_core.sample.atelier.catalogue import Garment, catalogue, families
-from cir_core.sample.atelier.queries import changed
 from cir_core.sample.atelier.rules import is_wearable, may_pair
 
 SIZES = {"train": 300, "val": 90, "test": 150}

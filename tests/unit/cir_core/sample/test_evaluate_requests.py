@@ -9,8 +9,14 @@ from cir_core.methods.declared import Method
 from cir_core.sample import evaluate_requests as module
 from cir_core.sample.evaluate_requests import evaluate_requests, pick, read_truth, run_session
 from cir_core.sample.request_figures import figures, gallery_limits, judge
-from cir_core.sample.request_pool import Pool
-from cir_core.sample.request_set import PlannedRequest, ReferenceRequest, RequestSet, SessionPlan, make_request_set
+from cir_core.sample.request_set import (
+    PlannedRequest,
+    Pool,
+    ReferenceRequest,
+    RequestSet,
+    SessionPlan,
+    make_request_set,
+)
 from cir_core.sample.requests import Request
 from cir_core.search.searcher import TurnResult
 from cir_core.types.composition import Composition

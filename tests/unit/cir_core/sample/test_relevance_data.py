@@ -13,7 +13,7 @@ from cir_core.relevance.training.data import TrainingData
 from cir_core.sample import relevance_data
 from cir_core.sample.atelier.catalogue import DEFAULT_SIZES, Garment, catalogue
 from cir_core.sample.atelier.draw import render
-from cir_core.sample.drawn_images import Pixels, shrink
+from cir_core.sample.relevance_data import Pixels, shrink
 
 EACH = 240
 

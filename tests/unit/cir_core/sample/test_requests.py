@@ -6,8 +6,7 @@ import pytest
 
 from cir_core.garments.lexicon import BY_KEY, GROUPS
 from cir_core.sample.atelier.catalogue import catalogue
-from cir_core.sample.request_pool import Pool
-from cir_core.sample.request_set import CONTRADICTING, PlannedRequest, carried_on, make_request_set, next_request
+from cir_core.sample.request_set import CONTRADICTING, PlannedRequest, Pool, carried_on, make_request_set, next_request
 from cir_core.sample.request_wording import MEASURED, TUNING
 from cir_core.sample.requests import SPLITS, in_principle, meanings, pattern_with_accent, satisfies, together
 

@@ -14,8 +14,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import builtin_methods
-from cir_core.search.far_pictures import FEWEST, UNLIKE, FarPictures
-from cir_core.search.own_pictures import Look, look_at
+from cir_core.search.far_pictures import FEWEST, UNLIKE, FarPictures, Look, look_at
 from cir_core.search.searcher import Reference, Searcher
 from cir_core.search.suggestions import Suggestions
 from cir_core.search.usual import UNREAD

@@ -11,9 +11,8 @@ from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.readers.garments import for_garment
 from cir_core.language.readers.plain import for_picture
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer, MergeAnswer, Picture
-from cir_core.search.projection import Projections, project
+from cir_core.search.projection import Projections, farthest_first, project
 from cir_core.search.searcher import MAX_TEXT, Previous, Reference, Searcher, clean_text
-from cir_core.search.spread import farthest_first
 from cir_core.types.records import MethodSettings, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder

@@ -10,8 +10,7 @@ from cir_core.audit.live import LiveAudits
 from cir_core.errors import SearchError, UnknownImage
 from cir_core.images.pixels import side_by_side
 from cir_core.language.builtin.aspects import aspects
-from cir_core.language.builtin.captions import parse_caption
-from cir_core.language.builtin.merge import merge
+from cir_core.language.builtin.captions import merge, parse_caption
 from cir_core.language.readers.garments import GarmentReader
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.scene import Scene

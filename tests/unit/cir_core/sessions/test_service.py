@@ -21,7 +21,7 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionAnswer, MergeTask
-from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.availability import FallbackLanguageModel
 from cir_core.language.wrappers.routed import RoutedLanguageModel
 from cir_core.methods.declared import Method, builtin_methods
 from cir_core.methods.observer import TurnObserver

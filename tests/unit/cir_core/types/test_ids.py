@@ -16,8 +16,8 @@ from cir_core.methods.declared import builtin_methods
 from cir_core.sessions.compare import ComparisonService
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
-from cir_core.types import ids
-from cir_core.types.ids import new_id
+from cir_core.types import records
+from cir_core.types.records import new_id
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.encoder import FakeEncoder
@@ -50,7 +50,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         letters.append(secrets.choice(alphabet))
         return letters[-1]
 
-    monkeypatch.setattr(ids, "secrets", SimpleNamespace(choice=choice))
+    monkeypatch.setattr(records, "secrets", SimpleNamespace(choice=choice))
     return letters
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from cir_core.errors import DatasetError, RelevanceMismatch, SettingsError
 from cir_core.evaluation.runs.records import Run
-from cli.evaluate.answer_files import apart, safe_name, write_run
+from cli.evaluate.answers import apart, safe_name, write_run
 from cli.evaluate.comparing import Evaluated, check_comparable, differences, evaluated, read_evaluated
 from cli.tables.output import check_folder
 

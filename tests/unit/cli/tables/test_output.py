@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 from cir_core.errors import SettingsError
 from cir_core.reports.cells import reading
-from cir_core.reports.columns import count, ranged, text
 from cir_core.reports.formats import FORMS
-from cir_core.reports.records import ReportTable, Section
+from cir_core.reports.records import ReportTable, Section, count, ranged, text
 from cli.tables import fitted_tables, output
 from cli.tables.output import TablesOption, give
 

@@ -10,18 +10,15 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.records import AuditEvent
 from cir_core.errors import StorageError
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
-from storage.backups import restore as restoring
+from storage.backups import backup as restoring
 from storage.backups import sqlite_copies
-from storage.backups.backup import back_up_to, backup_name
-from storage.backups.contents import LogExtent, contents_of
-from storage.backups.integrity import inspect_database
-from storage.backups.restore import restore
+from storage.backups.backup import back_up_to, backup_name, restore
+from storage.backups.integrity import LogExtent, contents_of, inspect_database
 from storage.engine.database import open_database, reading, writing
 from storage.engine.revisions import known_revisions, latest_revision
 from storage.migrations.run import migrate

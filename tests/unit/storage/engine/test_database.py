@@ -21,7 +21,7 @@ from cir_core.settings import Settings
 from storage.engine import database
 from storage.engine.database import open_database, reading, writing
 from storage.engine.errors import explain, where
-from storage.engine.write_lock import FairWriteLock
+from storage.engine.sqlite_files import FairWriteLock
 from storage.mapping import tables
 from storage.migrations.run import migrate
 from storage.opening import open_home_database

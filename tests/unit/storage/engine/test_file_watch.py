@@ -18,14 +18,13 @@ from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
 from storage.engine import file_watch
-from storage.engine.damage_watch import DamageWatch, is_damage
 from storage.engine.database import open_database, reading, writing
-from storage.engine.errors import explain
+from storage.engine.errors import DamageWatch, explain, is_damage
 from storage.engine.readiness import Readiness
 from storage.mapping import tables
 from storage.migrations.run import migrate
 from tests.fakes.databases import open_migrated, settings_of, sqlite_of
-from web.http.meter import Meter
+from web.http.prometheus import Meter
 from web.http.public_errors import public_message, status_of
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes
@@ -387,7 +386,7 @@ def test_an_error_that_is_noted_during_a_look_is_looked_for_afterwards(damaged_e
                 raise sqlite3.OperationalError("interrupted")
         return ""
 
-    monkeypatch.setattr("storage.engine.damage_watch._quick_check", check)
+    monkeypatch.setattr("storage.engine.errors._quick_check", check)
     with damaged_engine.connect() as connection:
         if fails:
             with pytest.raises(sqlite3.OperationalError):
@@ -409,7 +408,7 @@ def test_a_look_that_could_not_be_made_is_made_again(damaged_engine, monkeypatch
             raise answer
         return answer
 
-    monkeypatch.setattr("storage.engine.damage_watch._quick_check", check)
+    monkeypatch.setattr("storage.engine.errors._quick_check", check)
     with damaged_engine.connect() as connection:
         assert watch.check(connection) == ""
         watch.note(_coded(sqlite3.SQLITE_CORRUPT))

@@ -16,8 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from annotation.accounts.passwords import Passwords
-from annotation.accounts.service import PeopleService
+from annotation.accounts.service import Passwords, PeopleService
 from annotation.records import AuditEvent
 from cir_core.errors import CirqueError, StorageError
 from cir_core.settings import get_settings

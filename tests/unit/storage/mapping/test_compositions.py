@@ -15,7 +15,7 @@ from cir_core.errors import SearchError
 from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
 from cir_core.types.records import Branch, SoftFilter
 from storage.checks import check_comparison, check_turn
-from storage.mapping.compositions import pack_composition, unpack_composition
+from storage.mapping.rows import pack_composition, unpack_composition
 from tests.fakes.comparisons import a_column, a_comparison
 from tests.fakes.turns import a_composition, same_composition, turn_maker
 

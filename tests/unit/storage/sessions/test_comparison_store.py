@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, select, update
 
 from cir_core.audit.records import QueryAudit, Ranking
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.sessions.comparisons import MethodColumn
+from cir_core.sessions.store import MethodColumn
 from cir_core.types.records import Hit
 from storage.engine.database import reading, writing
 from storage.mapping import tables

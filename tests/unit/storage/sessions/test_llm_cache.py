@@ -16,7 +16,7 @@ from sqlalchemy import event, func, select
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import StorageError
-from cir_core.language.wrappers.cache import AnswerCache
+from cir_core.language.wrappers.cached import AnswerCache
 from storage.engine.database import open_database, reading, writing
 from storage.mapping import tables
 from storage.sessions.llm_cache import SqlAnswerCache

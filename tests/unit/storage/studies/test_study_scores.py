@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event, text
 
 from annotation.records import MetricScores, PlannedAssignment, StudyEvent
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.studies import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores, UnknownStudy
 from storage.engine.database import reading, writing
 from storage.studies.store import SqlStudyStore

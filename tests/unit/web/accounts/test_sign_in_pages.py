@@ -16,7 +16,7 @@ from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
 from storage.engine.processes import ServingProcesses
 from tests.fakes.people import PASSWORD, Clock, people_service
-from web.accounts.people_routes import people_routes
+from web.accounts.routes import people_routes
 from web.accounts.sign_in import me_routes, sign_in_routes
 from web.http.pages import pages_for
 from web.middleware.auth import AuthMiddleware, Place

@@ -37,12 +37,10 @@ from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
 from web.analysis import report_cache, routes
-from web.analysis.downloads import FILES
-from web.analysis.polling import OFTEN, RARELY, PollingInterval
 from web.analysis.query import ReportParams, read_query
-from web.analysis.report_cache import ReportCache
+from web.analysis.report_cache import OFTEN, RARELY, PollingInterval, ReportCache
 from web.analysis.report_json import disputed, plain
-from web.analysis.routes import analysis_routes
+from web.analysis.routes import FILES, analysis_routes
 from web.http.json_api import Deferred
 from web.http.long_actions import Runs
 from web.http.visitor import Visitor

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from annotation.accounts.roles import may
 from annotation.records import Item, PlannedAssignment, Role, Study
-from annotation.records.scores import NAME_LIMIT
+from annotation.records.studies import NAME_LIMIT
 from cir_core.errors import EncoderUnavailable
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher
@@ -33,7 +33,7 @@ from tests.fakes.studies import make_study
 from web.analysis.routes import analysis_routes
 from web.http.long_actions import Runs
 from web.http.visitor import Visitor
-from web.search.live_routes import live_routes
+from web.search.routes import live_routes
 
 REDS = ["r1g0b0", "r2g0b0", "r3g0b0", "r3g1b0", "r2g1b0"]
 GREENS = ["r0g1b0", "r0g2b0", "r0g3b0", "r1g3b0", "r1g2b0"]

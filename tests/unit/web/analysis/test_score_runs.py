@@ -9,7 +9,7 @@ from cachetools import FIFOCache
 
 from cir_core.errors import StudyError
 from tests.fakes.patience import wait_for
-from web.analysis.score_jobs import Computation, ScoreRuns
+from web.analysis.metric_scores import Computation, ScoreRuns
 from web.http.background import BackgroundPool
 from web.http.long_actions import Runs
 

@@ -22,7 +22,7 @@ from web.http.background import BackgroundPool
 from web.http.json_api import Deferred, Endpoint, get_endpoint, post_endpoint
 from web.http.request_fields import TooLarge, Unreadable, form, json_object
 from web.http.visitor import LOCAL_VISITOR
-from web.limits.concurrency import ConcurrencyLimits
+from web.limits.rates import ConcurrencyLimits
 
 
 def call(endpoint: Endpoint, gone: threading.Event | None = None) -> Any:

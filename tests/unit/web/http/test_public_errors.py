@@ -50,7 +50,7 @@ def test_a_status_tells_a_full_disk_from_a_wrong_request() -> None:
 def test_every_screen_and_route_says_it_this_way() -> None:
     """``str(error)`` has the server's paths in it. Where one error becomes another, it is said later."""
     rest = {path.name for path in WEB.rglob("*.py") if "str(error)" in path.read_text("utf-8")}
-    assert rest == {"public_errors.py", "people_routes.py"}
+    assert rest == {"public_errors.py", "routes.py"}
 
 
 @pytest.mark.parametrize(("full", "shown"), [

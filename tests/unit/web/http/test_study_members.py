@@ -17,13 +17,13 @@ from sqlalchemy import event
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Role, Study
 from annotation.studies.service import StudyService
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.http.meter import Meter
-from web.http.study_members import HOLDS_SECONDS, StudyMembers
+from web.http.prometheus import Meter
+from web.http.visitor import HOLDS_SECONDS, StudyMembers
 from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
 

@@ -9,7 +9,7 @@ import pytest
 from cir_core.errors import StorageError
 from tests.fakes.loops import run
 from web.http.public_errors import public_message
-from web.limits.concurrency import ConcurrencyLimit, ConcurrencyLimits
+from web.limits.rates import ConcurrencyLimit, ConcurrencyLimits
 
 ANN, BEN = ConcurrencyLimit("person", "Ann", 2), ConcurrencyLimit("person", "Ben", 2)
 STUDY, OTHER = ConcurrencyLimit("study", "One", 3), ConcurrencyLimit("study", "Two", 3)

@@ -38,7 +38,7 @@ from web.limits.url_downloads import (
     public_address,
     turn_off_gradios_downloads,
 )
-from web.mcp.tools import ToolCaller
+from web.mcp import ToolCaller
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
 

@@ -14,8 +14,7 @@ from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.visitor import require
 from web.limits.url_downloads import ImageFetcher
-from web.mcp.server import McpServer, _Endpoint
-from web.mcp.tools import docstring_of
+from web.mcp import McpServer, _Endpoint, docstring_of
 from web.middleware.gradio_errors import Screens
 
 SECRET = "/srv/lab/secret.db at line 7"

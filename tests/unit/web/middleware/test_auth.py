@@ -17,7 +17,7 @@ from cir_core.settings import Settings
 from tests.fakes.loops import run
 from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
-from web.http.permissions import after_sign_in, first_page, is_open, needed
+from web.http.pages import after_sign_in, first_page, is_open, needed
 from web.http.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
 from web.middleware.auth import MOST_ADDRESS, AuthMiddleware, Place, check_open, greeting, is_loopback
 

@@ -20,13 +20,12 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http import request_fields
-from web.http.meter import Meter
+from web.http.prometheus import Meter
 from web.http.request_fields import MOST_AT_WORK, Unreadable, whole_body
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_connections import GradioConnections
 from web.middleware.gradio_errors import Screens
-from web.middleware.malformed_requests import handle_malformed_requests
-from web.middleware.request_log import RequestLog
+from web.middleware.request_log import RequestLog, handle_malformed_requests
 
 MAX_UPLOAD_MB = 1
 JSON = {"Content-Type": "application/json"}

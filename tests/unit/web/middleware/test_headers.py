@@ -11,12 +11,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from web.http.permissions import path_of
+from web.http.pages import path_of
 from web.limits.connections import Networks
-from web.middleware.cookies import BROWSER, Cookies, cookie_of
-from web.middleware.proxy_headers import Forwarded, checked_root
-from web.middleware.security_headers import FILE_POLICY, PAGE_POLICY, SecurityHeaders
-from web.ui.templating import OWN_PAGE
+from web.middleware.auth import BROWSER, Cookies, cookie_of
+from web.middleware.headers import FILE_POLICY, PAGE_POLICY, Forwarded, SecurityHeaders, checked_root
+from web.ui.static_files import OWN_PAGE
 
 
 def scope(scheme: str = "https", root: str = "") -> dict[str, Any]:

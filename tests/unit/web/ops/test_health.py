@@ -27,7 +27,7 @@ from cir_core.errors import (
 from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.wrappers.metered import CountedLanguageModel
+from cir_core.language.wrappers.availability import CountedLanguageModel
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.settings import Settings
@@ -41,8 +41,7 @@ from tests.fakes.encoder import FakeEncoder
 from tests.fakes.loops import run
 from tests.fakes.patience import wait_for
 from tests.fakes.store import InMemorySessionStore
-from web.http.meter import Meter
-from web.http.prometheus import PrometheusMeter
+from web.http.prometheus import Meter, PrometheusMeter
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import Checks, health_routes
 from web.ops.warming import Warming

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from cir_core.audit.retrievers.inputs import settings_under
+from cir_core.audit.retrievers.method_retriever import settings_under
 from cir_core.errors import MethodError, SearchError
 from cir_core.methods.declared import builtin_methods, name_of, read_methods
 from cir_core.methods.parameters import Label, declare
@@ -18,7 +18,7 @@ from cir_core.search.protocol import card_from_dict, card_to_dict
 from cir_core.types.methods import MethodSettings, SoftFilter, method_to_dict
 from cir_core.types.records import Vector
 from cli.admin import methods as methods_command
-from storage.mapping.compositions import pack_composition, unpack_composition
+from storage.mapping.rows import pack_composition, unpack_composition
 from tests.fakes.colours import NAME
 from tests.fakes.language import SilentLanguageModel
 from web.search.actions.base import begin, perform

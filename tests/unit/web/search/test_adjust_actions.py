@@ -24,8 +24,8 @@ from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 from web.search.actions.adjust import marks_of
 from web.search.actions.base import begin, perform
 from web.search.presenters import methods, reflection, soft_filter
-from web.search.presenters.adjusted_turn import shown_turn
-from web.search.presenters.moves import moves as ranking_moves
+from web.search.presenters.arranged import shown_turn
+from web.search.presenters.soft_filter import moves as ranking_moves
 from web.search.screen import Screen
 from web.search.view import UiState
 

@@ -15,7 +15,7 @@ from tests.fakes.language import ScriptedLanguageModel
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.presenters.columns import chooser, columns
 from web.search.view import UiState
-from web.ui.templating import fill
+from web.ui.static_files import fill
 
 METHODS = builtin_methods()
 

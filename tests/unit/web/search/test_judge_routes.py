@@ -15,10 +15,10 @@ from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
-from web.search.judge_routes import judge_routes
 from web.search.presenters.columns import columns
+from web.search.routes import judge_routes
 from web.search.view import UiState
-from web.ui.templating import fill
+from web.ui.static_files import fill
 
 METHODS = builtin_methods() | {
     "red-first": Method("red-first", "Red first", "", MethodSettings("text-only").with_parts(

@@ -13,9 +13,9 @@ from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
 from web.http import long_actions
 from web.http.long_actions import LiveWatch, Progress, Runs, follow
-from web.search.live_routes import live_routes
 from web.search.presenters.reflection import progress
-from web.ui.templating import fill
+from web.search.routes import live_routes
+from web.ui.static_files import fill
 
 PATIENCE = 20.0  # seconds; only a failing test waits that long
 

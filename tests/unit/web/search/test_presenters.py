@@ -20,9 +20,9 @@ from cir_core.types.methods import Reflection, SoftFilter
 from cir_core.types.records import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
 from web.search.events import as_error
 from web.search.presenters import methods, results, steps, target
-from web.search.presenters.moves import moves as ranking_moves
+from web.search.presenters.soft_filter import moves as ranking_moves
 from web.search.view import UiState
-from web.ui.templating import fill
+from web.ui.static_files import fill
 
 NASTY = "\"><img src=x onerror=alert(1)> ${alert(2)} `{{7*7}}` & 'quoted'"
 

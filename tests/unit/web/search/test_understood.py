@@ -8,7 +8,7 @@ from cir_core.errors import CirqueError, SearchError
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
-from cir_core.search.scarcity import Scarce, scarce
+from cir_core.search.suggestions import Scarce, scarce
 from cir_core.types.composition import Marks
 from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
@@ -17,7 +17,7 @@ from web.search.actions.base import begin, perform
 from web.search.api import run_search
 from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
-from web.search.presenters.adjusted_turn import shown_turn
+from web.search.presenters.arranged import shown_turn
 from web.search.presenters.guidance import GuidancePresenter
 from web.search.presenters.methods import scarce_notes
 from web.search.screen import PANELS, Screen

@@ -25,7 +25,7 @@ from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.patience import wait_for
 from tests.fakes.people import PASSWORD
-from web.http import decoding_threads
+from web.http import background
 from web.server import create_app
 from web.services import open_services
 
@@ -143,18 +143,18 @@ def test_who_waits_too_long_is_told_so(served: Any, monkeypatch: pytest.MonkeyPa
 
 def test_there_is_one_deadline_for_a_thread_and_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     now, go_on, begun, left = [0.0], threading.Event(), threading.Semaphore(0), list[float]()
-    monkeypatch.setattr(decoding_threads, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def others(_patience: float) -> None:
         begun.release()
         assert go_on.wait(60)
 
     async def story() -> None:
-        before = [asyncio.create_task(decoding_threads.in_decoding_thread(others, 60.0)) for _ in range(4)]
+        before = [asyncio.create_task(background.in_decoding_thread(others, 60.0)) for _ in range(4)]
         for _ in before:
             assert await asyncio.to_thread(begun.acquire, timeout=60)
-        last = asyncio.create_task(decoding_threads.in_decoding_thread(left.append, 60.0))
-        await asyncio.to_thread(wait_for, decoding_threads._threads._work_queue.qsize)
+        last = asyncio.create_task(background.in_decoding_thread(left.append, 60.0))
+        await asyncio.to_thread(wait_for, background._threads._work_queue.qsize)
         now[0] = 45.0
         go_on.set()
         await asyncio.gather(*before, last)

@@ -14,7 +14,7 @@ from tests.fakes.language import ReplayingLanguageModel
 from web.search.actions.base import begin, perform
 from web.search.presenters import results
 from web.search.presenters import steps as present_steps
-from web.search.presenters.adjusted_turn import shown_turn
+from web.search.presenters.arranged import shown_turn
 from web.search.view import UiState
 
 METHODS = builtin_methods()

@@ -19,8 +19,8 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
+from web.http.prometheus import Meter
+from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
 from web.studies.api import wire_study_calls

@@ -24,13 +24,13 @@ from annotation.kinds.validity.exports.study_files import FORMS, TABLES, study_f
 from annotation.kinds.validity.labels import LabelRule
 from annotation.records import PlannedAssignment, Role, Study
 from annotation.studies.service import StudyService
-from annotation.tables.files import as_zip
+from annotation.tables import as_zip
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_questions
 from cir_core.errors import StudyError
 from storage.studies.store import SqlStudyStore
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
-from web.http.file_names import disposition, file_stem
+from web.http.json_api import disposition, file_stem
 
 ODD = 'études/../"größe" ملابس 👗\x07<b>'
 MARKERS = ("composition_required", "unresolved", "picture-0", "marker-dataset", "q-marker")

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from annotation.records import Item
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
 from web.ui.static_files import asset_url, own_routes, own_version

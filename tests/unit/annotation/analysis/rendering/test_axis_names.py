@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.reports.axis_names import LONGEST, axis_names
+from cir_core.reports.cells import LONGEST, axis_names
 
 MAILS = [f"person.with.long.name.{number:02}@university.example" for number in range(30)]
 

@@ -5,11 +5,10 @@ import pytest
 import statsmodels.api as sm
 
 from annotation.analysis.records import Options
-from annotation.analysis.statistics.answer_rows import answer_rows
+from annotation.analysis.statistics.answer_rows import answer_rows, meetings
 from annotation.analysis.statistics.bradley_terry import bradley_terry, strengths, with_side
 from annotation.analysis.statistics.bradley_terry_fit import connected, fit
-from annotation.analysis.statistics.paired_answers import meetings
-from annotation.kinds.preference.report.method_pairs_report import method_pairs
+from annotation.kinds.preference.report.metric_reports import method_pairs
 from tests.fakes.preferences import a_judgement, an_answer, an_item
 
 NO_DRAWS = Options(draws=0)

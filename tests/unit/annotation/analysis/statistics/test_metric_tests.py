@@ -6,7 +6,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from annotation.analysis.records import Estimate, Options
-from annotation.analysis.statistics.metric_tests import compare_metrics
+from annotation.analysis.statistics.correlation import compare_metrics
 
 NONE = float("nan")
 
@@ -154,5 +154,5 @@ def test_the_interval_draws_clusters_whole():
 def test_many_questions_are_swapped_in_blocks(monkeypatch):
     rating, scores = made(200)
     whole = one(scores, rating, np.arange(200), Options(draws=99))
-    monkeypatch.setattr("annotation.analysis.statistics.metric_tests._CELLS", 1000)
+    monkeypatch.setattr("annotation.analysis.statistics.correlation._CELLS", 1000)
     assert one(scores, rating, np.arange(200), Options(draws=99)) == whole

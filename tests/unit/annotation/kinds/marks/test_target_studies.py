@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.marks.answers import Targets, complete_answer, draft_answer
+from annotation.kinds.marks.answers import Targets, complete_answer, draft_answer, load_marking
 from annotation.kinds.marks.create import create_target_study
 from annotation.kinds.marks.exports import target_files
-from annotation.kinds.marks.marks import load_marking
 from annotation.kinds.marks.results import marked_images, target_rows
 from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
@@ -23,7 +22,7 @@ from annotation.studies.service import StudyService
 from cir_core.construct.targets.files import selection_of
 from cir_core.datasets.readers.soft import read_multi_target
 from cir_core.errors import DatasetError, IncompleteJudgement, StudyError
-from cir_core.jobs.run_record import RunRecord, write_run
+from cir_core.jobs.job import RunRecord, write_run
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.target_studies import COLOURS, answers_query, candidates_of, make_target_study, stage_one
 from web.studies import annotate_json

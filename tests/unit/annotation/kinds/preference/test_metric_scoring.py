@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.kinds.preference.metric_scoring import checked_name, method_scores
-from annotation.kinds.preference.relevance_scoring import relevance_scores
+from annotation.kinds.preference.metric_scoring import checked_name, method_scores, relevance_scores
 from annotation.records import Item
 from cir_core.errors import ImageUnreadable, LanguageModelError, LanguageModelUnavailable, Stopped, StudyError
 from cir_core.gallery.gallery import Gallery
-from cir_core.language.observer import Observer
+from cir_core.language.base import Observer
 from cir_core.language.tasks import ConstraintsAnswer
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher

@@ -16,15 +16,13 @@ import pytest
 from typer.testing import CliRunner
 
 from annotation.kinds.preference.answers import Preference
-from annotation.kinds.preference.events import event_table, people_table
 from annotation.kinds.preference.exports import judgement_table, preference_pairs, set_table
-from annotation.kinds.preference.review import FORMS, preference_files
+from annotation.kinds.preference.review import FORMS, event_table, people_table, preference_files
 from annotation.kinds.preference.survey.flow import SECRET
 from annotation.records import Seat, Study, StudyEvent
-from annotation.studies.imports import HP_ANSWERS
+from annotation.studies.creation import HP_ANSWERS
 from annotation.studies.overview import seat_progress
-from annotation.tables.columns import Table
-from annotation.tables.files import to_csv, to_parquet
+from annotation.tables import Table, to_csv, to_parquet
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.studies.store import SqlStudyStore

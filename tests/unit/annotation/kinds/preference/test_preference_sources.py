@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.preference.sources.hp import SETS, from_hp
 from annotation.kinds.preference.sources.methods import from_methods
-from annotation.kinds.preference.sources.queries import drawn_queries
+from annotation.kinds.preference.sources.queries import SETS, drawn_queries, from_hp
 from annotation.kinds.preference.sources.runs import from_runs
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, GalleryError, LanguageModelError, StudyError

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.preference.survey.attention_checks import draw_check
 from annotation.kinds.preference.survey.flow import (
     SECRET,
     check_due,
     completion_code,
+    draw_check,
     gate,
     new_secret,
     pass_gate,

@@ -9,8 +9,14 @@ from itertools import combinations
 import pytest
 
 from annotation.kinds.preference.method_pairs import draw_pairs
-from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, reassign, survey_places
-from annotation.kinds.preference.survey.side_order import Showing, draw_sides
+from annotation.kinds.preference.survey.plan import (
+    Showing,
+    SurveyLayout,
+    draw_sides,
+    plan_survey,
+    reassign,
+    survey_places,
+)
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import Assignment, Item, OpenAssignments, Seat, Study, StudyPlan
 from cir_core.errors import StudyError

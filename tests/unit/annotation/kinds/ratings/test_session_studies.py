@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.ratings import answers, questions
-from annotation.kinds.ratings.answers import Sessions, draft_answer
+from annotation.kinds.ratings import answers
+from annotation.kinds.ratings.answers import Sessions, draft_answer, load_questions
 from annotation.kinds.ratings.create import create_session_study
 from annotation.kinds.ratings.exports import session_files
-from annotation.kinds.ratings.questions import load_questions
 from annotation.kinds.ratings.results import rating_rows
 from annotation.kinds.table import KINDS, Export
 from annotation.records import StudyPlan
@@ -214,14 +213,14 @@ def test_a_draft_keeps_what_is_usable():
 
 
 def test_versions_of_the_questions_coexist(tmp_path, monkeypatch):
-    first = (questions._FOLDER / "circled-1.toml").read_text("utf-8")
+    first = (answers._FOLDER / "circled-1.toml").read_text("utf-8")
     (tmp_path / "circled-1.toml").write_text(first, "utf-8")
     for version, old, new in ((2, "like a machine", "stiff"), (3, '"progress"', '"speed"')):
         (tmp_path / f"circled-{version}.toml").write_text(
             first.replace("circled/1", f"circled/{version}").replace(old, new), "utf-8")
-    monkeypatch.setattr(questions, "_FOLDER", tmp_path)
-    load = questions.load_questions.__wrapped__
-    assert questions.newest_questions() == "circled/3"
+    monkeypatch.setattr(answers, "_FOLDER", tmp_path)
+    load = answers.load_questions.__wrapped__
+    assert answers.newest_questions() == "circled/3"
     assert [load(f"circled/{version}").questions[0].low for version in (1, 2)] == ["like a machine", "stiff"]
     with pytest.raises(StudyError, match="naturalness, coherence, progress"):
         load("circled/3")

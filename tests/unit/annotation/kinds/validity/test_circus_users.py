@@ -14,10 +14,10 @@ from annotation.kinds.validity.circus.form import annotation_of, answer_of, chan
 from annotation.kinds.validity.create import import_circus_study
 from annotation.records import Judgement
 from annotation.sources.queries import refuse
-from annotation.tables.files import as_zip
+from annotation.tables import as_zip
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.studies import flagged, make_study, valid
 

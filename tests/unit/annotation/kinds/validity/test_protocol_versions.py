@@ -16,12 +16,10 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from annotation.analysis.records import Options
-from annotation.kinds.documents import report_file
-from annotation.kinds.loading import load_answers
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.survey.texts import load_survey, newest_survey
-from annotation.kinds.reports import compose
-from annotation.kinds.validity import answers, labels, subset
+from annotation.kinds.reports import compose, load_answers, report_file
+from annotation.kinds.validity import answers, labels
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.circus import circus_files
 from annotation.kinds.validity.create import create_validity_study
@@ -32,14 +30,14 @@ from annotation.sources import StudyQuery
 from annotation.studies.protocols import known_protocols, newest_protocol
 from annotation.studies.service import StudyService
 from cir_core.errors import IncompleteJudgement, StudyError
-from cir_core.types.ids import new_id
+from cir_core.types.records import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.protocol_versions import NEW_FLAG, raise_versions
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
-from web.http.meter import Meter
-from web.http.study_members import StudyMembers
+from web.http.prometheus import Meter
+from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
@@ -179,7 +177,7 @@ def test_a_file_states_the_version_in_its_name(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function", [
-    labels.final_labels, labels.queue, subset.count_subset, answers.primary, answers.signature, load_rubric,
+    labels.final_labels, labels.queue, labels.count_subset, answers.primary, answers.signature, load_rubric,
     load_survey])
 def test_nothing_takes_a_version_silently(function):
     """What belongs to a study is told which version, for the newest may not be the study's."""

@@ -7,15 +7,14 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.kinds.validity.exports.columns import item_table, judgement_table
 from annotation.kinds.validity.exports.mbeir import validated_files
 from annotation.kinds.validity.exports.results import subset_json
-from annotation.kinds.validity.labels import final_labels
+from annotation.kinds.validity.exports.study_files import item_table, judgement_table
+from annotation.kinds.validity.labels import count_subset, final_labels
 from annotation.kinds.validity.rubric import load_rubric
-from annotation.kinds.validity.subset import count_subset
 from annotation.records import StudyImage
 from annotation.sources.mbeir import read_mbeir
-from annotation.tables.files import to_csv, to_parquet
+from annotation.tables import to_csv, to_parquet
 from cir_core.audit.circus.traces import read_validated
 from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark, BenchmarkQuery

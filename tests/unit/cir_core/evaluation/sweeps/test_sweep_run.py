@@ -12,9 +12,9 @@ from cir_core.errors import DatasetError, LanguageModelError, LanguageModelUnava
 from cir_core.evaluation.evaluate_benchmark import run_methods
 from cir_core.evaluation.evaluate_circled import run_sessions
 from cir_core.evaluation.evaluate_run import evaluate_run
-from cir_core.evaluation.evaluators.evaluator import Evaluator
 from cir_core.evaluation.evaluators.records import Measure
 from cir_core.evaluation.evaluators.sessions import evaluate_sessions
+from cir_core.evaluation.evaluators.single_turn import Evaluator
 from cir_core.evaluation.metrics.bootstrap import estimates, estimates_of_many
 from cir_core.evaluation.sweeps.curve import Measured, curve, curve_json, halves, measure_named
 from cir_core.evaluation.sweeps.page import TurnSet, sentence, sweep_page, turns_page
@@ -28,7 +28,7 @@ from cir_core.language.tasks import (
     MergeTask,
     ReflectAnswer,
 )
-from cir_core.language.wrappers.remembering import RememberingLanguageModel
+from cir_core.language.wrappers.cached import RememberingLanguageModel
 from cir_core.methods.declared import builtin_methods
 from cir_core.registry.kinds import evaluator_of
 from cir_core.types.composition import Constraints

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from cir_core.relevance.training.muon import MuonAdamW, orthogonal
+from cir_core.relevance.training.optimisation import MuonAdamW, orthogonal
 
 
 def matrices(seed: int) -> list[Tensor]:

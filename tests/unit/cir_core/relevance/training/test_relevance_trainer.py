@@ -22,9 +22,9 @@ from cir_core.gallery.paths import locked
 from cir_core.relevance.checkpoint import load_checkpoint
 from cir_core.relevance.training import trainer
 from cir_core.relevance.training.data import TrainingData, TrainingQuery
-from cir_core.relevance.training.log import CURVES_FILE, read_log
-from cir_core.relevance.training.losses import alignment_loss, reproduction_loss
+from cir_core.relevance.training.optimisation import alignment_loss, reproduction_loss
 from cir_core.relevance.training.presets import TrainingPreset
+from cir_core.relevance.training.states import CURVES_FILE, read_log
 from cir_core.relevance.training.trainer import TrainingOutcome, train_relevance
 from tests.fakes import forked
 from tests.fakes.relevance import SIZE, small_backbone

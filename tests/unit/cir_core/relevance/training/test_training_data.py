@@ -13,8 +13,7 @@ from PIL import Image
 from cir_core.errors import DatasetError, RelevanceUnavailable
 from cir_core.registry.kinds import read_benchmark
 from cir_core.relevance.training.data import TrainingData, training_data
-from cir_core.relevance.training.plan import Plan
-from cir_core.relevance.training.presets import preset_of
+from cir_core.relevance.training.presets import Plan, preset_of
 from tests.fakes.benchmark_files import CIRR_NAMES, cirr, cirr_record
 
 DRESSES = ("D1", "D2", "D3", "D4")

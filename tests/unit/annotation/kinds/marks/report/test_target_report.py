@@ -10,11 +10,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.kinds.documents import report_files
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement
 from annotation.kinds.marks.report.report import target_report
-from annotation.kinds.reports import compose
+from annotation.kinds.reports import compose, report_files
 from annotation.records import Assignment, Item, Judgement, Seat, Study, StudyPlan
 from cir_core.errors import StudyError
 

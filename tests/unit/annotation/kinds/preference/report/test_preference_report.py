@@ -9,9 +9,8 @@ from scipy.stats import kendalltau, spearmanr
 
 from annotation.analysis.records import MetricScores, Options, Selection
 from annotation.kinds.preference.exclusion import Rules
-from annotation.kinds.preference.report.as_json import preference_json
-from annotation.kinds.preference.report.report import preference_report
-from annotation.studies.imports import HP_ANSWERS
+from annotation.kinds.preference.report.report import preference_json, preference_report
+from annotation.studies.creation import HP_ANSWERS
 from cir_core.errors import StudyError
 from tests.fakes.judged import study_of
 from tests.fakes.preference_answers import answers_of

@@ -8,10 +8,10 @@ import pytest
 
 from annotation.kinds.preference.exports import set_table
 from annotation.kinds.preference.hp_fashioniq import KEPT
-from annotation.kinds.preference.report.recall import recall_scores
+from annotation.kinds.preference.report.metric_reports import recall_scores
 from annotation.kinds.preference.report.score_files import read_scores
-from annotation.records.scores import NAME_LIMIT
-from annotation.tables.files import to_csv
+from annotation.records.studies import NAME_LIMIT
+from annotation.tables import to_csv
 from cir_core.errors import DatasetError, StudyError
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_assignment, an_item
 

@@ -9,10 +9,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotation.analysis.records import Options, Selection
-from annotation.kinds.documents import report_file, report_files
 from annotation.kinds.ratings.report.judged_files import read_judged
 from annotation.kinds.ratings.report.report import session_precision, session_report
-from annotation.kinds.reports import compose
+from annotation.kinds.reports import compose, report_file, report_files
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.errors import DatasetError, StudyError
 from tests.fakes.preferences import a_study

@@ -6,9 +6,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.kinds.validity.report.as_json import validity_json
 from annotation.kinds.validity.report.disputes import disputed
-from annotation.kinds.validity.report.report import validity_report
+from annotation.kinds.validity.report.report import validity_json, validity_report
 from cir_core.errors import StudyError
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, study_of
 from tests.fakes.verdict_grids import PEOPLE, at, grid

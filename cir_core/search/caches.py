@@ -1,0 +1,68 @@
+"""Cached captions: the language model is called once per image. Cache of text vectors, for repeated re-ranking by
+the same short texts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from cachetools import LRUCache
+
+from cir_core.encoders.base import Encoder
+from cir_core.language.base import LanguageModel, Observer
+from cir_core.language.tasks import CaptionAnswer, CaptionTask, Domain, Picture
+from cir_core.types.records import Matrix, Vector
+
+_KEPT = 4096
+
+
+class Captioner:
+    """Caption images, each once. Thread-safe.
+
+    Answers with notes are not cached: they may come from a fallback, whose notes
+    should be shown every time. Nor are images without a digest: nothing distinguishes
+    them from others of the same name.
+    """
+
+    def __init__(self, language: LanguageModel, domain: Domain) -> None:
+        self._language = language
+        self._domain = domain
+        self._answers: LRUCache[str, CaptionAnswer] = LRUCache(_KEPT)
+        self._lock = threading.Lock()
+
+    def caption(self, image_id: str, picture: Picture, watch: Observer | None = None) -> CaptionAnswer:
+        """The caption of one image. Raises ``LanguageModelError``."""
+        with self._lock:
+            known = self._answers.get(image_id)
+        if known is not None:
+            return known
+        answer = self._language.complete(CaptionTask(picture, self._domain), watch)
+        if answer.caption and not answer.notes and picture.digest:
+            with self._lock:
+                self._answers[image_id] = answer
+        return answer
+
+
+_TEXTS = 512
+
+
+class TextVectors:
+    """Cached text encoder. Thread-safe."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._vectors: LRUCache[str, Vector] = LRUCache(_TEXTS)
+        self._lock = threading.Lock()
+        self.identity = encoder.identity
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]``, as from the encoder; only new texts are encoded."""
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known |= dict(zip(new, self._encoder.encode_texts(new), strict=True))
+            with self._lock:
+                self._vectors.update((text, known[text]) for text in new)
+        return np.stack([known[text] for text in texts])
