@@ -133,6 +133,7 @@ function draftsOf(/** @type {string} */ study) {
   };
 }
 
+// All judgements of one item side by side, without names.
 // "A" of "Judge A".
 export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.split(" ").at(-1) ?? "";
 

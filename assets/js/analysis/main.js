@@ -43,6 +43,7 @@ export const mount = (element) => openScreen(element, { page: "analysis", styles
   return views.show();
 });
 
+// All studies, with how much there is to analyse in each.
 const BEAT_MS = 15000;
 
 export async function listView(/** @type {Screen} */ screen) {

@@ -166,6 +166,7 @@ const nobodyYet = (/** @type {boolean} */ accepting) => h("div", { class: "cq-no
     : "The study is closed without answers. Reopen it, or choose another one." }),
   h("a", { class: "cq-btn", href: at("studies"), text: "All studies" }));
 
+// How many more items or people until an interval is narrow enough. Its answer is a section of the report.
 /** @param {import("./filters.js").ViewControls & { shown(): void }} of ``shown`` hears that the answer to what somebody asked here stands in the report */
 export function planPart({ view, change, shown }) {
   let awaited = false;

@@ -63,6 +63,7 @@ async function opened(/** @type {HTMLElement} */ element) {
 }
 export const mount = (/** @type {HTMLElement} */ element) => until(opened(element));
 
+// The studies a person may judge in, as cards.
 /** @param {AnswerOf<"study/mine">["studies"]} studies @param {Me} me @param {(name: string) => void} open */
 export function studyList(studies, me, open) {
   if (!studies.length) {

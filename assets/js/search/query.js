@@ -81,6 +81,7 @@ onDraw(({ action, failed }) => {
   if (!restored) restoreTyped(field);
 });
 
+// Texts suggested for the picture that the next words start from. Asked for once per picture, after it is shown.
 const known = /** @type {Map<string, Promise<string[]>>} */ (new Map());
 const KEPT = 100;
 const later = createDelay(150); // the arrow keys pass by results

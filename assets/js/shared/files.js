@@ -42,6 +42,7 @@ export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   return menu;
 }
 
+// Copying a text.
 // ``shown``: the element with the text, to be marked in browsers that let no page copy.
 /** @type {(text: string, how?: { message?: string, shown?: HTMLElement }) => Promise<void>} */
 export async function copy(text, { message = "Copied", shown } = {}) {

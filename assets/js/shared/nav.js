@@ -79,6 +79,7 @@ async function requestSignOut() {
   window.location.assign(at("sign-in"));
 }
 
+// Light or dark: what was chosen on any page of this browser, else what the system says (Gradio follows that).
 const THEME = "cirque.theme";
 
 function applyTheme() {

@@ -122,6 +122,7 @@ export function createPictures() {
   };
 }
 
+// One picture as large as the window allows; the arrows lead to the others.
 // Resolves when it is closed.
 export function enlarge(/** @type {{ name: string, large: string }[]} */ pictures, now = 0) {
   // A small picture is not blown up beyond twice its size: blur shows nothing more.

@@ -60,6 +60,7 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
 const people = (/** @type {Study} */ { counts, seats }) => (counts.people < seats
   ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));
 
+// A study to try the screens with, from the sample gallery.
 export function sampleStudy() {
   const said = h("span", { class: "cq-quiet", role: "status" });
   const button = h("button", { class: "cq-btn primary", type: "button", text: "Create a sample study", onclick: make });

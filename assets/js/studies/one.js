@@ -133,6 +133,7 @@ function ofSurvey(/** @type {SurveySettings} */ survey) {
     ["Consent", survey.consent ? "asked" : "not asked"]];
 }
 
+// Who judges in a study, and how far each one is.
 /** @typedef {(person: SeatProgress) => void} Release */
 
 export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} */ { study, people }, /** @type {Release} */ release) {
@@ -167,6 +168,7 @@ function line(screen, study, person, release) {
       text: "Reassign open work", "aria-label": `Reassign open work of ${name}`, onclick: () => release(person) }) : null) : null);
 }
 
+// A session study in the studies screen: the means of its five questions by source and subset.
 // Somebody who rates in the study sees nothing of it before they ask to: see ``secret`` in oneView.
 /** @type {(query: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
 export function ratingsPart(query, secret) {

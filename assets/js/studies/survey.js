@@ -125,6 +125,7 @@ function adjustedTable(/** @type {PairResult[]} */ pairs) {
     ...(why.length ? [h("p", { class: "cq-quiet", text: `Not adjusted. ${why.join("; ")}.`, dir: "auto" })] : [])];
 }
 
+// Rules by which answers of a preference study are left out, as lines with a box and a limit.
 // name, first limit, words before and behind the number, its bounds, and how many of it are one in the rule
 /** @type {[string, number | null, string, string?, { min: number, max?: number, step: number | "any", unit?: number }?][]} */
 const RULES = [

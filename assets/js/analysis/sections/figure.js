@@ -1,7 +1,7 @@
 // One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
 import { giveFile } from "../../shared/files.js";
 import { h, messageOf, tellIn, toast, until } from "../../shared/common.js";
-import { sideways } from "./main.js";
+import { sideways } from "./table.js";
 import { OWN } from "../../shared/elements.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
@@ -122,6 +122,7 @@ function least(/** @type {Spec} */ spec) {
   return across ? NAMES_PX + across * (spec.data.some(({ mode }) => mode === "text") ? CELL_PX : PLAIN_CELL_PX) : 0;
 }
 
+// plotly, fetched when the first figure is near the window; and how figures look by day and by night.
 let fetching = /** @type {Promise<Plotly> | null} */ (null);
 // Resolves to plotly, or throws a sentence; the next figure tries again then.
 export function plotly() {

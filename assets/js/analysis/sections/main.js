@@ -131,6 +131,7 @@ function inOrder(/** @type {Element} */ place, /** @type {Element[]} */ children
   children.forEach((child, number) => { if (place.children[number] !== child) place.insertBefore(child, place.children[number] ?? null); });
 }
 
+// The numbers a reader looks for first, each with its interval and what it rests on.
 const ONE = /** @type {Record<string, string>} */ ({ people: "person" });
 const digits = (/** @type {number} */ value, /** @type {number} */ places) => value.toFixed(places).replace("-", "−");
 const written = (/** @type {number} */ value, /** @type {string} */ kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
@@ -166,15 +167,3 @@ function interval(value, low, high, kind, unit) {
 }
 
 export const answersWord = (/** @type {number} */ number) => plural(number, "new answer");
-
-export function sideways(/** @type {HTMLElement} */ box) {
-  const mark = () => {
-    const beyond = box.scrollWidth - box.clientWidth;
-    box.classList.toggle("more-before", beyond > 1 && box.scrollLeft > 1);
-    box.classList.toggle("more-after", beyond - box.scrollLeft > 1);
-  };
-  box.addEventListener("scroll", mark, { passive: true });
-  const sized = new ResizeObserver(mark);
-  for (const it of [box, ...box.children]) sized.observe(it);
-  return () => sized.disconnect();
-}

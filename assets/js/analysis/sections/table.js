@@ -1,7 +1,6 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
 import { h, tellIn, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
-import { sideways } from "./main.js";
 import { count, plural } from "../../studies/words.js";
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
@@ -109,4 +108,17 @@ function sorted(/** @type {Cell[][]} */ rows, /** @type {number | undefined} */ 
     const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
     return falling ? -order : order;
   });
+}
+
+// A box that scrolls sideways: its edge fades where there is more. Answers what ends that.
+export function sideways(/** @type {HTMLElement} */ box) {
+  const mark = () => {
+    const beyond = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("more-before", beyond > 1 && box.scrollLeft > 1);
+    box.classList.toggle("more-after", beyond - box.scrollLeft > 1);
+  };
+  box.addEventListener("scroll", mark, { passive: true });
+  const sized = new ResizeObserver(mark);
+  for (const it of [box, ...box.children]) sized.observe(it);
+  return () => sized.disconnect();
 }

@@ -89,6 +89,7 @@ export function codeBox(/** @type {string} */ code) {
 
 export const openGuidelines = (/** @type {Survey} */ page) => openSheet({ class: "sv-sheet" }, guide(page));
 
+// What stands before the next question, and going past it.
 const WRONG = "That was not correct. Take your time: here is another one.";
 
 // ``joined``: whether the person has a seat; if not, going past the first gate takes one.

@@ -108,6 +108,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   };
 }
 
+// One of the two sets: its pictures in a row, and the scale on which it is rated as a whole.
 const SHARP = 1.3; // pixels of the screen for one of the page, from which on small pictures are not enough
 
 /**

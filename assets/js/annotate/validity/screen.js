@@ -75,6 +75,7 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
   };
 }
 
+// Definitions and worked examples, in a sheet at the side.
 /** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
   const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
@@ -107,6 +108,7 @@ export function openSheet(rubric, code) {
   if (flag) jump(flag.key);
 }
 
+// The layout of an item: text and pictures with the found images below, the rubric beside them.
 /** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
 export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });

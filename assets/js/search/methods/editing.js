@@ -92,6 +92,8 @@ on("focusin", (event) => { if (editing && event.target !== editing.element) fini
 
 export const isEditing = () => Boolean(editing);
 
+// Texts of a turn that are edited in place, which ranks again: caption of the reference, query, rewritten queries of
+// reflection, whose rounds can be gone back to.
 let last = ""; // the text that was edited: the keyboard goes on from it
 
 // By the attribute that names a text.

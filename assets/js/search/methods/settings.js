@@ -34,6 +34,7 @@ function fillDetails() {
 on("change", (event) => { if (event.target.matches("#drawer-settings [name=method]")) fillDetails(); });
 on("click", (event) => { if (event.target.closest("#drawer-settings [data-reset]")) fillDetails(); });
 
+// Weights that are dragged, and what the page shows of them at once.
 let gesture = 0, sent = -1, dragging = false;
 const settle = () => { dragging = false; gesture += 1; };
 on("pointerdown", (event) => { dragging ||= event.target.matches?.("[data-weight]"); });

@@ -65,6 +65,8 @@ onDraw(({ action, failed }) => {
   if (action === "use_method" && !failed && words && field && !field.value) field.value = words;
 });
 
+// What metrics say of a comparison. Asked for after the vote is drawn, so that it delays no vote; the server answers
+// nobody who has not voted.
 let known = { vote: "", html: Promise.resolve("") };
 
 async function ask(/** @type {string} */ comparison, /** @type {string} */ who) {
