@@ -36,6 +36,7 @@ _BUNDLED_KNOWS = "The sample's encoder knows drawn garments only. Photos need an
 _FOREIGN = ("This gallery was indexed with the sample's encoder, which knows drawn garments only, and {share} of its "
             "pictures show something else. They get no captions, attributes or ticks, and results may have little to "
             "do with the words.")
+_MOST_TICKS = 3   # under a picture, each with its name
 
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
@@ -74,6 +75,16 @@ def score_text(score: float) -> str:
     return f"{score:.3f}".replace("-", "−")
 
 
+def _brief(ticks: Sequence[tuple[str, Tick]]) -> list[tuple[str, Tick]]:
+    """Of many requests the number that is seen, and those that are not, by name. Words in another language are left to
+    the chips."""
+    by_name: list[tuple[str, Tick]] = [(label.partition(" (")[0], seen) for label, seen in ticks]
+    missing = [one for one in by_name if one[1] != "yes"]
+    if len(by_name) <= _MOST_TICKS or len(missing) == len(by_name):
+        return by_name
+    return [(f"{len(by_name) - len(missing)} of {len(by_name)}", "yes"), *missing]
+
+
 def tile(
     hit: Hit, gallery: str, version: str, caption: str | None = None, ticks: Sequence[tuple[str, Tick]] = (),
     shown_ticks: Collection[str] = (),
@@ -84,7 +95,7 @@ def tile(
     return shown | {
         "rank": hit.rank, "score": score_text(hit.score), "raw_score": hit.score,
         "parts": [[name, value] for name, value in hit.parts], "ticks": list(ticks),
-        "shown_ticks": [one for one in ticks if one[0] in shown_ticks or one[1] == "no"],
+        "shown_ticks": _brief([one for one in ticks if one[0] in shown_ticks or one[1] == "no"]),
         "alt": f"Rank {hit.rank}: {shown['alt']}",
     }
 

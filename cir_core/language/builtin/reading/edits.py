@@ -288,9 +288,8 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
     if on_trim and pattern is None:
         pattern = new["pattern"] = "plain"
     if on_trim and pattern != "plain":
-        notes.append(f"The {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be combined "
-                     "with a pattern")
-        new["second_colour"] = old.get("second_colour", NONE)
+        # A garment has two colours: a belt on stripes has that of the stripes.
+        notes.append(f"The pattern is {_phrase('second_colour', wanted['second_colour'])} then, like the trim")
     elif not named and "pattern" in old and (pattern == "plain") != (old["pattern"] == "plain"):
         new["second_colour"] = NONE  # it belonged to the removed pattern, or to the trim alone
     if pattern == "plain" and new.get("trim", NONE) == NONE and new.get("second_colour", NONE) != NONE:

@@ -179,11 +179,19 @@ def test_merged_text(caption: str, text: str, query: str) -> None:
     (RED, "remove the bow", "nothing to remove: 'bow' is not in the description"),
     (RED, "no dragon", "nothing to remove: 'dragon' is not in the description"),
     (RED, "is it", "no change recognised in your text"),
-    (LONG, "has a red bow", "The red of the trim cannot be combined with a pattern"),
+    (LONG, "has a red bow", "The pattern is red then, like the trim"),
     ("", "in red", "No caption of the reference: the query is the modification text only"),
 ])
 def test_note(caption: str, text: str, note: str) -> None:
     assert note in merge(caption, text).notes
+
+
+@pytest.mark.parametrize(("text", "colours"), [
+    ("with a pink belt", "blue and pink"), ("green with a yellow bow", "green and yellow"),
+    ("with black edges", "blue and black"), ("the buttons in red", "blue and red"), ("has a red bow", "blue and red"),
+])
+def test_on_a_pattern_the_colour_of_a_trim_is_its_second_colour(text: str, colours: str) -> None:
+    assert f"{colours} striped" in merge(LONG, text).query
 
 
 def test_understood_text_needs_no_note() -> None:

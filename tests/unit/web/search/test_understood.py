@@ -10,6 +10,7 @@ from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
 from cir_core.search.suggestions import Scarce, scarce
 from cir_core.types.composition import Marks
+from cir_core.types.records import Hit
 from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
@@ -20,6 +21,7 @@ from web.search.presenters import steps as present_steps
 from web.search.presenters.arranged import shown_turn
 from web.search.presenters.guidance import GuidancePresenter
 from web.search.presenters.methods import scarce_notes
+from web.search.presenters.results import tile
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 
@@ -191,3 +193,15 @@ def test_a_program_marks_likewise(services, language):
     assert "asked because of the marked images: red" in marked["notes"]
     reds = [sum(hit["image_id"] > "r2" for hit in one["hits"]) for one in (bare, marked)]
     assert reds[1] > reds[0]
+
+
+def test_many_ticks_are_counted_and_what_is_missing_is_named():
+    hit = Hit("a", 0.5, 1, ())
+    few = [("red (rot)", "yes"), ("long", "no"), ("belt", "not sure")]
+    many = [*few, ("bow", "yes")]
+    shown = {"red (rot)", "belt", "bow"}     # a cross is shown always
+    missing = [("long", "no"), ("belt", "not sure")]
+    assert tile(hit, NAME, "v", None, few, shown)["shown_ticks"] == [("red", "yes"), *missing]
+    assert tile(hit, NAME, "v", None, many, shown)["shown_ticks"] == [("2 of 4", "yes"), *missing]
+    assert tile(hit, NAME, "v", None, many, shown)["ticks"] == many, "a screen reader hears all of them"
+    assert tile(hit, NAME, "v", None, [("red", "yes")], ())["shown_ticks"] == []
