@@ -28,7 +28,7 @@ from cir_core.settings import Settings
 from storage.engine.processes import ServingProcesses
 from storage.engine.readiness import Readiness
 from web.http.long_actions import Runs
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers, browser_at_work
 
 

@@ -34,7 +34,7 @@ from cir_core.evaluation.evaluators.single_turn import Evaluator, of_rankings
 from cir_core.evaluation.evaluators.single_turn import cirr as measure_cirr
 from cir_core.evaluation.runs import submissions, trec
 from cir_core.evaluation.runs.records import Run
-from cir_core.sample import gallery as sample
+from cir_core.sample import benchmark as sample
 from cir_core.support.texts import quoted
 from cir_core.types.records import Domain
 

@@ -24,7 +24,7 @@ from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
 from cir_core.relevance.scorer import RelevanceScorer
 from cir_core.sample.atelier.ground_truth import attributes_path, read_attributes
-from cir_core.sample.gallery import read_benchmark
+from cir_core.sample.benchmark import read_benchmark
 from cir_core.support.maths import unit
 
 METHODS = ("image-only", "text-only", "slerp", "cirevl", "soft", "guided")

@@ -1,4 +1,4 @@
-"""Install the sample gallery: render and index it once. The sample gallery's own benchmark, in FashionIQ's format."""
+"""Install the sample gallery: render and index it once."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.readers import fashioniq
-from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.encoders import bundled_encoder_dir
 from cir_core.encoders.base import Encoder
-from cir_core.errors import DatasetError, GalleryError
+from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.gallery.progress import IndexProgress
@@ -99,26 +96,3 @@ def _stamp_text(gallery: Gallery) -> str:
         if file.suffix != ".md":
             weights.update(file.read_bytes())
     return f"{gallery.generation} {weights.hexdigest()}"
-
-
-def read_benchmark(
-    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    faults: ValidationIssues | None = None,
-) -> Benchmark:
-    """Queries and pools of the rendered garments in ``path``.
-
-    ``split`` is by default the one held out from the bundled encoder's training, and
-    ``caption_mode`` "joined". Ids, pools and errors are those of :func:`fashioniq.read_benchmark`.
-    """
-
-    split = split or SPLIT
-    if not (path / "captions").is_dir():
-        raise DatasetError(f"{path} does not hold the sample benchmark. Draw it with `cirque sample build {path}`.")
-    queries, pools, notes = fashioniq.read_categories(
-        path, split, caption_mode or "joined", faults or ValidationIssues(), union=False, may_hide_targets=False,
-    )
-    return Benchmark("sample", split, queries, pools, image_paths, notes)
-
-
-def image_paths(image_id: str) -> tuple[str, ...]:
-    return (f"images/{image_id}.jpg",)

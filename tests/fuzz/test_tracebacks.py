@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.middleware.auth import AuthMiddleware
 from web.middleware.gradio_errors import Screens
 from web.middleware.headers import SecurityHeaders
@@ -37,7 +37,7 @@ class Nobody:
 MIDDLEWARE: dict[str, Callable[[ASGIApp], ASGIApp]] = {
     "auth": lambda app: AuthMiddleware(app, people=Nobody()),  # type: ignore[arg-type]
     "shutdown": lambda app: DrainMiddleware(app, ShutdownState()),
-    "security_headers": SecurityHeaders,
+    "headers": SecurityHeaders,
     "request_log": lambda app: RequestLog(app, Meter(), {}),
 }
 

@@ -26,7 +26,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.language.tasks import ReflectAnswer
 from cir_core.sample.atelier.build import build_atelier
-from cir_core.sample.gallery import read_benchmark
+from cir_core.sample.benchmark import read_benchmark
 from cir_core.types.composition import Constraints
 from cli.evaluate.answers import SystemRun, collect
 from cli.main import app

@@ -30,7 +30,7 @@ from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, one_judge, stores_of, tokens_of
 from tests.integration.disks import Disk, LimitedDisk, small_disk
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.annotate import study_routes
 

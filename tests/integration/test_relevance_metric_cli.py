@@ -14,7 +14,8 @@ from cir_core.errors import DatasetError, RelevanceMismatch, RelevanceUnavailabl
 from cir_core.gallery.gallery import open_gallery
 from cir_core.images.load import open_image
 from cir_core.relevance.model import load_relevance
-from cir_core.sample.gallery import read_benchmark, sample_folder
+from cir_core.sample.benchmark import read_benchmark
+from cir_core.sample.gallery import sample_folder
 from cir_core.settings import get_settings
 from cli.main import app
 from tests.fakes import drawn

@@ -26,7 +26,7 @@ from tests.fakes.databases import database_of
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.annotate import study_routes
 

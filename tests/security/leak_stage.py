@@ -36,7 +36,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.security.leak_statistics import Seconds, features_of
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes

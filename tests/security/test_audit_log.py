@@ -224,7 +224,7 @@ def test_nothing_in_cirque_changes_or_removes_what_is_in_the_log() -> None:
              for path in (root / folder).rglob("*.py") if "tables.audit_log" in path.read_text("utf-8")]
     # The other one counts its rows, for a restore.
     assert sorted(users) == [
-        root / "storage" / "accounts" / "audit_log.py", root / "storage" / "backups" / "contents.py"]
+        root / "storage" / "accounts" / "audit_log.py", root / "storage" / "backups" / "integrity.py"]
     assert not re.search(r"\b(update|delete|drop)\(", users[0].read_text("utf-8"))
 
 

@@ -32,7 +32,7 @@ def test_what_a_file_reaches_asks_for_it(test: str, changed: str) -> None:
 
 @pytest.mark.parametrize(("test", "changed"), [
     (METHODS, "web/server.py"),
-    ("tests/unit/annotation/accounts/test_throttle.py", "cir_core/methods/fusion.py"),   # cir_core offers a search
+    ("tests/unit/cir_core/support/test_files.py", "cir_core/methods/fusion.py"),   # cir_core offers a search
     (METHODS, "assets/js/search/picker.js"),
     (METHODS, "tests/web/conftest.py"),
     ("tests/web/test_search_story.py", "assets/js/analysis/one.js"),

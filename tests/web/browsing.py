@@ -15,8 +15,10 @@ PATIENCE_MS = 1000 * PATIENCE
 expect.set_options(timeout=PATIENCE_MS)
 
 
-UNFOLDED = """localStorage.setItem("cirque.folds", localStorage.getItem("cirque.folds")
-  || JSON.stringify({ how: innerWidth > 1100, texts: true, knows: true }))"""
+UNFOLDED = """try {
+  localStorage.setItem("cirque.folds", localStorage.getItem("cirque.folds")
+    || JSON.stringify({ how: innerWidth > 1100, texts: true, knows: true }));
+} catch { /* the browser's own page of an error has no storage */ }"""
 
 
 def new_context(browser: Browser, *, folded: bool = False, **options: Any) -> BrowserContext:

@@ -187,7 +187,8 @@ def visitors(browser: Browser, server: Server) -> Iterator[Meet]:
     yield come
     for person in people:
         person.context.close()
-    assert [complaint for person in people for complaint in person.complaints] == []
+    found = [complaint for person in people for complaint in person.complaints]
+    assert found == [], found
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The numbers of this process in Prometheus's form. Metrics interface with a no-op default.
+"""The numbers of this process in Prometheus's form.
 
 Own code: prometheus-fastapi-instrumentator counts requests alone, and by other names than the documented ones.
 """
@@ -12,33 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from cir_core.version import __version__
-
-
-class Meter:
-    """No-op metrics sink; :mod:`web.http.prometheus` has the one that counts."""
-
-    waited: Callable[[float], None] | None = None
-    """Called with the seconds until a transaction could write; None where nobody wants to know."""
-
-    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count an answered request. ``route`` is a template, never user input."""
-
-    def judged(self, protocol: str) -> None:
-        """Count a newly saved judgement."""
-
-    def asked_model(self, role: str, outcome: str) -> None:
-        """Count a request to a language-model server."""
-
-    def running(self, count: Callable[[], int]) -> None:
-        """Register ``count`` as the gauge of running searches and other long actions."""
-
-    def unfinished(self, count: Callable[[], int]) -> None:
-        """Register ``count`` as the gauge of requests and accepted calls that delay a shutdown."""
-
-    def page(self) -> tuple[bytes, str]:
-        """All metrics in exposition format, and its content type."""
-        return b"", "text/plain"
-
+from web.http.meter import Meter
 
 _QUICK = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.http.json_api import reply
+from web.http.meter import Meter
 from web.http.pages import PAGES, path_of, plain
-from web.http.prometheus import Meter
 from web.http.request_ids import request_id, unexpected
 from web.ui.static_files import FRESH, OWN_PAGE, notice
 

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.limits.connections import Networks
 from web.middleware.shutdown import RETRY_AFTER, ShutdownState
 from web.ops.warming import Warming

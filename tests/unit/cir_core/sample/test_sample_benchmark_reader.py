@@ -6,7 +6,8 @@ import pytest
 
 from cir_core.errors import DatasetError
 from cir_core.sample.atelier.build import build_atelier
-from cir_core.sample.gallery import SPLIT, read_benchmark
+from cir_core.sample.benchmark import read_benchmark
+from cir_core.sample.gallery import SPLIT
 from tests.fakes.benchmark_files import fashioniq, fashioniq_record
 
 

@@ -24,7 +24,7 @@ from storage.engine.readiness import Readiness
 from storage.mapping import tables
 from storage.migrations.run import migrate
 from tests.fakes.databases import open_migrated, settings_of, sqlite_of
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.public_errors import public_message, status_of
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes

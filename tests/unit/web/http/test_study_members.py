@@ -22,7 +22,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import HOLDS_SECONDS, StudyMembers
 from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http import request_fields
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.request_fields import MOST_AT_WORK, Unreadable, whole_body
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_connections import GradioConnections

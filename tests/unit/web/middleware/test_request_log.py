@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.json_api import get_endpoint
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.request_ids import id_of, request_id, with_request_ids
 from web.limits.connections import Networks
 from web.middleware.gradio_errors import Screens

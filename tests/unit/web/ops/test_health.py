@@ -41,7 +41,8 @@ from tests.fakes.encoder import FakeEncoder
 from tests.fakes.loops import run
 from tests.fakes.patience import wait_for
 from tests.fakes.store import InMemorySessionStore
-from web.http.prometheus import Meter, PrometheusMeter
+from web.http.meter import Meter
+from web.http.prometheus import PrometheusMeter
 from web.middleware.shutdown import ShutdownState
 from web.ops.health import Checks, health_routes
 from web.ops.warming import Warming

@@ -19,7 +19,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes

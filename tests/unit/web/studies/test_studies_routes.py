@@ -435,5 +435,5 @@ def test_other_kinds_have_no_quality(visit: Open, store: SqlStudyStore, tmp_path
     make_study(store, tmp_path, name="Validity", items=2, pictures=4, panel=1)
     for path in ("studies/quality", "studies/methods"):
         answer = visit("admin").get(path, params={"study": "Validity"})
-        assert answer.status_code == 400 and "validity survey" in answer.json()["problem"]
+        assert answer.status_code == 400 and "validity study" in answer.json()["problem"]
     assert visit("admin").get("studies/quality", params={"study": "nosuch"}).status_code == 404

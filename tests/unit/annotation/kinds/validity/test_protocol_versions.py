@@ -36,7 +36,7 @@ from tests.fakes.databases import study_store as study_store
 from tests.fakes.protocol_versions import NEW_FLAG, raise_versions
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
-from web.http.prometheus import Meter
+from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
