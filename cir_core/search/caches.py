@@ -1,5 +1,5 @@
-"""Cached captions: the language model is called once per image. Cache of text vectors, for repeated re-ranking by
-the same short texts."""
+"""What a searcher keeps: captions, for which the language model is called once per image, and vectors of texts, for
+repeated ranking by the same short texts."""
 
 from __future__ import annotations
 

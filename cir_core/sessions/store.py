@@ -1,4 +1,4 @@
-"""Storage interface of search sessions. Records of comparisons: the same turn under several methods."""
+"""Storage interface of search sessions, and records of comparisons: the same turn under several methods."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Shared records. Frozen, plain, no behaviour beyond look-ups. Opaque ids. Image domains of galleries; prompts and
-captions are worded accordingly.
+"""Shared records, frozen and plain, without behaviour beyond look-ups; opaque ids; image domains of galleries, by which
+prompts and captions are worded.
 
 Ranks start at 1. Scores are cosines (inner products of unit vectors) unless a record
 says otherwise. Ids are opaque strings.

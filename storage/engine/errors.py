@@ -1,6 +1,5 @@
-"""Turn database errors into messages: for the log and the command line, and for browsers. Messages by SQLSTATE or
-SQLite error code: one for the administrator, one for browsers. Whether a database has shown damage, for the
-readiness check.
+"""Turn database errors into messages: for the log and the command line, and for browsers, by SQLSTATE or SQLite error
+code; and note damage of a database, for the readiness check.
 
 The driver's own error stays chained to the :class:`StorageError`.
 """

@@ -1,7 +1,6 @@
-"""What metrics say of a comparison, requested by the page after the person's vote is stored. Live audit of a turn,
-requested by the page after it shows the results. Endpoint that cuts a region out of a reference picture. Suggested
-texts for a reference, requested by the page after it shows the reference. Endpoint that stops a run: the page's
-event channel is busy with the run itself. Session downloads in CIRCLED's public format."""
+"""Endpoints that the search screen asks beside its events: what metrics say of a comparison after the vote, the audit
+of a turn, a region of a reference, suggested texts, the stop of a run (the page's event channel is busy with the run
+itself), and downloads of sessions in CIRCLED's public format."""
 
 from __future__ import annotations
 

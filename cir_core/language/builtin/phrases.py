@@ -1,4 +1,4 @@
-"""Attribute values in words, for lists and sentences. Append attributes to a modification text, in its own style."""
+"""Attribute values in words, for lists and sentences; attributes appended to a modification text, in its own style."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Circuit breaker: fail fast while a server is known to be down. Fall back to the built-in model while a server is
-unavailable. Report the outcome of each language model request."""
+"""Wrappers for servers that may be away: fail fast while one is known to be down, answer by the built-in model
+meanwhile, and report the outcome of each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cookie is called, where browsers send it, and to whom."""
+"""Headers: of proxies, who may frame the pages, and cookies from other sites."""
 
 from __future__ import annotations
 
