@@ -186,6 +186,22 @@ def test_note(caption: str, text: str, note: str) -> None:
     assert note in merge(caption, text).notes
 
 
+@pytest.mark.parametrize("text", [
+    "wait, red instead", "forget it", "with a tiger", "a rugby shirt", "with plants on it", "lounge wear", "a witch",
+    "with power", "things with stripes", "for shopping",
+])
+def test_an_english_word_is_never_corrected_into_another(text: str) -> None:
+    assert not [note for note in merge(LONG, text).notes if note.startswith("treated")]
+
+
+@pytest.mark.parametrize("words", [
+    "forget the belt", "forget about the belt", "never mind the belt", "scrap the belt", "no need for a belt",
+    "i don't need the belt",
+])
+def test_what_is_not_wanted_after_all_is_removed(words: str) -> None:
+    assert merge(LONG, words).query == merge(LONG, "without the belt").query
+
+
 @pytest.mark.parametrize(("text", "colours"), [
     ("with a pink belt", "blue and pink"), ("green with a yellow bow", "green and yellow"),
     ("with black edges", "blue and black"), ("the buttons in red", "blue and red"), ("has a red bow", "blue and red"),
