@@ -129,7 +129,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
   await work.begin(first);
 }
 
-// What stands there when nothing is left to answer.
+// The screen of somebody who has nothing left to answer.
 const MOST_NAMED = 12;
 
 // ``back`` and ``others`` lead elsewhere; ``more`` asks for more and answers a sentence if there is none.
