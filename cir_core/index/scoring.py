@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 
 from cir_core.errors import GalleryError
 from cir_core.support.texts import quoted
 from cir_core.types.records import Matrix, Vector
+from cir_core.types.vectors import Summand
 
 Rows = npt.NDArray[np.int64]
 _BLOCK = 4096   # rows scored in double precision at a time
 _PAIRS = 64     # the same, each with its own vector: fits in a cache
+_KEPT = 64 * 2**20   # bytes of summands of scores that are kept
 
 
 class Scoring(Protocol):
@@ -30,6 +34,19 @@ class Scoring(Protocol):
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
         """Error bound of a score when column j is off by ``errors[j]`` at most and no larger than ``sizes[j]``."""
+
+
+@runtime_checkable
+class SummedScoring(Scoring, Protocol):
+    """A score that adds parts to the product with the first vector. Those parts recur from query to query."""
+
+    @property
+    def summands(self) -> Sequence[Summand]: ...
+
+    def total(
+        self, first: npt.NDArray[np.floating], parts: Sequence[npt.NDArray[np.floating]]
+    ) -> npt.NDArray[np.floating]:
+        """``[n]`` scores from the products ``[n]`` with the first vector and the parts, each ``[n]``."""
 
 
 class Scored(Protocol):
@@ -51,6 +68,8 @@ class Products:
     def __init__(self, features: Matrix, ids: Sequence[str]) -> None:
         self.features = features
         self._ids = ids
+        self._kept: LRUCache[tuple[object, ...], npt.NDArray[np.floating]] = LRUCache(_KEPT, lambda part: part.nbytes)
+        self._lock = threading.Lock()
 
     def exact(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
         """``[len(rows), m]``, each row summed separately and in one order: a matrix product would
@@ -67,6 +86,24 @@ class Products:
         """``[n, m]``, within :meth:`errors` of the exact ones."""
         found: Matrix = self.features @ vectors.T
         return found
+
+    def fast_scores(self, scoring: Scoring, vectors: Matrix) -> npt.NDArray[np.floating]:
+        """``[n]`` scores from :meth:`fast` products. Parts of a sum are kept for the searches after this one: people
+        ask for the same few things, and what a garment is compared with is the same in every search."""
+        if not isinstance(scoring, SummedScoring):
+            return scoring.combine(self.fast(vectors))
+        summands = scoring.summands
+        keys = [(one.key, vectors[one.columns].tobytes()) for one in summands]
+        with self._lock:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+        new = {key: one for key, one in zip(keys, summands, strict=True) if key not in found}
+        columns = np.unique(np.concatenate([[0], *(one.columns for one in new.values())])).astype(np.intp)
+        products = self.fast(vectors[columns])
+        for key, one in new.items():
+            found[key] = one.of(products[:, np.searchsorted(columns, one.columns)])
+        with self._lock:
+            self._kept.update((key, found[key]) for key in new if found[key].nbytes <= _KEPT)
+        return scoring.total(products[:, 0], [found[key] for key in keys])
 
     def pairs(self, vectors: Matrix, which: Rows, rows: Rows) -> npt.NDArray[np.float32]:
         """``[len(rows)]``: vector ``which[i]`` times row ``rows[i]``, identical to :meth:`exact`,
@@ -114,6 +151,9 @@ class ProductsOnce(Products):
     def fast(self, vectors: Matrix) -> Matrix:
         return self._fast
 
+    def fast_scores(self, scoring: Scoring, vectors: Matrix) -> npt.NDArray[np.floating]:
+        return scoring.combine(self._fast)
+
     def exact(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
         new = [row for row in rows.tolist() if row not in self._exact]
         if new:
@@ -147,8 +187,7 @@ class CombinedScores:
         self.error = scoring.error(products.errors(vectors), products.sizes(vectors))
 
     def fast(self) -> Vector:
-        products = self._products.fast(self._vectors)
-        return np.array(self._scoring.combine(products), dtype=np.float32, order="C")
+        return np.array(self._products.fast_scores(self._scoring, self._vectors), dtype=np.float32, order="C")
 
     def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
         return np.asarray(self._scoring.combine(self._products.exact(self._vectors, rows)), dtype=np.float32)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -40,7 +41,7 @@ from cir_core.support.texts import MAX_TEXT, clean_text
 from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.methods import Weight
 from cir_core.types.records import Matrix, Vector
-from cir_core.types.vectors import TextEncoder
+from cir_core.types.vectors import Summand, TextEncoder
 
 FLOOR = 6.0      # F, in nats
 MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
@@ -184,6 +185,14 @@ class _Term:
     all: npt.NDArray[np.intp]   # those that satisfy it first
     satisfying: int             # number of these
 
+    def read(self, products: Scores, temperature: float) -> Scores:
+        """max(log p, −F) + F of images with ``products`` ``[n, captions]``."""
+        scaled = products / products.dtype.type(temperature)
+        exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+        with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
+            p = np.log(exponentials[..., :self.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
+        return np.asarray(np.maximum(p, -FLOOR) + FLOOR)
+
 
 @dataclass(frozen=True)
 class GuidedScore:
@@ -199,10 +208,20 @@ class GuidedScore:
 
     def combine(self, products: Scores) -> Scores:
         """``[n, 1 + captions]`` products to ``[n]`` scores."""
-        total = products[..., 0].copy()
-        for term in self.terms:
-            total += self._added(term, products)
-        return np.asarray(total / products.dtype.type(self._most))
+        return self.total(products[..., 0], [self._read(term, products) for term in self.terms])
+
+    @property
+    def summands(self) -> list[Summand]:
+        """What each aspect adds, before its weight: it does not depend on the query."""
+        return [Summand((term.satisfying, self.temperature), term.all, partial(term.read, temperature=self.temperature))
+                for term in self.terms]
+
+    def total(self, first: Scores, parts: Sequence[Scores]) -> Scores:
+        """``[n]`` scores from the products with the query and what was read of each aspect."""
+        total = first.copy()
+        for term, part in zip(self.terms, parts, strict=True):
+            total += first.dtype.type(term.weight) * part
+        return np.asarray(total / first.dtype.type(self._most))
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
         """Both sums of an aspect move by a factor of at most exp(error/τ); the rest is rounding of :meth:`combine`."""
@@ -214,19 +233,14 @@ class GuidedScore:
         columns = np.concatenate([np.zeros((len(products), 1)), products], axis=1)   # places count the query
         added: dict[str, Scores] = {}
         for term in self.terms:
-            added[term.label] = added.get(term.label, 0.0) + self._added(term, columns)
+            added[term.label] = added.get(term.label, 0.0) + term.weight * self._read(term, columns)
         rows = np.column_stack(list(added.values())).tolist() if added else [[]] * len(parts)
         most = self._most
         return [tuple((name, value / most) for name, value in (*one, *zip(added, row, strict=True)))
                 for one, row in zip(parts, rows, strict=True)]
 
-    def _added(self, term: _Term, products: Scores) -> Scores:
-        scaled = products[..., term.all] / products.dtype.type(self.temperature)
-        exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-        with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
-            read = np.log(exponentials[..., :term.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
-        added: Scores = term.weight * (np.maximum(read, -FLOOR) + FLOOR)
-        return added.astype(products.dtype)
+    def _read(self, term: _Term, products: Scores) -> Scores:
+        return term.read(products[..., term.all], self.temperature)
 
 
 def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, encoder: TextEncoder) -> GuidedScore:

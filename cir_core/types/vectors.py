@@ -1,6 +1,7 @@
-"""Array types of vectors and feature matrices, and the protocol of what makes them of texts."""
+"""Array types of vectors and feature matrices, the protocol of what makes them of texts, and a part of a score."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,3 +16,13 @@ class TextEncoder(Protocol):
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]``, one unit row for each text."""
+
+
+@dataclass(frozen=True)
+class Summand:
+    """A part of a score. ``of`` takes the products ``[n, c]`` with the vectors in the ``columns`` ``[c]`` to the part
+    ``[n]``, and does the same wherever ``key`` is the same."""
+
+    key: tuple[object, ...]
+    columns: npt.NDArray[np.intp]
+    of: Callable[[npt.NDArray[np.floating]], npt.NDArray[np.floating]]

@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
+from cir_core.index import scoring
 from cir_core.index.flat import FlatIndex
 from cir_core.index.scoring import CombinedScores, Products
+from cir_core.methods.guidance import Aspect, Guidance, guided_score
 from cir_core.methods.soft_filter import SoftScore
 from cir_core.types.records import SoftFilter
+from tests.fakes.encoder import FakeEncoder
 
 MODES = ("both", "reward", "penalty")
 
@@ -185,3 +188,49 @@ def test_weights_of_one_query_share_its_products(monkeypatch):
     passes, fast = [], Products.fast
     monkeypatch.setattr(Products, "fast", lambda products, vectors: passes.append(1) or fast(products, vectors))
     assert index.search_and_rank_scored(scores, 9, hidden, asked) == alone and len(passes) == 1
+
+
+WORDS = ("red", "green", "blue", "wide", "narrow")
+
+
+def guided(query, *, aspects=1, asked=0.5, temperature=0.1, wanted=("red",), others=("green", "blue")):
+    parts = (Aspect("colour", "red", wanted, others, turn=1), Aspect("size", "wide", ("wide",), ("narrow",)))
+    return guided_score(query, parts[:aspects], Guidance(asked, 0.1, temperature=temperature), FakeEncoder())
+
+
+@pytest.mark.parametrize("change", [
+    {}, {"aspects": 2}, {"asked": 1.6}, {"temperature": 0.05}, {"wanted": ("green",), "others": ("red", "blue")},
+    {"wanted": ("red", "green"), "others": ("blue",)}, {"wanted": ("blue", "red"), "others": ("green",)},
+])
+def test_parts_kept_from_earlier_searches_change_nothing(change):
+    dim = FakeEncoder().dim
+    features, queries = units(300, dim), units(2, dim, seed=3)
+    warm = named(features)
+    for aspects in (1, 2):
+        warm.search_scored(guided(queries[0], aspects=aspects), 5)
+    for query in queries:
+        score = guided(query, **change)
+        assert warm.search_scored(score, 300) == named(features).search_scored(score, 300)
+        assert warm.search_and_rank(score, 9, (), "00042") == named(features).search_and_rank(score, 9, (), "00042")
+
+
+def test_a_later_search_multiplies_by_its_query_alone(monkeypatch):
+    dim, widths, fast = FakeEncoder().dim, [], Products.fast
+    index, [first, second] = named(units(50, dim)), units(2, dim, seed=3)
+    monkeypatch.setattr(Products, "fast", lambda one, vectors: widths.append(len(vectors)) or fast(one, vectors))
+    for query, aspects in ((first, 1), (second, 1), (second, 2)):
+        index.search_scored(guided(query, aspects=aspects), 5)
+    assert widths == [1 + 3, 1, 1 + 2]
+
+
+def test_what_is_kept_is_bounded(monkeypatch):
+    rows = 1000
+    monkeypatch.setattr(scoring, "_KEPT", 2 * 4 * rows)   # two parts of float32
+    index, query = named(units(rows, FakeEncoder().dim)), units(1, FakeEncoder().dim, seed=3)[0]
+    for wanted in WORDS[:3]:
+        index.search_scored(guided(query, aspects=2, wanted=(wanted,), others=WORDS[3:]), 5)
+    assert index._products._kept.currsize <= 2 * 4 * rows
+    monkeypatch.setattr(scoring, "_KEPT", 4 * rows - 1)   # none fits
+    small = named(units(rows, FakeEncoder().dim))
+    assert small.search_scored(guided(query), 5) == index.search_scored(guided(query), 5)
+    assert not small._products._kept
