@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.models import vit_b_32
-from benchmarks.timing import HEADER, in_turn
+from benchmarks.synthetic import publish_vectors
+from benchmarks.timing import HEADER, Pairs, in_turn
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.methods.declared import builtin_methods
+from cir_core.methods.references import Previous
+from cir_core.search.adjusting import TurnResult
+from cir_core.search.searcher import Searcher
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.types.records import Matrix, MethodSettings
@@ -23,6 +28,10 @@ from storage.sessions.store import SqlSessionStore
 
 TEXTS = ("in red with long sleeves", "striped and longer", "without the belt", "with a white collar",
          "darker and more fitted", "the same but sleeveless", "with dots instead of checks")
+
+_DRAWN, _NOISE = 240, 0.004   # garments, and standard deviation of each number of a vector around one of theirs
+_WARM = 60                    # turns before the first that is timed
+_GUIDED = builtin_methods()["guided"].settings
 
 
 def run(folder: Path, sizes: list[int], pairs: int) -> None:
@@ -40,6 +49,51 @@ def run(folder: Path, sizes: list[int], pairs: int) -> None:
             pairs_of_times = _turns(folder, gallery, encoder, index, pairs, first_only=first_only)
             print(pairs_of_times.line(f"{size:>9,} images, {label}"), flush=True)
         del index
+    _guided(folder, sizes, pairs)
+
+
+def _guided(folder: Path, sizes: list[int], pairs: int) -> None:
+    """The default method over vectors of garments, with the bundled encoder, without storage."""
+    import faiss
+
+    from cir_core.encoders import load_encoder
+    from cir_core.images.load import for_encoder, process_image
+    from cir_core.sample.atelier.build import build_atelier
+
+    encoder = load_encoder("atelier")
+    drawn = build_atelier(folder / "drawn", limit=_DRAWN)
+    garments = encoder.encode_images([process_image(path, for_encoder, max_megapixels=1)
+                                      for path in sorted(drawn.images.iterdir())])
+    print(f"\nTurn of guided, bundled encoder, {encoder.dim} dimensions, top 60, without storage.")
+    print("bare: encode_texts of the request + faiss IndexFlatIP.search of one query")
+    print(HEADER)
+    for size in sizes:
+        name = f"garments-{size}"
+        publish_vectors(folder, name, size, encoder, around=garments, noise=_NOISE)
+        gallery = open_gallery(name, home=folder)
+        index = faiss.IndexFlatIP(encoder.dim)
+        index.add(np.ascontiguousarray(gallery.features))
+        for label, times in _guided_pairs(gallery, encoder, index, pairs):
+            print(times.line(f"{size:>9,} images, {label}"), flush=True)
+
+
+def _guided_pairs(gallery: Gallery, encoder: Encoder, index: Any, pairs: int) -> Iterator[tuple[str, Pairs]]:
+    searcher = Searcher(gallery, encoder, BuiltinLanguageModel(encoder))
+    step = len(gallery) // (_WARM + pairs + 2)
+
+    def bare(i: int) -> None:
+        index.search(encoder.encode_texts([TEXTS[i % len(TEXTS)]]), 60)
+
+    def turn(i: int, previous: Previous | None) -> TurnResult:
+        reference = searcher.gallery_reference(gallery.ids[i * step])
+        return searcher.turn(reference, TEXTS[i % len(TEXTS)], _GUIDED, previous=previous)
+
+    for i in range(_WARM):   # a server that has been used
+        turn(pairs + 1 + i, None)
+    first = turn(0, None)
+    yield "first turn", in_turn(lambda i: turn(i, None), bare, pairs)
+    before = Previous.after(None, gallery.ids[:1], first.vector, first.hits, first.composition)
+    yield "second turn", in_turn(lambda i: turn(i, before), bare, pairs)
 
 
 def _turns(folder: Path, gallery: Gallery, encoder: Encoder, index, pairs: int, *, first_only: bool):  # type: ignore[no-untyped-def]
@@ -90,8 +144,6 @@ class RecordingEncoder:
 
 def synthetic_gallery(folder: Path, size: int, encoder: Encoder) -> Gallery:
     """A published gallery of random unit vectors; search needs no images."""
-    from benchmarks.synthetic import publish_vectors
-
     name = f"vectors-{size}"
     publish_vectors(folder, name, size, encoder)
     return open_gallery(name, home=folder)
