@@ -154,6 +154,7 @@ class SearchService:
         self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
         cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
         rules: bool = False, watch: TurnObserver | None = None, without: Sequence[str] = (),
+        as_typed: bool = False,
     ) -> LoadedTurn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
@@ -161,8 +162,9 @@ class SearchService:
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
         ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
         reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this
-        turn in place of the language model. Images ``without`` which to search are left out of the results. The turn
-        is committed on return; the session returned with it is as it was before.
+        turn in place of the language model. Images ``without`` which to search are left out of the results. Text
+        ``as_typed`` means nothing of earlier turns. The turn is committed on return; the session returned with it is as
+        it was before.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -179,7 +181,9 @@ class SearchService:
         searcher = searcher.by_rules if rules else searcher
         self._check_unchanged(session, searcher)
         method = _going_on(session.method, path)
-        pointed = self.pointed(searcher, path, reference_id, text, columns, further)
+        pointed = Pointed(clean_text(text, required=False), reference_id)
+        if not as_typed:
+            pointed = self.pointed(searcher, path, reference_id, text, columns, further)
         reference_id = pointed.reference_id or reference_id
         further = further if pointed.further is None else pointed.further
         reference, encode_ms = self.references(searcher, (reference_id, *further))

@@ -123,11 +123,11 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
-    rules = data.get("rules") is True
+    rules, as_typed = data.get("rules") is True, data.get("words") is True
 
     def job() -> UiState:
         try:
-            return search(services.search, view, text, marks, watch, shown_in, rules)
+            return search(services.search, view, text, marks, watch, shown_in, rules, as_typed)
         except LanguageModelRefused as error:
             return replace(seen, problem=public_message(error), refused=dict(data))
 
@@ -163,7 +163,7 @@ def _before(service: SearchService, view: UiState) -> UiState:
 
 def search(
     service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0,
-    rules: bool = False,
+    rules: bool = False, as_typed: bool = False,
 ) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
@@ -176,6 +176,7 @@ def search(
         turn = service.run_turn(
             session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
             parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, rules=rules, watch=watch,
+            as_typed=as_typed,
         ).turn
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
@@ -235,11 +236,16 @@ def _carried_out(service: SearchService, view: UiState, done: Outcome) -> UiStat
 
 
 def begin_words(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
-    """What was taken for an act, searched as words after all."""
-    if (taken := view.taken) is None:
+    """What was taken for an act, or read in the light of earlier turns, searched as it was typed."""
+    if (taken := view.taken) is not None:
+        view = replace(_shown_before(view, taken), taken=None)
+        return begin_search(services, view, {"text": taken.text, "words": True})
+    if (turn := session_of(services.search, view).turn(view.turn_id or "")) is None:
         raise SearchError("There is no search to repeat. Describe what should be different, and search.")
-    view = replace(_shown_before(view, taken), taken=None)
-    return begin_search(services, view, {"text": taken.text, "words": True})
+    # The turn's own reference may be one that the words have chosen.
+    view = replace(view, turn_id=turn.parent_id, reference_id=turn.reference_id, further=turn.further,
+                   adjustment=Adjustment(), undo=())
+    return begin_search(services, view, {"text": turn.modification_text, "words": True})
 
 
 def _shown_before(view: UiState, taken: Taken) -> UiState:

@@ -123,9 +123,20 @@ def test_the_words_can_be_searched_instead(services, talk):
     last = turns(services, view)[-1]
     assert (last.modification_text, last.parent_id, last.reference_id) == ("others", talk[2].turn_id, "r0g0b3")
     assert view.taken is None
-    with pytest.raises(SearchError, match="no search to repeat"):
-        begin(services, view, "words", {})
+    with pytest.raises(SearchError, match="There is no session yet"):
+        begin(services, FIRST, "words", {})
     assert perform(services, taken, "fold", {}).taken is None
+
+
+def test_what_was_read_by_earlier_turns_can_be_searched_as_typed(services):
+    """The reader of anything takes "like the second one" for a result, which becomes the reference."""
+    first = say(services, FIRST, "red")
+    pointed = say(services, first, "like the second one")
+    assert pointed.reference_id == ids(services, first)[1]
+    typed = begin(services, replace(pointed, reference_id="r0g3b0"), "words", {})[1]()
+    last = turns(services, typed)[-1]
+    assert (last.modification_text, last.parent_id) == ("like the second one", first.turn_id)
+    assert not last.composition.read_as and not [note for note in last.notes if note.startswith("reference: ")]
 
 
 def test_undo_takes_back_a_change_to_the_turn_first(services, talk):
