@@ -180,11 +180,10 @@ class _Resolver:
         now, then = _groups(_edits(text)), _groups(_edits_of(last))
         if now and then and not now & then:
             return self._instead_of(last, text)
-        return self._pointed(text)
+        return self._pointed(text, *([_in_place_of(text, last)] if now and then else []))
 
     def _instead_of(self, last: Turn, text: str) -> Pointed:
-        return Pointed(text, last.reference_id, (f"{TAKEN}{text}, in the place of “{last.modification_text}”",),
-                       len(self.turns) - 1, last.further)
+        return Pointed(text, last.reference_id, (_in_place_of(text, last),), len(self.turns) - 1, last.further)
 
     def _same_for(self, part: _Part, said: str) -> Pointed:
         """"Shorter", then "the same for the sleeves"."""
@@ -323,6 +322,10 @@ class _Resolver:
 
     def _slots(self, image_id: str) -> dict[str, str]:
         return parse_caption(self.scene.caption(image_id)).slots
+
+
+def _in_place_of(text: str, turn: Turn) -> str:
+    return f"{TAKEN}{text}, in the place of “{turn.modification_text}”"
 
 
 def _edits(text: str) -> tuple[Edit, ...]:
