@@ -28,7 +28,7 @@ _MOST_WORDS = 40   # a longer text is not about earlier turns
 _SHORT = 6         # words: "and the sleeves too please"
 
 NOTHING_EARLIER = "nothing earlier to go back to"
-_LEAD = frozenset({"no", "nope", "sorry", "wait", "oh", "oops", "hmm", "hm", "well", "actually", "ok", "okay",
+_LEAD = frozenset({"no", "not", "nope", "sorry", "wait", "oh", "oops", "hmm", "hm", "well", "actually", "ok", "okay",
                    "please", "so", "then", "and", "but", "now", "also", "yes", "hey", "ah", "um", ",", "."})
 _TRAIL = frozenset({"too", "please", "again", "back", "as", "well", "then", "also", "now", "instead", "after", "all",
                     ",", "."})
@@ -38,11 +38,12 @@ _TO = frozenset({"with", "in", "keep", "use", "restore", "to", "back", "go", "gi
                  "like", "would", "prefer", "leave", "same", "exactly"})
 _JOINS = frozenset({",", ".", "and", "but", "then", "with", "in"})
 _MEANT = ("i meant to say", "i meant", "i mean", "i actually meant", "we meant", "what i meant was", "what i meant is",
-          "i wanted to say", "i meant it", "meant", "i said", "that should be", "it should say", "i really meant")
+          "i wanted to say", "i meant it", "meant", "that should be", "it should say", "i really meant")
 _SAME = ("same for", "same to", "same thing for", "same thing with", "same thing to", "same change for",
          "same change to", "same goes for", "same applies to", "do the same for", "do the same to",
          "do the same with", "also for", "do the same thing to", "likewise for", "likewise", "do that for",
-         "do that to", "do this to", "that for", "do it for", "do it to", "apply that to", "apply the same to")
+         "do that to", "do this to", "that for", "do it for", "do it to", "apply that to", "apply the same to",
+         "same the")
 _SAME_WITH = ("same with", "same in", "same on", "also", "and")   # which also begin wishes: "same with a belt"
 _MIND = ("changed my mind about", "changed our mind about", "changed my mind on", "change my mind about",
          "changed my mind regarding", "changed my mind with")
@@ -68,6 +69,7 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
 _HAD_BEFORE = tuple(tuple(words.split()) for words in (
     "from before", "it had before", "we had before", "i had before", "as before", "of before", "it was before",
     "it had earlier", "before that"))
+_ALIKE = {("stripes", "pinstripes"), ("blue", "navy")}   # what is called the first may be the second
 _SLEEVES_AS = {"short": "short", "elbow": "knee-length", "long": "long"}
 _AS_SLEEVES = {"short": "short", "medium": "elbow length", "long": "long"}
 
@@ -217,6 +219,8 @@ class _Resolver:
     def _dropped(self) -> Pointed | None:
         """"Forget the pocket", where an earlier turn asked for it and the reference has none."""
         edits = _edits(self.said) if self.turns else ()
+        if kept := [text for edit in edits if (text := self._kept(edit))]:
+            return self._pointed(", ".join([self.said, *kept]), f"{TAKEN}{', '.join([self.said, *kept])}")
         if len(edits) != 1 or edits[0].operation != "drop" or not edits[0].value:
             return None
         group, value = edits[0].group, edits[0].value
@@ -227,9 +231,18 @@ class _Resolver:
                   for one in (edit.value, *edit.either)]
         if not wished:
             return None
-        left = [one for one in wished if one != value and (value, one) != ("stripes", "pinstripes")]
+        left = [one for one in wished if one != value and (value, one) not in _ALIKE]
         text = request(group, left[-1]) if left else self._value(group, asked[0], self.said)
         return self._pointed(text, f"{TAKEN}{text}")
+
+    def _kept(self, edit: Edit) -> str:
+        """What "keep the colour" means where an earlier turn asked for another one than the reference's: this; else
+        ""."""
+        asked = self._asked(edit.group) if edit.operation == "keep" and not edit.value else []
+        if not asked or asked[-1].reference_id != self.scene.reference_id:
+            return ""
+        wished = [one.value for one in _edits_of(asked[-1]) if (one.operation, one.group) == ("set", edit.group)]
+        return request(edit.group, wished[-1]) if wished else ""
 
     # --- the original, as before, both ---------------------------------------------
 
@@ -387,14 +400,17 @@ def _part(item: ReadItem) -> _Part | None:
 
 def _without_lead(words: Sequence[str]) -> Words:
     start = 0
-    while start < len(words) and words[start] in _LEAD and not (
-            words[start] in ("no", "well", "so") and words[start + 1 : start + 2] and not _leads(words, start + 1)):
+    while start < len(words) and words[start] in _LEAD:
+        if words[start] in ("no", "not", "well", "so") and start + 1 < len(words) and not _leads(words, start + 1):
+            break
         start += 1
     return tuple(words[start:])
 
 
 def _leads(words: Sequence[str], place: int) -> bool:
     """Whether what is at ``place`` may follow a "no" that stands alone, unlike in "no stripes"."""
+    if words[place - 1] == "not":   # "non, je voulais dire"
+        return words[place] in (",", ".", "i", "we")
     return words[place] in _LEAD or words[place] in ("i", "we", "make", "what", "that", "the", "keep", "both")
 
 
@@ -462,6 +478,9 @@ def _first_at(words: Words, place: int) -> tuple[_Part, int, bool] | None:
     if earliest or words[place] in _EARLIER:
         part = _part_of(words[place + 1 : place + 2])
         return (part, place + 2, earliest) if part and (not part.is_thing or words[place] != "first") else None
+    if words[place + 1 : place + 2] == ("original",) and not _part_of(words[place + 2 : place + 3]) and (
+            part := _part_of(words[place : place + 1])):
+        return part, place + 2, True   # the noun comes first in many languages
     if words[place + 1 : place + 2] in (("<first>",), ("<before>",)) and (part := _part_of(words[place : place + 1])):
         return part, place + 2, words[place + 1] == "<first>"
     return None
