@@ -16,7 +16,18 @@ on("submit", (event) => {
   const data = Object.fromEntries(new FormData(form));
   if (name === "settings") closeDrawers();
   if (name !== "search") act(name, data);
-  else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: folded() ? 0 : perRow() })) asked = data.text;
+  else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: folded() ? 0 : perRow(), seen: seen() })) asked = data.text;
+});
+
+// How many results have been in view: "something else" leaves out these, not the ones nobody has looked at.
+let lowest = 0, looked = /** @type {string | undefined} */ ("");
+function look() { lowest = Math.max(lowest, window.scrollY + window.innerHeight); }
+const seen = () => folded() ? 0 : tiles().filter((tile) => tile.getBoundingClientRect().top + window.scrollY < lowest).length;
+window.addEventListener("scroll", look, { passive: true });
+onDraw(() => {
+  if (looked !== shown().turn) lowest = 0;
+  looked = shown().turn;
+  look();
 });
 
 on("keydown", (event) => {
@@ -53,7 +64,7 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 // --- after a new drawing -------------------------------------------------------------------
 
 const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
-const SEARCHES = ["search", "again", "by_rules"];
+const SEARCHES = ["search", "again", "by_rules", "words"];
 const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
