@@ -112,7 +112,8 @@ class InMemorySessionStore:
             self._without_thumb(self.session(session_id), turn_id, image_id, person)
 
     def _without_thumb(self, session: SearchSession, turn_id: str, image_id: str, person: str, *then: Thumb) -> None:
-        others = [one for one in session.thumbs if (one.turn_id, one.image_id, one.person) != (turn_id, image_id, person)]
+        key = (turn_id, image_id, person)
+        others = [one for one in session.thumbs if (one.turn_id, one.image_id, one.person) != key]
         self._keep(replace(session, thumbs=tuple(
             sorted((*others, *then), key=lambda one: (one.created_at, one.turn_id, one.image_id, one.person)))))
 
