@@ -33,7 +33,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             "protocol": card_to_dict(session.protocol),
             "turns": [
                 {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
-                 **_edited(turn), **_references(turn),
+                 **_edited(turn), **_references(turn), **_thumbs(session, turn),
                  "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
                  "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
                  "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
@@ -55,6 +55,15 @@ def _references(turn: Turn) -> dict[str, Any]:
     return ({"further_references": list(turn.further)} if turn.further else {}) | (
         {"cut_out": [{"image_id": cut.image_id, "from": cut.source_id, "region": list(cut.region)} for cut in cuts]}
         if cuts else {})
+
+
+def _thumbs(session: SearchSession, turn: Turn) -> dict[str, Any]:
+    """People's own judgements of the turn's results. Who they are stays here: people are numbered within the session,
+    in the order of their first thumb."""
+    numbers = {person: number for number, person in enumerate(dict.fromkeys(one.person for one in session.thumbs), 1)}
+    found = [{"image_id": one.image_id, "up": one.up, "person": numbers[one.person],
+              "created_at": one.created_at.isoformat()} for one in session.thumbs_of(turn.turn_id)]
+    return {"thumbs": found} if found else {}
 
 
 def session_to_circled(session: SearchSession, turn_id: str | None = None, *, first: int = 0) -> list[dict[str, Any]]:

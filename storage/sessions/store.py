@@ -112,7 +112,7 @@ class SqlSessionStore:
             connection.execute(insert(tables.thumbs).values(vars(thumb)))
 
     def drop_thumb(self, session_id: str, turn_id: str, image_id: str, person: str) -> None:
-        if not can_be_stored(f"{turn_id}{image_id}{person}"):
+        if not can_be_stored(f"{turn_id}{image_id}{person}"):   # so there is none
             return
         with writing(self.engine) as connection:
             _lock(connection, session_id)

@@ -100,8 +100,8 @@ def test_a_corrupt_image(client: Client, tmp_path: Path) -> None:
 
 def test_what_is_public(client: Client) -> None:
     named = list(client.view_api(return_format="dict")["named_endpoints"])  # type: ignore[index]
-    assert named == ["/search", "/next_item", "/save_judgement", "/next_question", "/save_rating", "/pass_gate",
-                     "/progress"]
+    assert named == ["/search", "/thumb", "/next_item", "/save_judgement", "/next_question", "/save_rating",
+                     "/pass_gate", "/progress"]
 
 
 def test_health(app: App) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -13,10 +13,10 @@ from cir_core.errors import CirqueError
 from web.http.long_actions import follow
 from web.http.pages import SEARCH
 from web.http.public_errors import public_message
-from web.http.visitor import require
+from web.http.visitor import require, visitor_of
 from web.search.actions.base import LONG, arrive, begin, perform, resume
 from web.search.screen import PANELS, Screen
-from web.search.thumbs import person_of
+from web.search.thumbs import judge_of
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import in_module
@@ -40,7 +40,8 @@ def wire_screen(
     def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
         wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
         mine = tab.get("sessions")
-        view = replace(view, person=_searcher(request, tab))
+        _check_searcher(request)
+        view = replace(view, judge=judge_of(visitor_of(request), tab.get("who")))
         try:
             return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
         except CirqueError as error:
@@ -48,7 +49,8 @@ def wire_screen(
 
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
-        view = replace(view, person=_searcher(request, data))
+        _check_searcher(request)
+        view = replace(view, judge=judge_of(visitor_of(request), data.get("who")))
         name = str(data.get("do", ""))
         if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
             view = replace(view, drawn={})
@@ -93,10 +95,10 @@ def wire_screen(
     acted.failure(None, js=f"() => {{ {in_module(SEARCH.script, 'screen.done()')}; }}")
 
 
-def _searcher(request: gr.Request, sent: Mapping[str, Any]) -> str:
-    """Whose thumbs the visitor's are. Who may not search sees no panel, not even an error: panels name galleries."""
+def _check_searcher(request: gr.Request) -> None:
+    """Visitors who may not search see no panel, not even an error: panels name galleries."""
     try:
-        return person_of(require(request, "search"), sent.get("who"))
+        require(request, "search")
     except CirqueError as error:
         raise as_error(error) from error
 

@@ -123,7 +123,7 @@ class Screen:
         return {
             "state": _Panel(lambda: fill(
                 "search/state.html", view=view, turns=len(session.turns) if session else 0,
-                thumbs=thumbs_shown(session, view.turn_id, view.person))),
+                thumbs=thumbs_shown(session, view.turn_id, view.judge))),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(

@@ -33,7 +33,7 @@ _FRESH = {"Cache-Control": "no-store"}
 _FIELDS = ("session", "turn", "image", "thumb", "who")
 
 
-def person_of(visitor: Visitor, who: object) -> str:
+def judge_of(visitor: Visitor, who: object) -> str:
     """Whose thumbs the visitor's are: the account's, or without sign-in those of the browser that keeps the id ``who``;
     "" in a public demo."""
     if visitor.demo:
@@ -67,7 +67,7 @@ def thumb_routes(services: Services) -> APIRouter:
             visitor = visitor_of(request)
             asked = checked_fields(await json_object(request), _FIELDS)
             stored = await run_in_threadpool(
-                _judge, services, person_of(visitor, asked["who"]), *(asked[name] for name in _FIELDS[:4]))
+                _judge, services, judge_of(visitor, asked["who"]), *(asked[name] for name in _FIELDS[:4]))
         except CirqueError as error:
             return JSONResponse({"problem": public_message(error)}, status_of(error, 400), _FRESH)
         return JSONResponse(stored, headers=_FRESH)
@@ -102,7 +102,7 @@ def wire_thumb(services: Services) -> None:
             What is stored now.
         """
         try:
-            return _judge(services, person_of(require(request, "search"), ""), session_id, turn_id, image_id, thumb)
+            return _judge(services, judge_of(require(request, "search"), ""), session_id, turn_id, image_id, thumb)
         except CirqueError as error:
             raise gr.Error(public_message(error), print_exception=False) from error
 
