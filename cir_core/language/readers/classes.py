@@ -8,7 +8,6 @@ from typing import Literal, get_args
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.seeing import GARMENTS
-from cir_core.language.tasks import Domain
 
 RequestClass = Literal[
     "colour", "pattern", "cut", "trim", "parts", "several", "negation", "comparison", "other", "not understood",
@@ -28,12 +27,12 @@ _WORDS: dict[RequestClass, frozenset[str]] = {
     "cut": frozenset({"category", "type", "kind", "garment", "cut", "silhouette", "shape", "style", "fit", "length",
                       "hem", "hemline", "sleeve", "sleeves", "neck", "neckline", "collar", "strap", "straps", "waist"}),
 }
-_OWNERS = ("trim", "pattern")     # what may have the colour of a part
+_OWNERS: tuple[RequestClass, ...] = ("trim", "pattern")   # what may have the colour of a part
 _AWAY, _STEPS = frozenset({"drop", "other"}), frozenset({"step", "simpler"})
 _DENIALS = ("not ", "no ", "without ")
 
 
-def request_class(text: str, asked: Sequence[tuple[str, str]] | None, domain: Domain) -> RequestClass:
+def request_class(text: str, asked: Sequence[tuple[str, str]] | None, domain: str) -> RequestClass:
     """The class of the request ``text``.
 
     Args:
@@ -58,8 +57,11 @@ def request_class(text: str, asked: Sequence[tuple[str, str]] | None, domain: Do
     if "swap" in operations and set(found) <= {"colour", "parts"}:
         return "parts"
     if "parts" in found:
-        owner = next((one for one in _OWNERS if one in found), "parts")
-        return "several" if [one for one in found if one not in ("parts", owner)] or found.count(owner) > 1 else "parts"
+        rest = [one for one in found if one != "parts"]
+        owned = next((rest.index(one) for one in _OWNERS if one in rest), None)
+        if owned is not None:
+            del rest[owned]
+        return "several" if rest else "parts"
     if len(found) > 1:
         return "several"
     if operations and operations <= _STEPS:

@@ -1,4 +1,4 @@
-"""Classes of requests: the same request has one class, whether a turn stored what was asked or the rules read it anew."""
+"""Classes of requests: a request has one class, whether a turn stored what was asked or the rules read it anew."""
 
 import pytest
 
@@ -12,8 +12,8 @@ REQUESTS = {
     "cut": ["with long sleeves", "v-neck", "as a shirt", "no sleeves", "loose fit"],
     "trim": ["add a bow", "with buttons", "with a pocket instead"],
     "parts": ["with a pink belt", "white buttons", "blue dots", "with black edges", "swap the two colours"],
-    "several": ["in blue with long sleeves", "longer and not red", "shorter with longer sleeves", "without the belt, in red",
-                "in blue with white buttons", "long and slim"],
+    "several": ["in blue with long sleeves", "longer and not red", "shorter with longer sleeves",
+                "without the belt, in red", "in blue with white buttons", "long and slim"],
     "negation": ["not red", "no dots", "without the belt", "any colour but red", "something other than stripes",
                  "ohne Gürtel"],
     "comparison": ["longer", "a bit darker", "less tight", "not so long", "länger", "longer sleeves"],
