@@ -3,6 +3,7 @@ import { api, h, messageOf, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { who } from "../address.js";
 import { $, $$, shown } from "../page.js";
+import { createGiven } from "./given.js";
 import { allTiles, selected, tileOf } from "./selection.js";
 
 /** @typedef {"up" | "down"} Thumb */
@@ -14,27 +15,24 @@ const ABOUT = "Your judgement, kept with the session for reports. It changes no 
 const here = () => shown().session && shown().turn && shown().thumbs ? `${shown().turn}` : ""; // "": nobody is asked
 /** @type {() => Known} */
 const known = () => JSON.parse(shown().thumbs || "{}");
-const given = /** @type {Map<string, Thumb | "">} */ (new Map()); // in this tab, by turn and image
+const given = createGiven((/** @type {{ session: string, turn: string, image: string }} */ data, /** @type {Thumb | ""} */ thumb) =>
+  api("POST", "thumbs", { ...data, thumb, who: who() }), (problem) => {
+  draw();
+  toast(`Not kept. ${messageOf(problem)}`);
+});
 const keyOf = (/** @type {string} */ image) => JSON.stringify([here(), image]);
 
 /** @type {(image: string, stored?: Known) => Thumb | ""} */
-const own = (image, stored = known()) => given.get(keyOf(image)) ?? stored[image]?.[0] ?? "";
+const own = (image, stored = known()) => given.of(keyOf(image)) ?? stored[image]?.[0] ?? "";
 
-// One after another, so that the last of several quick presses is the one that stays.
-let sending = Promise.resolve();
 /** @type {(tile: Tile, thumb: Thumb) => unknown} */
 function toggle(tile, thumb) {
-  const image = tile.dataset.image, { session, turn } = shown();
+  const image = tile.dataset.image, { session = "", turn = "" } = shown();
   if (!here()) return toast("Results are not judged here.");
-  const key = keyOf(image), before = own(image), now = before === thumb ? "" : thumb;
-  given.set(key, now);
+  const now = own(image) === thumb ? "" : thumb;
+  given.give(keyOf(image), now, { session, turn, image });
   draw();
   say(now ? `${TEXTS[now][1]}: rank ${tile.dataset.rank}` : `Judgement taken back: rank ${tile.dataset.rank}`);
-  sending = sending.then(() => api("POST", "thumbs", { session, turn, image, thumb: now, who: who() })).then(() => {}, (problem) => {
-    if (given.get(key) === now) given.set(key, before);
-    draw();
-    toast(`Not kept. ${messageOf(problem)}`);
-  });
 }
 
 // From the keyboard: the result that has the focus, which need not be the selected one.
