@@ -109,7 +109,7 @@ def test_a_thumb_is_kept_with_the_turn(app: App, client: Client, some_id: str) -
         client.predict(**ids, image_id=one, thumb="maybe", api_name="/thumb")
     [branch] = httpx.get(f"{app.url}/export/{found['session_id']}.json").json()
     [thumb] = branch["cirque"]["turns"][0]["thumbs"]
-    assert (thumb["image_id"], thumb["up"], thumb["person"]) == (two, False, 1)
+    assert (thumb["image_id"], thumb["up"], thumb["person"]) == (two, False, "person 1")
 
 
 def test_what_is_public(client: Client) -> None:

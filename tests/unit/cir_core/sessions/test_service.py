@@ -223,7 +223,7 @@ def test_export_is_circled_form_with_a_card(service):
     assert session_to_circled(session, first=3)[0]["session_id"] == "colours_all_0003"
 
 
-def test_the_export_has_thumbs_by_the_number_of_a_person(service):
+def test_the_export_has_thumbs_without_names(service):
     session_id = service.start(NAME).session_id
     one = service.run_turn(session_id, "red", reference_id="r0g3b0").turn
     two = service.run_turn(session_id, "blue", parent_id=one.turn_id).turn
@@ -237,8 +237,9 @@ def test_the_export_has_thumbs_by_the_number_of_a_person(service):
     def told(turn):
         return [(one["image_id"], one["up"], one["person"]) for one in turn.get("thumbs", [])]
 
-    assert [told(turn) for turn in first] == [[(a, True, 1), (b, True, 2)], [(a, False, 2)]]
-    assert [told(turn) for turn in second] == [[(a, True, 1), (b, True, 2)], []] and "thumbs" not in second[1]
+    of_one = [(a, True, "person 1"), (b, True, "person 2")]
+    assert [told(turn) for turn in first] == [of_one, [(a, False, "person 2")]]
+    assert [told(turn) for turn in second] == [of_one, []] and "thumbs" not in second[1]
     assert first[1]["thumbs"][0]["created_at"] == session.thumbs_of(two.turn_id)[0].created_at.isoformat()
     assert "Zoe" not in str(session_to_circled(session)) and session.tip_of(other.branch_id) == other
 
