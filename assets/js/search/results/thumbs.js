@@ -62,19 +62,19 @@ const onTile = () => h("span", { class: "cq-thumbs" }, ...SIDES.map((side) => h(
 function draw() {
   const stored = known(), asked = Boolean(here());
   for (const tile of allTiles()) {
-    const meta = $(".meta", tile);
+    const meta = $(".meta", tile); // points of a map have none: keys and the ledger judge there
     let place = /** @type {HTMLElement | null} */ ($(".cq-thumbs", tile));
-    if (!asked || !meta) {
+    if (!asked) {
       place?.remove();
       continue;
     }
-    if (!place) meta.append(place = onTile());
+    if (!place) meta?.append(place = onTile());
     const thumb = own(tile.dataset.image, stored), [, up = 0, down = 0] = stored[tile.dataset.image] ?? [];
     const others = up + down ? `Of others, ${up} say${up === 1 ? "s" : ""} that it is what was asked, ${down} that it is not` : "";
-    press(place, thumb);
+    if (place) press(place, thumb);
     tile.dataset.thumbed = thumb;
     tile.dataset.others = !others ? "" : up > down ? "up" : down > up ? "down" : "both";
-    place.title = others;
+    if (place) place.title = others;
     let words = /** @type {HTMLElement | null} */ ($(".cq-thumbwords", tile));
     if (!words && (thumb || others)) tile.append(words = h("span", { class: "sr cq-thumbwords" }));
     if (words) words.textContent = [thumb && `, your judgement: ${TEXTS[thumb][1].toLowerCase()}`, others && `, ${others}`].filter(Boolean).join("");
