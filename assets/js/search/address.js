@@ -37,12 +37,12 @@ export function keepPlace(/** @type {object | null} */ search) {
   const { session = "", turn, reference, further } = shown();
   keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search });
 }
-export const opened = () => ({ sessions: mySessions(), left: left(), who: who() });
+export const opened = () => ({ sessions: mySessions(), left: left(), who: voter() });
 
 // Votes and thumbs belong to somebody; without sign-in that is this browser.
 const WHO = "cirque.annotator";
 let unstored = "";
-export function who() {
+export function voter() {
   try {
     const known = localStorage.getItem(WHO);
     if (known) return known;

@@ -1,7 +1,7 @@
 // Methods side by side: the form that starts them, and votes from the keyboard.
 import { on, until } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
-import { who } from "../address.js";
+import { voter } from "../address.js";
 import { closeDrawers } from "../drawers.js";
 import { $, $$, queryField, shown, fillIn } from "../page.js";
 import { marks } from "./marks.js";
@@ -21,7 +21,7 @@ on("submit", (event) => {
   if (problem) return;
   closeDrawers();
   act("compare_methods", {
-    methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: who(),
+    methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: voter(),
     ...marks(), reference: nextReference(),
   });
 });

@@ -1,7 +1,7 @@
 // A person's own judgement of a result: "this is what I asked", or not. Stored at once, drawn from what the server knows.
 import { api, h, messageOf, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
-import { who } from "../address.js";
+import { voter } from "../address.js";
 import { $, $$, shown } from "../page.js";
 import { createGiven } from "./given.js";
 import { allTiles, selected, tileOf } from "./selection.js";
@@ -16,7 +16,7 @@ const here = () => shown().session && shown().turn && shown().thumbs ? `${shown(
 /** @type {() => Known} */
 const known = () => JSON.parse(shown().thumbs || "{}");
 const given = createGiven((/** @type {{ session: string, turn: string, image: string }} */ data, /** @type {Thumb | ""} */ thumb) =>
-  api("POST", "thumbs", { ...data, thumb, who: who() }), (problem) => {
+  api("POST", "thumbs", { ...data, thumb, who: voter() }), (problem) => {
   draw();
   toast(`Not kept. ${messageOf(problem)}`);
 });
