@@ -14,7 +14,7 @@ from cir_core.errors import SearchError, StudyError
 from cir_core.sessions.store import Comparison
 from cir_core.support.texts import can_be_stored
 from cir_core.types.composition import Composition
-from cir_core.types.records import Branch, Turn
+from cir_core.types.records import Branch, Thumb, Turn
 from storage.mapping.rows import vectors_of
 
 NAME_LIMIT = 80
@@ -55,6 +55,11 @@ def check_comparison(comparison: Comparison) -> None:
 def check_vote(vote: MethodVote) -> None:
     _check_time(vote.created_at)
     _check_texts(_texts_in(vote))
+
+
+def check_thumb(thumb: Thumb) -> None:
+    _check_time(thumb.created_at)
+    _check_texts(_texts_in(thumb))
 
 
 def check_study_texts(*values: object) -> None:

@@ -57,6 +57,7 @@ from web.search.api import check_search
 from web.search.media import media_routes
 from web.search.routes import audit_routes, export_routes, judge_routes, live_routes, region_routes, suggestion_routes
 from web.search.tab import build_search_tab
+from web.search.thumbs import thumb_routes
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
@@ -120,7 +121,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     if not settings.public_demo:
         routers += (
             sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
-            audit_routes(services), judge_routes(services), study_routes(services), adjudicate_routes(services),
+            audit_routes(services), judge_routes(services), thumb_routes(services), study_routes(services),
+            adjudicate_routes(services),
             studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
             benchmark_routes(services, shelf, constructions), log_routes(services), weights_routes(services),
         )

@@ -34,7 +34,7 @@ class AuditLog(Protocol):
 
 def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> AuditFilter:
     """Parse a filter from user input. ``until`` a day includes that day. Raises ``LogError``."""
-    kind, begin, end = kind.strip(), _moment(since), _moment(until, whole_day=True)
+    kind, begin, end = kind.strip(), read_moment(since), read_moment(until, whole_day=True)
     if kind and kind not in ASKED_FOR:
         raise LogError(f"The log has no kind {quoted(kind)}. Choose one of: {', '.join(ASKED_FOR)}.")
     if begin is not None and end is not None and begin >= end:
@@ -66,7 +66,9 @@ def act_json(logged: LoggedEvent) -> dict[str, Any]:
             "about": event.about, "study_id": event.study_id, "details": dict(event.details)}
 
 
-def _moment(text: str, *, whole_day: bool = False) -> datetime | None:
+def read_moment(text: str, *, whole_day: bool = False) -> datetime | None:
+    """A day or a time in UTC as a person writes it, None for "". ``whole_day``: the end of a day. Raises
+    ``LogError``."""
     text = text.strip()
     if not text:
         return None

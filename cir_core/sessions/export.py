@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from cir_core.datasets.readers.circled import CircledSession, CircledTurn, public_record
@@ -33,7 +33,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             "protocol": card_to_dict(session.protocol),
             "turns": [
                 {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
-                 **_edited(turn), **_references(turn),
+                 **_edited(turn), **_references(turn), **_thumbs(session, turn),
                  "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
                  "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
                  "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
@@ -57,9 +57,24 @@ def _references(turn: Turn) -> dict[str, Any]:
         if cuts else {})
 
 
+def _thumbs(session: SearchSession, turn: Turn) -> dict[str, Any]:
+    """People's own judgements of the turn's results."""
+    found = [{"image_id": one.image_id, "up": one.up, "person": one.person, "created_at": one.created_at.isoformat()}
+             for one in session.thumbs_of(turn.turn_id)]
+    return {"thumbs": found} if found else {}
+
+
+def without_names(session: SearchSession) -> SearchSession:
+    """With "person 1", "person 2", … for who gave thumbs, in the order of their first one: who they are stays here."""
+    numbers = {person: number for number, person in enumerate(dict.fromkeys(one.person for one in session.thumbs), 1)}
+    return replace(session, thumbs=tuple(
+        replace(one, person=f"person {numbers[one.person]}") for one in session.thumbs))
+
+
 def session_to_circled(session: SearchSession, turn_id: str | None = None, *, first: int = 0) -> list[dict[str, Any]]:
     """The branch that ends in ``turn_id``, or every branch of the session. ``first`` is the index of the first record
     in its file, from which CIRCLED's ids are made."""
+    session = without_names(session)
     if turn_id is not None:
         turn = session.turn(turn_id)
         tips = [turn] if turn else []

@@ -11,7 +11,7 @@ from threading import Lock
 from cir_core.errors import UnknownSession
 from cir_core.sessions.store import Comparison, ComparisonStore, SessionStore, SessionSummary
 from cir_core.support.texts import quoted
-from cir_core.types.records import Branch, SearchSession, Turn
+from cir_core.types.records import Branch, SearchSession, Thumb, Turn
 
 
 class Owners:
@@ -91,6 +91,14 @@ class PrivateSessions(SessionStore):
     def set_target_live(self, session_id: str, live: bool) -> SearchSession:
         self._owners.check(session_id)
         return self._store.set_target_live(session_id, live)
+
+    def put_thumb(self, session_id: str, thumb: Thumb) -> None:
+        self._owners.check(session_id)
+        self._store.put_thumb(session_id, thumb)
+
+    def drop_thumb(self, session_id: str, turn_id: str, image_id: str, person: str) -> None:
+        self._owners.check(session_id)
+        self._store.drop_thumb(session_id, turn_id, image_id, person)
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
         self._store.add_upload(upload_id, width, height, "")   # a name may be somebody's

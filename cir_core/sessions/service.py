@@ -38,8 +38,9 @@ from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Cut, Marks, Wording
-from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn, new_id
+from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Thumb, Turn, new_id
 
+MOST_PERSON = 64   # characters of who judges
 _CANDIDATES = 8  # random images for each one shown
 
 
@@ -149,6 +150,22 @@ class SearchService:
 
     def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
         return self._store.name_branch(session_id, branch_id, name)
+
+    def judge(self, session_id: str, turn_id: str, image_id: str, person: str, up: bool | None) -> None:
+        """Keep whether an image is what a turn asked for, in ``person``'s own judgement; None takes it back. Raises
+        ``SearchError`` without a person, ``UnknownSession``, and ``UnknownImage`` for one that the turn cannot have
+        shown."""
+        if not person or len(person) > MOST_PERSON:
+            raise SearchError("The page is out of date. Reload it.")
+        if up is None:
+            return self._store.drop_thumb(session_id, turn_id, image_id, person)
+        session = self._store.session(session_id)
+        turn = session.turn(turn_id)
+        if turn is None:
+            raise UnknownSession("That turn is not part of this session. Reload the page.")
+        if turn.rank_of(image_id) is None:   # further down than what is stored, as on the map
+            self._pool.gallery(session.gallery).row_of(image_id)
+        self._store.put_thumb(session_id, Thumb(turn_id, image_id, person, up, datetime.now(UTC)))
 
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from cir_core.types.composition import Composition
-from cir_core.types.records import Branch, Hit, MethodSettings, ProtocolCard, SearchSession, Turn
+from cir_core.types.records import Branch, Hit, MethodSettings, ProtocolCard, SearchSession, Thumb, Turn
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,12 @@ class SessionStore(Protocol):
     def reveal_target(self, session_id: str) -> SearchSession: ...
 
     def set_target_live(self, session_id: str, live: bool) -> SearchSession: ...
+
+    def put_thumb(self, session_id: str, thumb: Thumb) -> None:
+        """Replaces the same person's thumb for the same image of the same turn, which must be one of the session."""
+
+    def drop_thumb(self, session_id: str, turn_id: str, image_id: str, person: str) -> None:
+        """Take a thumb back. Nothing happens if there is none."""
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
         """Record an uploaded reference whose file is already on disk. Idempotent."""

@@ -112,6 +112,18 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class Thumb:
+    """A person's own judgement of an image among a turn's results: ``up``, "this is what I asked", or not. It changes
+    no ranking. ``person``: the account's name, or without accounts a random id of the browser."""
+
+    turn_id: str
+    image_id: str
+    person: str
+    up: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True)
 class SearchSession:
     """A tree of turns over one gallery. Immutable: the store returns a new one."""
 
@@ -126,6 +138,7 @@ class SearchSession:
     created_at: datetime | None = None
     branches: tuple[Branch, ...] = ()
     turns: tuple[Turn, ...] = ()     # in the order they were created
+    thumbs: tuple[Thumb, ...] = ()   # of each person at most one for an image of a turn, oldest first
 
     def turn(self, turn_id: str) -> Turn | None:
         return next((t for t in self.turns if t.turn_id == turn_id), None)
@@ -143,6 +156,9 @@ class SearchSession:
     def tip_of(self, branch_id: str) -> Turn | None:
         """The last turn of a branch."""
         return next((t for t in reversed(self.turns) if t.branch_id == branch_id), None)
+
+    def thumbs_of(self, turn_id: str) -> tuple[Thumb, ...]:
+        return tuple(thumb for thumb in self.thumbs if thumb.turn_id == turn_id)
 
     @property
     def latest(self) -> Turn | None:

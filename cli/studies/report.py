@@ -14,7 +14,7 @@ from annotation.records import StudyKind
 from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cli.console import CommandGroup, err, open_stores, out
-from cli.studies import report_scores
+from cli.studies import report_scores, report_searches
 from cli.studies.study_files import write_files
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ class ReportCommand(CommandGroup):
         return super().make_context(info_name, args, parent, **extra)
 
 
-app = typer.Typer(cls=ReportCommand, help="Report of a study: agreement, correlation, preference; scores: of metrics.")
+app = typer.Typer(cls=ReportCommand, help=(
+    "Report of a study: agreement, correlation, preference; scores: of metrics; searches: how satisfied people are."))
 app.command()(report_scores.scores)
+app.command()(report_searches.searches)
 
 
 def report(
@@ -89,7 +91,8 @@ def report(
         min=0.005, max=1.0, help="Estimate the size needed for a 95 % interval this narrow.")] = None,
 ) -> None:
     """Report of a study, by its kind: agreement in verdicts, ratings or marks; preferences, and how far metrics follow
-    them. cirque report scores: scores of metrics and language models."""
+    them. cirque report scores: scores of metrics and language models. cirque report searches: satisfaction with search
+    results."""
     from annotation.analysis.records import Options
     from annotation.kinds.preference.exclusion import parse_rules
     from annotation.kinds.reports import check_scale, compose, load_answers

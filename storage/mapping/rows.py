@@ -22,7 +22,7 @@ from cir_core.search.protocol import card_from_dict, card_to_dict
 from cir_core.sessions.store import MethodColumn, SessionSummary
 from cir_core.types.composition import Composition, Cut, Marks, Usage, Wording
 from cir_core.types.methods import method_to_dict, tuples
-from cir_core.types.records import Branch, Hit, SearchSession, Turn
+from cir_core.types.records import Branch, Hit, SearchSession, Thumb, Turn
 from cir_core.types.vectors import Vector
 from storage.mapping.records import Values, pack_vectors, record_from, unpack_vectors
 
@@ -116,13 +116,15 @@ def session_values(session: SearchSession, created_at: datetime) -> Values:
     values = vars(session) | {
         "method": method_to_dict(session.method), "protocol": card_to_dict(session.protocol),
         "protocol_digest": session.protocol.digest, "created_at": created_at, "updated_at": created_at}
-    return {name: value for name, value in values.items() if name not in ("branches", "turns")}
+    return {name: value for name, value in values.items() if name not in ("branches", "turns", "thumbs")}
 
 
-def session_from(row: Row[Any], branches: Sequence[Branch], turns: Sequence[Turn]) -> SearchSession:
+def session_from(
+    row: Row[Any], branches: Sequence[Branch], turns: Sequence[Turn], thumbs: Sequence[Thumb] = (),
+) -> SearchSession:
     return record_from(
         SearchSession, row, method=method_from_dict(row.method), protocol=card_from_dict(row.protocol),
-        branches=tuple(branches), turns=tuple(turns))
+        branches=tuple(branches), turns=tuple(turns), thumbs=tuple(thumbs))
 
 
 def summary_from(row: Row[Any]) -> SessionSummary:

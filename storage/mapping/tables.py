@@ -75,6 +75,15 @@ turns = sa.Table(
     sa.UniqueConstraint("branch_id", "number"),  # a branch is a line: one turn at each depth
 )
 
+thumbs = sa.Table(
+    "thumbs", metadata,
+    sa.Column("turn_id", sa.ForeignKey("turns.turn_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("image_id", sa.Text, primary_key=True),
+    sa.Column("person", sa.Text, primary_key=True),
+    sa.Column("up", sa.Boolean, nullable=False),   # this is what was asked; else it is not
+    sa.Column("created_at", UtcDateTime, nullable=False),
+)
+
 uploads = sa.Table(
     "uploads", metadata,
     sa.Column("upload_id", sa.Text, primary_key=True),

@@ -8,15 +8,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Delete, Engine, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.sessions.store import SessionSummary
 from cir_core.settings import Settings
-from cir_core.support.texts import quoted
-from cir_core.types.records import Branch, SearchSession, Turn, new_id
-from storage.checks import check_turn, clean_name
+from cir_core.support.texts import can_be_stored, quoted
+from cir_core.types.records import Branch, SearchSession, Thumb, Turn, new_id
+from storage.checks import check_thumb, check_turn, clean_name
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 from storage.mapping.records import record_from
@@ -100,6 +100,25 @@ class SqlSessionStore:
     def set_target_live(self, session_id: str, live: bool) -> SearchSession:
         return self._change(session_id, needs_target=True, target_live=live)
 
+    def put_thumb(self, session_id: str, thumb: Thumb) -> None:
+        check_thumb(thumb)
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)   # so that those for one image come one after another
+            t = tables.turns.c
+            if connection.execute(select(t.turn_id).where(
+                    t.turn_id == thumb.turn_id, t.session_id == session_id)).first() is None:
+                raise UnknownSession("That turn is not part of this session. Reload the page.")
+            connection.execute(_thumb(thumb.turn_id, thumb.image_id, thumb.person))
+            connection.execute(insert(tables.thumbs).values(vars(thumb)))
+
+    def drop_thumb(self, session_id: str, turn_id: str, image_id: str, person: str) -> None:
+        if not can_be_stored(f"{turn_id}{image_id}{person}"):   # so there is none
+            return
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)
+            of_session = select(tables.turns.c.turn_id).where(tables.turns.c.session_id == session_id)
+            connection.execute(_thumb(turn_id, image_id, person).where(tables.thumbs.c.turn_id.in_(of_session)))
+
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
         # Without a savepoint: a full disk rolls it back, and its loss would hide the cause.
         try:
@@ -118,6 +137,11 @@ class SqlSessionStore:
                 raise SearchError("This session has no target image. Start a new one in find-a-target mode.")
             _update(connection, session_id, **values)
             return _load(connection, session_id)
+
+
+def _thumb(turn_id: str, image_id: str, person: str) -> Delete:
+    t = tables.thumbs.c
+    return delete(tables.thumbs).where(t.turn_id == turn_id, t.image_id == image_id, t.person == person)
 
 
 def _lock(connection: Connection, session_id: str) -> str | None:
@@ -193,7 +217,11 @@ def load_sessions(
         turns: dict[str, list[Turn]] = defaultdict(list)
         for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
             turns[row.session_id].append(turn_from(row))
-        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id]) for row in rows}
+        thumbs: dict[str, list[Thumb]] = defaultdict(list)
+        for row in connection.execute(_thumbs_of(ids)):
+            thumbs[row.session_id].append(record_from(Thumb, row))
+        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id],
+                                               thumbs[row.session_id]) for row in rows}
     return found
 
 
@@ -217,6 +245,13 @@ def select_summaries(limit: int, gallery: str | None, among: Collection[str] | N
 def _in_order(column: Any, session_ids: Sequence[str]) -> Select[Any]:
     table = column.table
     return select(table).where(table.c.session_id.in_(session_ids)).order_by(table.c.session_id, column)
+
+
+def _thumbs_of(session_ids: Sequence[str]) -> Select[Any]:
+    t = tables.thumbs
+    return (select(t, tables.turns.c.session_id).join(tables.turns, tables.turns.c.turn_id == t.c.turn_id)
+            .where(tables.turns.c.session_id.in_(session_ids))
+            .order_by(tables.turns.c.session_id, t.c.created_at, t.c.turn_id, t.c.image_id, t.c.person))
 
 
 def remove_before(engine: Engine, before: datetime) -> Sequence[str]:

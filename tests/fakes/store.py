@@ -15,8 +15,8 @@ from cir_core.images.uploads import UploadFolder
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.sessions.store import SessionSummary
-from cir_core.types.records import Branch, SearchSession, Turn, new_id
-from storage.checks import check_turn, clean_name
+from cir_core.types.records import Branch, SearchSession, Thumb, Turn, new_id
+from storage.checks import check_thumb, check_turn, clean_name
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
@@ -98,6 +98,24 @@ class InMemorySessionStore:
     def set_target_live(self, session_id: str, live: bool) -> SearchSession:
         with self._lock:
             return self._keep(replace(self._with_target(session_id), target_live=live))
+
+    def put_thumb(self, session_id: str, thumb: Thumb) -> None:
+        check_thumb(thumb)
+        with self._lock:
+            session = self.session(session_id)
+            if session.turn(thumb.turn_id) is None:
+                raise UnknownSession("That turn is not part of this session.")
+            self._without_thumb(session, thumb.turn_id, thumb.image_id, thumb.person, thumb)
+
+    def drop_thumb(self, session_id: str, turn_id: str, image_id: str, person: str) -> None:
+        with self._lock:
+            self._without_thumb(self.session(session_id), turn_id, image_id, person)
+
+    def _without_thumb(self, session: SearchSession, turn_id: str, image_id: str, person: str, *then: Thumb) -> None:
+        key = (turn_id, image_id, person)
+        others = [one for one in session.thumbs if (one.turn_id, one.image_id, one.person) != key]
+        self._keep(replace(session, thumbs=tuple(
+            sorted((*others, *then), key=lambda one: (one.created_at, one.turn_id, one.image_id, one.person)))))
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
         self.uploads.setdefault(upload_id, (width, height, clean_name(original_name)))

@@ -236,7 +236,7 @@ def _look_around(served: Served) -> None:
             if item:
                 known.setdefault("name_of_picture", []).append(item["reference"]["large"].rpartition("/")[2])
     images = served.ask("GET", "/media/find", params={"gallery": "atelier"}).json()["images"]
-    known["image"] = known["reference"] = [image["id"] for image in images[:4]]
+    known["image"] = known["image_id"] = known["reference"] = [image["id"] for image in images[:4]]
     began = served.ask("POST", "/gradio_api/call/search", own=False, json={
         "data": [known["image"][0], None, "in red", "", 10, "", [], []]}).json()["event_id"]
     found = wait_for(lambda: re.search(r'"session_id": ?"([^"]+)", ?"turn_id": ?"([^"]+)"', served.ask(

@@ -22,6 +22,7 @@ from cir_core.errors import (
     GalleryError,
     MethodError,
     RelevanceUnavailable,
+    SearchError,
     SettingsError,
     StudyError,
     UnknownScores,
@@ -29,11 +30,14 @@ from cir_core.errors import (
 )
 from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
+from cir_core.types.records import Thumb
 from cli.main import app
 from tests.fakes.preferences import an_answer
 from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
+from tests.fakes.turns import a_session as a_search
+from tests.fakes.turns import turn_maker
 from tests.integration.homes import command_home, command_stores  # noqa: F401
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -178,6 +182,79 @@ def test_a_study_called_like_a_command(stores, home):
     assert run("scores", "--draws", 0, "--json") == run("--draws", 0, "--json", "scores") == whole
     assert run("scores", "--json", "--draws", 0) == run("validity", "scores", "--draws", 0, "--json") == whole
     refused(StudyError, "has no sets that a metric could score", "scores", "scores")
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+def thumbs(stores, *ups, texts=("in red",), when=AT, person="Ann", gallery="atelier"):
+    """A session with a turn for each of ``texts``; ``ups``: thumbs on the results of the first, from the first on."""
+    session = stores.sessions.create_session(a_search(gallery=gallery))
+    turns = []
+    for text in texts:
+        parent = turns[-1].turn_id if turns else None
+        turns.append(stores.sessions.add_turn(session.session_id, parent, turn_maker(
+            session.session_id, parent, n_hits=8, modification_text=text, created_at=when)))
+    for hit, up in zip(turns[0].hits, ups, strict=False):
+        if up is not None:
+            stores.sessions.put_thumb(session.session_id, Thumb(turns[0].turn_id, hit.image_id, person, up, when))
+    return session
+
+
+def test_satisfaction_with_searches(stores, tmp_path):
+    """By hand: 3 of 4 thumbs among the first five say yes; of 15 such results of three turns 4 are judged."""
+    thumbs(stores, True, None, False, True, None, None, False, texts=("in red", "longer"))
+    thumbs(stores, True, texts=("not red",))
+    found = json.loads(run("searches", "--json", "--tables", tmp_path / "tables"))
+    overall = found["overall"]
+    assert (overall["satisfaction"], overall["judgements"], overall["up"]) == (0.75, 4, 3)
+    assert (overall["results_judged"], overall["results"], overall["coverage"]) == (4, 15, 4 / 15)
+    assert (overall["turns_judged"], overall["turns"], overall["sessions_judged"], overall["sessions"]) == (2, 3, 2, 2)
+    assert overall["low"] is None and "2 sessions of the 10" in overall["reason"]
+    assert [(one["turn"], one["satisfaction"]) for one in found["by_turn"]] == [(1, 0.75), (2, None)]
+    assert [(one["request"], one["satisfaction"]) for one in found["by_request"]] == [
+        ("colour", 2 / 3), ("negation", 1), ("comparison", None)]
+    assert [one["method"] for one in found["by_method"]] == ["Custom"]
+    assert len(found["by_turn_request_and_method"]) == 3
+    few, beyond = found["notes"]
+    assert "at least 8 more" in few and "1 judgement of results beyond the first 5 does not count" in beyond
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "tables" / "searches-turn.csv").read_text("utf-8-sig"))))
+    assert [(row["turn"], row["satisfaction"], row["judgements"], row["coverage"]) for row in rows] == [
+        ("1", "0.75", "4", "0.4"), ("2", "", "0", "0.0")]
+    printed = run("searches")
+    assert "75.0 %" in printed and "BY TURN" not in printed and "at least 8 more" in printed
+
+
+def test_searches_of_a_time_and_of_a_gallery(stores):
+    thumbs(stores, True, when=AT)
+    thumbs(stores, False, when=AT + timedelta(days=2), gallery="shoes")
+
+    def of(*options):
+        overall = json.loads(run("searches", "--json", *options))["overall"]
+        return overall["up"], overall["judgements"]
+
+    assert of() == (1, 2) and of("--gallery", "shoes") == (0, 1) and of("--gallery", "atelier") == (1, 1)
+    assert of("--since", "2026-03-02") == of("--since", "2026-03-03T09:00") == of("--since", "2026-03-03T10:00+01:00")
+    assert of("--since", "2026-03-03T09:00") == (0, 1) and of("--since", "2026-03-03T09:01") == (0, 0)
+    refused(SearchError, "over a gallery 'hats'. There are sessions over atelier, shoes", "searches", "-g", "hats")
+    refused(CirqueError, "'yesterday' is not a time", "searches", "--since", "yesterday")
+
+
+def test_nothing_judged_says_what_to_do_first(stores, tmp_path):
+    assert "Search first" in run("searches", "--tables", tmp_path / "none")
+    assert json.loads(run("searches", "--json"))["overall"]["satisfaction"] is None
+    refused(SearchError, "no search sessions yet", "searches", "--gallery", "hats")
+    thumbs(stores)
+    printed = run("searches")
+    assert "Nobody has judged" in printed and "1 turn in 1 session" in printed and "All searches" not in printed
+
+
+def test_a_study_called_searches(stores, home):
+    make_study(stores.studies, home, name="searches", items=2, pictures=6, panel=2)
+    assert "Its report: cirque report -- searches" in run("searches")
+    whole = json.loads(run("--draws", 0, "--json", "--", "searches"))
+    assert "n_raters" in whole and json.loads(run("validity", "searches", "--draws", 0, "--json")) == whole
+    assert "n_raters" in json.loads(run("searches", "--draws", 0, "--json", "--hide-names"))   # an option of its own
 
 
 def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):

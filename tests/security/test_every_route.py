@@ -225,7 +225,7 @@ def test_no_event_is_done_for_who_may_not(app: FastAPI, services: Services) -> N
     config = client(app, services.people, "Admin").get("/config").json()
     events = [one for one in config["dependencies"] if one["backend_fn"]]
     judging = {"next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
-    assert {one["api_name"] for one in events} == judging | {"search", "on_load", "on_act"}
+    assert {one["api_name"] for one in events} == judging | {"search", "thumb", "on_load", "on_act"}
     for name in ("Annotator", "Analyst"):
         visitor = client(app, services.people, name)
         for event in events:

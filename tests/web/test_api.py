@@ -98,10 +98,24 @@ def test_a_corrupt_image(client: Client, tmp_path: Path) -> None:
     assert "damaged" in str(caught.value)
 
 
+def test_a_thumb_is_kept_with_the_turn(app: App, client: Client, some_id: str) -> None:
+    found = client.predict(reference=some_id, text="in red", k=2, api_name="/search")
+    ids = {"session_id": found["session_id"], "turn_id": found["turn_id"]}
+    one, two = (hit["image_id"] for hit in found["hits"])
+    for image, thumb in ((one, "up"), (two, "down"), (one, "")):
+        answer = client.predict(**ids, image_id=image, thumb=thumb, api_name="/thumb")
+        assert answer == {**ids, "image_id": image, "thumb": thumb}
+    with pytest.raises(AppError, match="Give up, down, or nothing"):
+        client.predict(**ids, image_id=one, thumb="maybe", api_name="/thumb")
+    [branch] = httpx.get(f"{app.url}/export/{found['session_id']}.json").json()
+    [thumb] = branch["cirque"]["turns"][0]["thumbs"]
+    assert (thumb["image_id"], thumb["up"], thumb["person"]) == (two, False, "person 1")
+
+
 def test_what_is_public(client: Client) -> None:
     named = list(client.view_api(return_format="dict")["named_endpoints"])  # type: ignore[index]
-    assert named == ["/search", "/next_item", "/save_judgement", "/next_question", "/save_rating", "/pass_gate",
-                     "/progress"]
+    assert named == ["/search", "/thumb", "/next_item", "/save_judgement", "/next_question", "/save_rating",
+                     "/pass_gate", "/progress"]
 
 
 def test_health(app: App) -> None:

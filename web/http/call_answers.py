@@ -40,6 +40,13 @@ class SearchAnswer(TypedDict):
     usage: ModelUsage
 
 
+class ThumbAnswer(TypedDict):
+    session_id: str
+    turn_id: str
+    image_id: str
+    thumb: str                     # "up", "down" or ""
+
+
 class StudyAnswer(TypedDict):
     id: str
     name: str

@@ -13,9 +13,10 @@ from cir_core.errors import CirqueError
 from web.http.long_actions import follow
 from web.http.pages import SEARCH
 from web.http.public_errors import public_message
-from web.http.visitor import require
+from web.http.visitor import require, visitor_of
 from web.search.actions.base import LONG, arrive, begin, perform, resume
 from web.search.screen import PANELS, Screen
+from web.search.thumbs import judge_of
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import in_module
@@ -40,6 +41,7 @@ def wire_screen(
         wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
         mine = tab.get("sessions")
         _check_searcher(request)
+        view = replace(view, judge=judge_of(visitor_of(request), tab.get("who")))
         try:
             return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
         except CirqueError as error:
@@ -48,6 +50,7 @@ def wire_screen(
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
         _check_searcher(request)
+        view = replace(view, judge=judge_of(visitor_of(request), data.get("who")))
         name = str(data.get("do", ""))
         if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
             view = replace(view, drawn={})

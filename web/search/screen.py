@@ -27,6 +27,7 @@ from web.search.presenters import target as present_target
 from web.search.presenters.arranged import arranged, shown_turn
 from web.search.presenters.columns import chooser, columns
 from web.search.presenters.soft_filter import moves as ranking_moves
+from web.search.thumbs import thumbs_shown
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import fill
@@ -120,7 +121,9 @@ class Screen:
             return self._results(session, loaded, view, version, caption_of, target)
 
         return {
-            "state": _Panel(lambda: fill("search/state.html", view=view, turns=len(session.turns) if session else 0)),
+            "state": _Panel(lambda: fill(
+                "search/state.html", view=view, turns=len(session.turns) if session else 0,
+                thumbs=thumbs_shown(session, view.turn_id, view.judge))),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(

@@ -8,6 +8,7 @@ from web.http.pages import SEARCH
 from web.search.api import wire_api
 from web.search.events import wire_screen
 from web.search.screen import PANELS, Screen
+from web.search.thumbs import wire_thumb
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import in_module
@@ -30,6 +31,7 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
     wire_screen(demo, services, screen, view, tab, panels["state"], [view, *(panels[name] for name in PANELS)])
     if not services.settings.public_demo:
         wire_api(services)
+        wire_thumb(services)
 
 
 def _panel(name: str, first: dict[str, str]) -> gr.HTML:

@@ -58,6 +58,7 @@ class UiState:
     comparison_id: str | None = None         # methods side by side
     asked_at: float = 0.0                    # when the comparison was shown first, seconds since the epoch
     annotator: str = ""                      # who votes: a random id this browser keeps
+    judge: str = ""                          # whose thumbs are shown as their own (web.search.thumbs)
     wall: tuple[str, ...] = ()               # gallery images shown before the first search
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
     problem: str = ""

@@ -1,6 +1,6 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
 import { say, stirs, toast } from "../shared/common.js";
-import { address, keepPlace, offered } from "./address.js";
+import { address, keepPlace, offered, voter } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
@@ -40,7 +40,7 @@ export function act(name, data = {}) {
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, ...data });
+  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, who: voter(), ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;

@@ -1,5 +1,5 @@
 // The session in the address, those that began in this browser, and what this tab showed before it was loaded again.
-import { kept, keptInTab } from "../shared/common.js";
+import { kept, keptInTab, token } from "../shared/common.js";
 import { $, shown } from "./page.js";
 
 const MINE = "cirque.sessions", LEFT = "cirque.left";
@@ -37,4 +37,16 @@ export function keepPlace(/** @type {object | null} */ search) {
   const { session = "", turn, reference, further } = shown();
   keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search });
 }
-export const opened = () => ({ sessions: mySessions(), left: left() });
+export const opened = () => ({ sessions: mySessions(), left: left(), who: voter() });
+
+// Votes and thumbs belong to somebody; without sign-in that is this browser.
+const WHO = "cirque.annotator";
+let unstored = "";
+export function voter() {
+  try {
+    const known = localStorage.getItem(WHO);
+    if (known) return known;
+    localStorage.setItem(WHO, unstored ||= token());
+  } catch { /* private windows may not store anything */ }
+  return unstored ||= token();
+}

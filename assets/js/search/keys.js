@@ -12,6 +12,7 @@ import { toggleSimilar } from "./results/folds.js";
 import { canTakeBack, mark, takeBack } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
 import { addReference, found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
+import { judge } from "./results/thumbs.js";
 
 const here = /** @type {{ target: HTMLElement, tile: Tile | null }} */ ({ target: document.body, tile: null }); // of the key pressed now
 const onTile = () => Boolean(here.tile);
@@ -34,6 +35,7 @@ const KEYS = [
   { keys: ["a"], text: "Add the selected result to the reference", does: () => addReference() },
   { keys: ["+", "="], shown: "+", text: "More like this result", does: () => mark("more") },
   { keys: ["-"], shown: "−", text: "Less like this result", does: () => mark("less") },
+  { keys: ["y", "n"], text: "Judge the result: this is what I asked, or not. It changes no search", does: (key) => judge(key === "y" ? "up" : "down") },
   { keys: ["z", "u"], text: "Back one turn", does: () => $(".cq-turns") && act("back") },
   { keys: ["s"], text: "Show or hide similar results that are folded", does: () => toggleSimilar() },
   { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Take a mark back, undo a change to this turn", when: () => canTakeBack() || Boolean($(".cq-changes [data-act=undo]")),

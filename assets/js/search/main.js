@@ -3,6 +3,7 @@
 import "./query.js"; // parts that hear of a drawing do so in this order
 import "./results/folds.js"; // hides what is folded, before the selection is drawn
 import "./results/map.js";
+import "./results/thumbs.js";
 import "./results/ledger.js";
 import "./methods/editing.js";
 import "./methods/settings.js";

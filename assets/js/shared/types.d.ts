@@ -210,7 +210,7 @@ interface Forecast {
 type ShownTurn = Partial<Record<"beat" | "session" | "turn" | "reference" | "gallery" | "problem" | "notice" | "loaded", string>>;
 /** A result: web/templates/search/parts/tile.html. */
 interface Tile extends HTMLElement {
-  dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string;
+  dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string; thumbed?: string; others?: string;
     under?: string; similar?: string; opened?: string; x?: string; y?: string };
 }
 interface Drawn { action: string; failed: boolean }

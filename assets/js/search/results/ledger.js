@@ -5,6 +5,7 @@ import { signs } from "./marks.js";
 import { similarButton } from "./folds.js";
 import { enlargeTile } from "./picture.js";
 import { found, onSelect, refine } from "./selection.js";
+import { thumbPair } from "./thumbs.js";
 
 /** @type {Record<string, string>} */
 const NAMES = { text: "Text", "edited text": "Text, edited", history: "History", picked: "Picked image", "not picked": "Not picked",
@@ -49,6 +50,7 @@ function ledger(/** @type {Tile} */ tile) {
         h("button", { class: "cq-btn small primary", onclick: () => refine(tile.dataset.image) },
           "Refine from this ", h("kbd", { text: "r", "aria-hidden": "true" })),
         signs(tile),
+        thumbPair(tile),
         similarButton(tile),
         targetOpen() ? h("button", { class: "cq-btn small", onclick: () => found(tile.dataset.image) }, "Found it") : null))),
     parts.length > 1 ? bar : h("span"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from cir_core.errors import UnknownSession
 from cir_core.sessions.private import Owners, PrivateComparisons, PrivateSessions
+from cir_core.types.records import Thumb
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import a_comparison
 from tests.fakes.store import InMemorySessionStore
@@ -44,6 +46,8 @@ ASKED: dict[str, Any] = {
     "name_branch": lambda store, one: store.name_branch(one, "b", "mine"),
     "rename_session": lambda store, one: store.rename_session(one, "mine"),
     "reveal_target": lambda store, one: store.reveal_target(one),
+    "put_thumb": lambda store, one: store.put_thumb(one, Thumb("t", "a", "Ann", True, datetime.now(UTC))),
+    "drop_thumb": lambda store, one: store.drop_thumb(one, "t", "a", "Ann"),
     "set_target_live": lambda store, one: store.set_target_live(one, True),
 }
 

@@ -223,6 +223,27 @@ def test_export_is_circled_form_with_a_card(service):
     assert session_to_circled(session, first=3)[0]["session_id"] == "colours_all_0003"
 
 
+def test_the_export_has_thumbs_without_names(service):
+    session_id = service.start(NAME).session_id
+    one = service.run_turn(session_id, "red", reference_id="r0g3b0").turn
+    two = service.run_turn(session_id, "blue", parent_id=one.turn_id).turn
+    other = service.run_turn(session_id, "green", parent_id=one.turn_id).turn
+    a, b = (hit.image_id for hit in one.hits[:2])
+    for turn, image, person, up in ((one, a, "secret-of-Zoe", True), (two, a, "Ann", False), (one, b, "Ann", True)):
+        service.judge(session_id, turn.turn_id, image, person, up)
+    session = service.session(session_id)
+    first, second = (record["cirque"]["turns"] for record in session_to_circled(session))
+
+    def told(turn):
+        return [(one["image_id"], one["up"], one["person"]) for one in turn.get("thumbs", [])]
+
+    of_one = [(a, True, "person 1"), (b, True, "person 2")]
+    assert [told(turn) for turn in first] == [of_one, [(a, False, "person 2")]]
+    assert [told(turn) for turn in second] == [of_one, []] and "thumbs" not in second[1]
+    assert first[1]["thumbs"][0]["created_at"] == session.thumbs_of(two.turn_id)[0].created_at.isoformat()
+    assert "Zoe" not in str(session_to_circled(session)) and session.tip_of(other.branch_id) == other
+
+
 def test_a_kept_weight_goes_on_with_the_branch(service):
     method = MethodSettings(soft_filter=SoftFilter(1.0))
     service._pool._language_for = lambda encoder: ReplayingLanguageModel({})

@@ -19,7 +19,7 @@ from sqlalchemy import MetaData, select
 from annotation.kinds.preference.survey.texts import load_survey
 from annotation.records import MethodVote
 from cir_core.audit.records import QueryAudit, Ranking, RunCard
-from cir_core.types.records import Hit
+from cir_core.types.records import Hit, Thumb
 from storage.accounts.store import SqlPeopleStore
 from storage.backups.integrity import inspect_database
 from storage.engine.database import open_database, reading, writing
@@ -174,6 +174,8 @@ def test_the_stores_read_what_was_there(engine, tmp_path, revision):
         assert SqlAuditStore(engine).stored(CARD) == {
             0: QueryAudit("q0", {"multimodal": Ranking((1, 7), ("x", "y")), "text_only": Ranking((3, 2), ("y",))}, ""),
             1: QueryAudit("q1", {}, "The model was away.")}
+    if revision >= "0009":
+        assert session.thumbs == (Thumb("t1", "a", "Ann", True, THEN),)
     if revision >= "0004":
         studies = SqlStudyStore(engine)
         study = studies.study("FRÄCKE 🐕")

@@ -18,11 +18,11 @@ from sqlalchemy import select
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.types.composition import Constraints, Usage
-from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter
+from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter, Thumb
 from storage.checks import NAME_LIMIT, clean_name
 from storage.engine.database import reading
 from storage.mapping import tables
-from storage.sessions.store import SqlSessionStore, open_store
+from storage.sessions.store import SqlSessionStore, open_store, remove_before
 from tests.fakes.databases import engine_of, settings_of
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
@@ -252,6 +252,62 @@ def test_the_list_is_newest_first(store):
     assert second.has_target and not second.target_revealed and not summary.has_target
     assert len(store.sessions()) == 3 and len(store.sessions(limit=1)) == 1
     assert store.sessions(gallery="none") == ()
+
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+def thumb(turn, image="image-00000", person="Ann", up=True, minute=0):
+    return Thumb(turn.turn_id, image, person, up, NOON + timedelta(minutes=minute))
+
+
+def test_a_person_has_one_thumb_for_an_image_of_a_turn(store, session):
+    first = add(store, session)
+    second = add(store, session, first)
+    kept = [thumb(first, person="Bo", up=False, minute=1), thumb(first, "ü/☃ 50%.jpg", minute=2),
+            thumb(second, minute=3), thumb(first, up=False, minute=4)]
+    for one in (thumb(first), *kept):   # the last one in place of the first
+        store.put_thumb(session.session_id, one)
+    assert store.session(session.session_id).thumbs == tuple(kept)
+    assert store.session(session.session_id).thumbs_of(second.turn_id) == (kept[2],)
+    store.drop_thumb(session.session_id, first.turn_id, "image-00000", "Ann")
+    store.drop_thumb(session.session_id, first.turn_id, "image-00000", "Ann")    # there is none any more
+    store.drop_thumb(session.session_id, first.turn_id, "image-00000", "Zoe\0")
+    assert store.session(session.session_id).thumbs == tuple(kept[:3])
+    assert store.session(session.session_id).turns == (first, second), "a turn never changes"
+
+
+def test_thumbs_do_not_count_as_a_change_of_the_session(store, session):
+    turn = add(store, session)
+    before = store.sessions()
+    store.put_thumb(session.session_id, thumb(turn))
+    assert store.sessions() == before
+
+
+def test_a_thumb_is_for_a_turn_of_its_session(store, session):
+    turn = add(store, session)
+    other = store.create_session(a_session())
+    for session_id, one in ((other.session_id, thumb(turn)), ("nowhere", thumb(turn)),
+                            (session.session_id, replace(thumb(turn), turn_id="nowhere"))):
+        with pytest.raises(UnknownSession):
+            store.put_thumb(session_id, one)
+    with pytest.raises(SearchError, match="cannot be stored"):
+        store.put_thumb(session.session_id, thumb(turn, person="An\0n"))
+    with pytest.raises(ValueError, match="time zone"):
+        store.put_thumb(session.session_id, replace(thumb(turn), created_at=datetime(2026, 1, 2)))
+    store.put_thumb(session.session_id, thumb(turn))
+    store.drop_thumb(other.session_id, turn.turn_id, "image-00000", "Ann")
+    assert store.session(session.session_id).thumbs == (thumb(turn),) and not store.session(other.session_id).thumbs
+
+
+def test_thumbs_go_with_their_session(tmp_path):
+    store = SqlSessionStore(engine_of(tmp_path))
+    session = store.create_session(a_session(created_at=NOON))
+    store.put_thumb(session.session_id, thumb(add(store, session)))
+    remove_before(store.engine, NOON + timedelta(days=1))
+    with reading(store.engine) as connection:
+        assert connection.execute(select(tables.thumbs)).all() == []
+    store.close()
 
 
 def test_an_upload_is_remembered_once(store):
