@@ -50,6 +50,7 @@ class UiState:
     problem: str = ""
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost
+    running: str = ""                        # a long action that this tab waited for before it was loaded again
     notice: str = ""
     loaded: bool = False
     demo: bool = False                       # a public demo: for searching alone

@@ -30,11 +30,13 @@ function remember(/** @type {string} */ session) {
 }
 
 // What the server gets when the tab is loaded again (web/search/events.py). ``search``: the one under way; one that is
-// offered on the page stays.
-const left = () => keptInTab.read(LEFT, /** @type {{ search?: Record<string, unknown> | null } | null} */ (null));
+// offered on the page stays. ``run``: the id of the action under way, by which it is found again.
+/** @typedef {{ search?: Record<string, unknown> | null, run?: string }} Left */
+const left = () => keptInTab.read(LEFT, /** @type {Left | null} */ (null));
 export const offered = () => ($("[data-act=again]") ? left()?.search ?? null : null);
-export function keepPlace(/** @type {object | null} */ search) {
+export const waitedFor = () => left()?.search ?? null;
+export function keepPlace(/** @type {object | null} */ search, run = "") {
   const { session = "", turn, reference, further } = shown();
-  keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search });
+  keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search, run });
 }
 export const opened = () => ({ sessions: mySessions(), left: left() });

@@ -5,7 +5,7 @@ No gradio here. Values in ``data`` come from a browser and are checked like any 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
@@ -28,14 +28,15 @@ from web.services import Services
 # --- arriving ----------------------------------------------------------------------
 
 
-def arrive(
-    service: SearchService, view: UiState, session_id: str, mine: Sequence[object], left: object = None,
-) -> UiState:
-    """The first view of a tab: the session in the address, or a proposal to start from. ``left``: what the tab showed
-    before it was loaded again, with the search that it waited for, if any (``search``)."""
-    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
-    view = _arrived(service, replace(view, mine=known[:200], loaded=True), session_id)
-    return _went_on(service, view, left) if isinstance(left, dict) else view
+def arrive(services: Services, view: UiState, address: Data, tab: Data) -> UiState:
+    """The first view of a tab: the session in the address, or a proposal to start from. ``tab``: the ``sessions`` that
+    its browser knows, and what it showed before it was loaded again (``left``), with the search that it waited for, if
+    any (``search``, ``run``)."""
+    mine, left = tab.get("sessions"), tab.get("left")
+    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64) if (
+        isinstance(mine, list)) else ()
+    view = _arrived(services.search, replace(view, mine=known[:200], loaded=True), text_of(address, "session"))
+    return _went_on(services, view, left) if isinstance(left, dict) else view
 
 
 def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
@@ -50,11 +51,13 @@ def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
     return propose(service, view)
 
 
-def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
+def _went_on(services: Services, view: UiState, left: Data) -> UiState:
     if (view.session_id or "") != text_of(left, "session"):
         return view     # the tab was sent to another session
-    request = left.get("search")
+    service, request, run = services.search, left.get("search"), text_of(left, "run")
     try:
+        if services.runs.find(run) is not None:
+            return replace(_as_left(service, view, left), running=run)
         text = clean_text(text_of(request, "text"), required=False) if isinstance(request, dict) else ""
         session = session_of(service, view) if view.session_id else None
         if text and session is not None and session.latest is not None and (
@@ -73,9 +76,15 @@ def _turns_before(left: Data) -> int:
     return turns if isinstance(turns, int) else 0
 
 
-def resume(service: SearchService, view: UiState, session_id: str, data: Data) -> UiState:
+def resume(services: Services, view: UiState, address: Data, data: Data) -> UiState:
     """The view of a page that was open when the server restarted, from what the page shows."""
-    return _as_left(service, arrive(service, view, session_id, ()), data)
+    return _as_left(services.search, arrive(services, view, address, {}), data)
+
+
+def followed(view: UiState, found: UiState) -> UiState:
+    """What a long action led to, ``found`` by the page that began it, in the page that has waited for it since."""
+    mine = found.remember(found.session_id) if found.session_id else found.mine
+    return replace(found, beat=view.beat, drawn=view.drawn, mine=mine, running="")
 
 
 def _as_left(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -119,6 +128,7 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
+    watch.stored_in(view.session_id or "")
     rules = data.get("rules") is True
 
     def job() -> UiState:
@@ -250,6 +260,9 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
 LONG: dict[str, Begin] = {"search": begin_search, "again": begin_again, "by_rules": begin_by_rules,
                           "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
+
+FOLLOW = "follow"
+"""The action of a page that waits for one of :data:`LONG` again, which it began before it was loaded anew."""
 
 ACTIONS: dict[str, Action] = {
     **REFERENCES, "new": new_session,
