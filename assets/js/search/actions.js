@@ -1,10 +1,10 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
 import { say, stirs, toast, token } from "../shared/common.js";
-import { address, keepPlace, offered, waitedFor } from "./address.js";
+import { address, elsewhere, keepEntry, keepPlace, offered, there, voter, waitedFor } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "again", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
+const SLOW = new Set(["go", "search", "again", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
 let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
@@ -41,7 +41,7 @@ export function act(name, data = {}, run = token()) {
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger?.("act", { do: name, run, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, ...data });
+  const send = () => trigger?.("act", { do: name, run, ...($(".cq-columns") && { who: voter() }), shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;
@@ -73,6 +73,14 @@ export function done() {
   setTimeout(flush, 0); // after what is drawn now has been seen to
 }
 
+// Back and Forward. What is under way goes on at the server, and nobody waits for it here any more.
+window.addEventListener("popstate", ({ state }) => {
+  if (!elsewhere()) return;
+  if (act("go", { address: there(), ...state?.cirque })) return;
+  keepEntry(state?.cirque ?? {});
+  window.location.reload();
+});
+
 // --- what it draws ---------------------------------------------------------------------
 
 let beat = "";
@@ -99,12 +107,12 @@ function drawn() {
   scheduled = false;
   loaded ||= Boolean(shown().loaded);
   tellRest();
-  const { beat: now, session, turn, problem, notice, running } = shown();
+  const { beat: now, turn, problem, notice, running } = shown();
   if (now === undefined || now === beat) {
     if (pending && $(".cq-live")) { // still at it
       pending.since = performance.now();
       document.body.classList.remove("cq-loading");
-      if (session) address(session);
+      address({ live: true });
       keepPlace(request, pending.run);
       for (const callback of afterLive) callback();
     }
@@ -116,7 +124,7 @@ function drawn() {
   const failed = Boolean(problem) || (["search", "follow"].includes(action) && turn === pending?.turn);
   done();
   restore();
-  address(session);
+  address({ inPlace: action === "go", live: Boolean(running) });
   request = running ? waitedFor() : null;
   keepPlace(request ?? offered(), running);
   const text = problem || notice || heard(action);

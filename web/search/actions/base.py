@@ -6,6 +6,7 @@ No gradio here. Values in ``data`` come from a browser and are checked like any 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
@@ -16,10 +17,10 @@ from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
 from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
-from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
+from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG, open_columns
 from web.search.actions.parts import Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
-from web.search.actions.settings import ARRANGING, apply_settings
+from web.search.actions.settings import ARRANGING, apply_settings, set_fold
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
 from web.search.view import DEFAULT_K, UiState
@@ -29,31 +30,82 @@ from web.services import Services
 
 
 def arrive(services: Services, view: UiState, address: Data, tab: Data) -> UiState:
-    """The first view of a tab: the session in the address, or a proposal to start from. ``tab``: the ``sessions`` that
-    its browser knows, and what it showed before it was loaded again (``left``), with the search that it waited for, if
-    any (``search``, ``run``)."""
+    """The first view of a tab: what its ``address`` names (:attr:`UiState.address`), or a proposal to start from.
+    ``tab``: the ``sessions`` that its browser knows, ``who`` votes in it, and what it showed before it was loaded again
+    (``left``), with the search that it waited for, if any (``search``, ``run``)."""
     mine, left = tab.get("sessions"), tab.get("left")
     known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64) if (
         isinstance(mine, list)) else ()
-    view = _arrived(services.search, replace(view, mine=known[:200], loaded=True), text_of(address, "session"))
-    return _went_on(services, view, left) if isinstance(left, dict) else view
+    view = replace(view, mine=known[:200], annotator=text_of(tab, "who")[:64], loaded=True)
+    view = _arrived(services.search, view, address)
+    if isinstance(left, dict):
+        view = _went_on(services, view, address, left)
+    try:
+        return _laid_out(services, view, address)
+    except CirqueError as error:
+        return replace(view, notice=public_message(error))
 
 
-def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
-    if session_id:
+def _arrived(service: SearchService, view: UiState, address: Data) -> UiState:
+    if session_id := text_of(address, "session"):
         try:
-            return open_session(service, view, {"session": session_id})
+            view = open_session(service, view, {"session": session_id})
         except UnknownSession:
             view = replace(view, notice="There is no session at this address. A new one was started; "
                                         "your own sessions are under “Sessions”.")
         except CirqueError as error:
             view = replace(view, notice=public_message(error))
+        else:
+            try:
+                return _at_turn(service, view, address)
+            except UnknownSession:
+                return replace(view, notice="The turn at this address is not part of this session any more. "
+                                            "This is the newest one.")
     return propose(service, view)
 
 
-def _went_on(services: Services, view: UiState, left: Data) -> UiState:
-    if (view.session_id or "") != text_of(left, "session"):
-        return view     # the tab was sent to another session
+def _at_turn(service: SearchService, view: UiState, address: Data) -> UiState:
+    turn_id = text_of(address, "turn") if view.session_id else ""
+    return open_turn(service, view, {"turn": turn_id, "branch": text_of(address, "branch")}) if turn_id else view
+
+
+def _laid_out(services: Services, view: UiState, address: Data) -> UiState:
+    """``view`` as ``address`` says: a map or a list, folded or not, branches or methods side by side."""
+    at = text_of(address, "fold")
+    view = replace(view, layout="map" if text_of(address, "layout") == "map" else "list", fold=False)
+    with suppress(CirqueError):     # of somebody's own making
+        view = set_fold(services.search, view, {"on": True, "at": at}) if at else view
+    if comparison_id := text_of(address, "comparison"):
+        return open_columns(services, view, comparison_id)
+    left, _, right = text_of(address, "branches").partition(",")
+    if left and right:
+        return compare(services.search, view, {"left": left, "right": right})
+    return view
+
+
+def go(services: Services, view: UiState, data: Data) -> UiState:
+    """Back or forward in the browser's history: to its ``address``. Before the first search it had none, but a
+    reference (``shown_reference``)."""
+    address, seen, service = data.get("address"), view, services.search
+    address = address if isinstance(address, dict) else {}
+    session_id = text_of(address, "session")
+    if session_id and session_id != view.session_id:
+        view = open_session(service, view, {"session": session_id})
+    elif not session_id:
+        view = fresh(view)
+        if (gallery := text_of(data, "shown_gallery")) and gallery != view.gallery:
+            view = replace(view, gallery=gallery, wall=())
+        view = as_shown(service, view if view.wall else propose(service, view), data)
+    view = _laid_out(services, _at_turn(service, view, address), address)
+    if seen.adjustment and view.turn_id != seen.turn_id:
+        return replace(view, notice="Your changes to the previous turn were discarded.")
+    return view
+
+
+def _went_on(services: Services, view: UiState, address: Data, left: Data) -> UiState:
+    if (view.session_id or "") != text_of(left, "session") or (
+            (turn_id := text_of(address, "turn")) and turn_id != text_of(left, "shown_turn")):
+        return view     # the tab was sent elsewhere
     service, request, run = services.search, left.get("search"), text_of(left, "run")
     try:
         if services.runs.find(run) is not None:
@@ -62,7 +114,8 @@ def _went_on(services: Services, view: UiState, left: Data) -> UiState:
         session = session_of(service, view) if view.session_id else None
         if text and session is not None and session.latest is not None and (
                 session.latest.modification_text == text and len(session.turns) > _turns_before(left)):
-            return view     # it was over before the connection was lost
+            # It was over before the connection was lost.
+            return open_turn(service, view, {"turn": session.latest.turn_id})
         before = _as_left(service, view, left)
     except CirqueError:     # what it showed is gone
         return view
@@ -77,8 +130,10 @@ def _turns_before(left: Data) -> int:
 
 
 def resume(services: Services, view: UiState, address: Data, data: Data) -> UiState:
-    """The view of a page that was open when the server restarted, from what the page shows."""
-    return _as_left(services.search, arrive(services, view, address, {}), data)
+    """The view of a page that was open when the server restarted, from what the page shows (``data``)."""
+    shown = {name: value for name, value in data.items() if name.startswith("shown_")}
+    left = {**shown, "session": text_of(address, "session")}
+    return arrive(services, view, address, {"left": left, "who": text_of(data, "who")})
 
 
 def followed(view: UiState, found: UiState) -> UiState:
@@ -272,7 +327,8 @@ ACTIONS: dict[str, Action] = {
     **ADJUSTING, **ARRANGING,
 }
 
-WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {
+    "settings": apply_settings, "go": go, **COLUMN_ACTIONS}
 """Actions that need more than searching."""
 
 

@@ -1,23 +1,11 @@
 // Methods side by side: the form that starts them, and votes from the keyboard.
-import { on, token, until } from "../../shared/common.js";
+import { on, until } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
+import { voter } from "../address.js";
 import { closeDrawers } from "../drawers.js";
 import { $, $$, queryField, shown, fillIn } from "../page.js";
 import { marks } from "./marks.js";
 import { nextReference } from "./next.js";
-
-const WHO = "cirque.annotator";
-
-// A vote belongs to somebody; without sign-in that is this browser.
-function who() {
-  const fresh = token();
-  try {
-    const known = localStorage.getItem(WHO);
-    if (known) return known;
-    localStorage.setItem(WHO, fresh);
-  } catch { /* private windows may not store anything */ }
-  return fresh;
-}
 
 on("submit", (event) => {
   const form = event.target.closest("form[data-columns-form]");
@@ -33,7 +21,7 @@ on("submit", (event) => {
   if (problem) return;
   closeDrawers();
   act("compare_methods", {
-    methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: who(),
+    methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: voter(),
     ...marks(), reference: nextReference(),
   });
 });
