@@ -340,6 +340,24 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
 
+def test_a_turn_of_another_tab_is_said_and_shown(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    at_rest(other)
+    screen.search(other, "longer", 2)
+    told = page.locator("[data-news] p").filter(has_text="This session has a newer turn.")
+    expect(told).to_be_visible()
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    told.get_by_role("button", name="Show it").click()
+    expect(page.get_by_role("listbox", name="Results of turn 2: longer")).to_be_visible()
+    expect(told).to_be_hidden()
+    at_rest(page)
+    assert page.url == other.url
+
+
 @pytest.mark.extended
 def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     page = open_page()

@@ -6,12 +6,16 @@ from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
 from cir_core.errors import UnknownSession
 from cir_core.methods.declared import builtin_methods
 from cir_core.types.composition import Adjustment
 from tests.fakes.colours import NAME
+from web.http.long_actions import LiveWatch
 from web.search.actions.base import arrive, begin, go, perform, resume
+from web.search.routes import session_routes
 from web.search.screen import Screen
 from web.search.view import UiState
 
@@ -157,3 +161,24 @@ def test_a_comparison_before_the_first_search_is_there_again(services, view):
     made = done(services, view, "compare_methods", methods=["text-only", "slerp"], text="red", who="me")
     again = opened(services, made)
     assert (again.session_id, again.comparison_id, again.reference_id) == (None, made.comparison_id, "r0g3b0")
+
+
+def test_what_is_new_in_a_session_is_told_to_a_page_that_shows_less(services, branched):
+    first, _, other = branched
+    app = FastAPI()
+    app.include_router(session_routes(services))
+    page = TestClient(app)
+
+    def news(turns, session=first.session_id):
+        return page.get(f"/session/{session}/news", params={"turns": turns})
+
+    assert news(3).json() == {"turns": 3, "newest": "", "running": False}
+    for turns in (0, 1, 2, -1):
+        assert news(turns).json() == {"turns": 3, "newest": other.turn_id, "running": False}
+    assert news(4).json()["newest"] == ""
+    assert (news(1, "nosuchsession").status_code, news("x").status_code) == (404, 422)
+    watch = LiveWatch("red")
+    watch.stored_in(first.session_id)
+    with services.runs.of(watch):
+        assert news(3).json()["running"]
+    assert perform(services, first, "turn", {"turn": other.turn_id}).turn_id == other.turn_id
