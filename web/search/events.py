@@ -14,6 +14,7 @@ from web.http.pages import SEARCH
 from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.base import FOLLOW, LONG, arrive, begin, followed, perform, resume
+from web.search.actions.parts import settle
 from web.search.inputs import text_of
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
@@ -56,7 +57,7 @@ def wire_screen(
         try:
             if not view.loaded:  # the server was restarted under an open page
                 view = resume(services, view, _address(request), data)
-            view = replace(view, running="")
+            view = replace(settle(services.search, view) if view.early else view, running="")
             if name in (*LONG, FOLLOW):
                 view = yield from on_long(name, view, data)
             else:

@@ -27,6 +27,7 @@ class UiState:
 
     gallery: str
     method: MethodSettings = field(default_factory=usual_method)
+    early: bool = False                      # drawn while the encoder was being loaded: what depends on it is to come
     method_chosen: bool = False              # by the person, in the settings or by opening a session
     k: int = DEFAULT_K
     session_id: str | None = None

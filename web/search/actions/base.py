@@ -61,7 +61,8 @@ def _arrived(service: SearchService, view: UiState, address: Data) -> UiState:
             except UnknownSession:
                 return replace(view, notice="The turn at this address is not part of this session any more. "
                                             "This is the newest one.")
-    return propose(service, view)
+    # A first page is there at once, also while the server loads what it searches with.
+    return propose(service, replace(view, early=service.opening(view.gallery)))
 
 
 def _at_turn(service: SearchService, view: UiState, address: Data) -> UiState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -15,9 +16,12 @@ from cir_core.types.composition import Adjustment
 from tests.fakes.colours import NAME
 from web.http.long_actions import LiveWatch
 from web.search.actions.base import arrive, begin, go, perform, resume
+from web.search.actions.parts import settle
 from web.search.routes import session_routes
 from web.search.screen import Screen
 from web.search.view import UiState
+
+PATIENCE = 20.0  # seconds; only a failing test waits that long
 
 
 @pytest.fixture
@@ -182,3 +186,27 @@ def test_what_is_new_in_a_session_is_told_to_a_page_that_shows_less(services, br
     with services.runs.of(watch):
         assert news(3).json()["running"]
     assert perform(services, first, "turn", {"turn": other.turn_id}).turn_id == other.turn_id
+
+
+def test_a_first_page_waits_for_no_encoder_that_is_being_loaded(services, monkeypatch):
+    loads, may_end, load = threading.Event(), threading.Event(), services.search._pool._load_encoder
+
+    def slowly(spec):
+        loads.set()
+        assert may_end.wait(PATIENCE)
+        return load(spec)
+
+    monkeypatch.setattr(services.search._pool, "_load_encoder", slowly)
+    warming = threading.Thread(target=services.search.searcher, args=(NAME,))
+    assert not services.search.opening(NAME)
+    warming.start()
+    assert loads.wait(PATIENCE)
+    drawn, panels = Screen(services).draw(arrive(services, UiState(gallery=NAME), {}, {}))
+    assert drawn.early and drawn.reference_id and len(drawn.wall) > 3
+    assert panels["results"].count("data-act=\"reference\"") == len(drawn.wall) and "cq-text" in panels["rail"]
+    may_end.set()
+    warming.join(PATIENCE)
+    settled, panels = Screen(services).draw(settle(services.search, drawn))
+    assert not settled.early and "results" not in panels                # nothing that is looked at is drawn again
+    assert settled.method == services.search.usual(NAME).settings and settled.reference_id == drawn.reference_id
+    assert not arrive(services, UiState(gallery=NAME), {}, {}).early
