@@ -55,7 +55,15 @@ from web.ops.weights import weights_routes
 from web.search.actions.base import LONG
 from web.search.api import check_search
 from web.search.media import media_routes
-from web.search.routes import audit_routes, export_routes, judge_routes, live_routes, region_routes, suggestion_routes
+from web.search.routes import (
+    audit_routes,
+    export_routes,
+    judge_routes,
+    live_routes,
+    region_routes,
+    session_routes,
+    suggestion_routes,
+)
 from web.search.tab import build_search_tab
 from web.search.thumbs import thumb_routes
 from web.services import Services, open_services
@@ -116,6 +124,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     routers: tuple[APIRouter, ...] = (
         health_routes(settings, services.database, shutdown_state, services.meter, warming), own_routes(), me_routes(),
         media_routes(services), export_routes(services), live_routes(services.runs), suggestion_routes(services),
+        session_routes(services),
         region_routes(services),
     )
     if not settings.public_demo:

@@ -79,6 +79,14 @@ class SearcherPool:
             self._galleries[name] = gallery
         return gallery
 
+    def opening(self, name: str) -> bool:
+        """Whether the encoder of gallery ``name`` is being loaded, so that :meth:`searcher` would wait. Raises
+        ``GalleryError``."""
+        spec = self.gallery(name).encoder.spec
+        with self._lock:
+            loading = self._loading.get(spec)
+        return loading is not None and loading.locked()
+
     def searcher(self, name: str) -> Searcher:
         """The searcher over gallery ``name``; without captions if those are damaged.
 

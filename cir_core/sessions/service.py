@@ -71,6 +71,10 @@ class SearchService:
         """A gallery without its encoder: for images and counts."""
         return self._pool.gallery(name)
 
+    def opening(self, gallery: str) -> bool:
+        """Whether :meth:`searcher` would wait for an encoder that is being loaded. Raises ``GalleryError``."""
+        return self._pool.opening(gallery)
+
     def find_images(self, gallery: str, text: str, k: int = 24) -> list[Hit]:
         """Text-to-image search, for choosing a reference."""
         searcher = self._pool.searcher(gallery)

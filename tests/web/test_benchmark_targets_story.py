@@ -147,7 +147,7 @@ def test_the_download_and_the_search_screen(page: Page, app: App, tmp_path: Path
     line = lines(app)[0]
     expect(page.get_by_role("listbox", name=f"Results of turn 1: {line['text']}")).to_be_visible()
     with stores(app.home) as opened:
-        session = opened.sessions.session(page.url.partition("session=")[2])
+        session = opened.sessions.session(page.url.partition("session=")[2].partition("&")[0])
     assert [(turn.reference_id, turn.modification_text) for turn in session.turns] == [
         (line["reference"], line["text"])] and session.target_id is None
 

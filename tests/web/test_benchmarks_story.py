@@ -157,7 +157,7 @@ def test_a_session_goes_on_in_the_search_screen(page: Page, app: App) -> None:
     turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
     expect(turns).to_have_count(len(texts))
     with stores(app.home) as opened:
-        session = opened.sessions.session(page.url.partition("session=")[2])
+        session = opened.sessions.session(page.url.partition("session=")[2].partition("&")[0])
     assert [turn.reference_id for turn in session.turns] == pictures[:len(texts)]
     assert [turn.modification_text for turn in session.turns] == texts and session.target_id is None
     assert session.method == ConstructionSettings(k=1).method

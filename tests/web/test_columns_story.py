@@ -39,6 +39,9 @@ def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
     columns = page.locator(".cq-columns")
     expect(columns.locator(".cq-column")).to_have_count(3)
     at_rest(page)
+    page.reload()       # the comparison has an address
+    expect(columns.locator(".cq-column")).to_have_count(3)
+    at_rest(page)
     results = page.locator("#results").inner_html().lower()
     for secret in ("text-only", "text only", "slerp", "soft", "reward", "score", " ms", "overlap", "identical",
                    "only here", "elsewhere", "↑"):
@@ -58,6 +61,12 @@ def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
     expect(page.get_by_role("button", name="No difference")).to_have_attribute("aria-pressed", "true")
     at_rest(page)
     assert kept_votes(app)[before:][0][:2] == (None, 0)
+    page.go_back()
+    expect(columns).to_have_count(0)
+    at_rest(page)
+    page.go_forward()
+    expect(page.get_by_role("button", name="No difference")).to_have_attribute("aria-pressed", "true")
+    at_rest(page)
 
 
 @pytest.mark.extended

@@ -457,6 +457,10 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     screen.text_field(page).fill("in a brighter red")
     screen.text_field(page).press("Enter")
     expect(page.locator(".cq-toast")).to_contain_text("Still searching")
+    # A page that is loaded again finds the running search, and waits for it.
+    page.reload()
+    expect(writing).to_contain_text("The same shirt, but red.")
+    expect(page.get_by_role("button", name=re.compile("^Stop here"))).to_be_enabled()
     slow.hold.set()
     expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
     at_rest(page)
@@ -468,7 +472,10 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     # Another one is stopped half-way through its first round: the base query's results are kept.
     slow.hold.clear()
     screen.text_field(page).press("Enter")
-    expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt, but red.")
+    expect(writing).to_contain_text("The same shirt, but red.")
+    page.reload()
+    expect(page.get_by_role("listbox")).to_have_count(0)      # not the turn before, as if nothing were going on
+    expect(writing).to_contain_text("The same shirt, but red.")
     page.get_by_role("button", name=re.compile("^Stop here")).click()
     # At once, while the server still holds its answer back.
     expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible()

@@ -27,8 +27,8 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     screen.search(page, "in red", 1)
     assert first not in screen.shown_ids(page)
     assert len(screen.shown_ids(page)) == 60
-    session_url = page.url
-    assert re.search(r"\?session=[0-9a-z]{16}$", session_url)
+    first_url = page.url
+    assert re.search(r"\?session=[0-9a-z]{16}&turn=[0-9a-z]{16}&branch=[0-9a-z]{16}$", first_url)
 
     second = screen.refine_from(page, 3)
     screen.search(page, "with long sleeves", 2)
@@ -38,7 +38,27 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     expect(turns).to_have_count(3)
     expect(page.locator(".cq-how")).to_contain_text("Query used")
     _ledger_adds_up(page)
-    third_results = screen.shown_ids(page)
+    third_results, third_url = screen.shown_ids(page), page.url
+
+    # The browser's Back leads from turn to turn, to the reference that it began with, and Forward again.
+    for text, turn in (("with long sleeves", 2), ("in red", 1)):
+        page.go_back()
+        expect(page.get_by_role("listbox", name=f"Results of turn {turn}: {text}")).to_be_visible()
+        at_rest(page)
+    assert page.url == first_url
+    page.go_back()
+    expect(page.get_by_role("heading", name="Search with an image and a few words")).to_be_visible()
+    at_rest(page)
+    assert screen.reference(page) == first
+    page.go_forward()
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    at_rest(page)
+    page.go_forward()
+    at_rest(page)
+    page.go_forward()
+    expect(page.get_by_role("listbox", name="Results of turn 3: striped")).to_be_visible()
+    at_rest(page)
+    assert (screen.shown_ids(page), page.url) == (third_results, third_url)
 
     # Back to the first turn; another way from there keeps the one we came.
     turns.nth(0).get_by_role("button").click()
@@ -58,13 +78,17 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     branches.get_by_role("button", name="Compare").click()
     expect(page.get_by_text(re.compile(r"overlap@10"))).to_be_visible()
     expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
+    at_rest(page)
+    page.reload()
+    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
     page.get_by_role("button", name="Back to the results").click()
     at_rest(page)
 
     # Everything is in the database: a reload shows the last turn, and the other branch is there.
+    last_url = page.url
     page.reload()
     expect(page.get_by_role("heading", name="in navy with white dots")).to_be_visible()
-    assert page.url == session_url
+    assert page.url == last_url
     at_rest(page)
     branches.get_by_role("button", name="Branch 1", exact=True).click()
     expect(page.get_by_role("heading", name="striped")).to_be_visible()
@@ -314,6 +338,24 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     at_rest(page)
     screen.search(page, "in red", 1)
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
+
+
+def test_a_turn_of_another_tab_is_said_and_shown(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    at_rest(other)
+    screen.search(other, "longer", 2)
+    told = page.locator("[data-news] p").filter(has_text="This session has a newer turn.")
+    expect(told).to_be_visible()
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
+    told.get_by_role("button", name="Show it").click()
+    expect(page.get_by_role("listbox", name="Results of turn 2: longer")).to_be_visible()
+    expect(told).to_be_hidden()
+    at_rest(page)
+    assert page.url == other.url
 
 
 @pytest.mark.extended

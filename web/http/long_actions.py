@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cir_core.methods.observer import TurnObserver
 from cir_core.types.composition import ReflectionRound
@@ -18,6 +19,7 @@ from web.http.request_ids import carried
 T = TypeVar("T")
 FIRST_AFTER = 0.35   # seconds: what is faster than this shows no progress at all
 EVERY = 0.12
+KEPT_OVER = 100      # actions that are over, whose results a page may still ask for
 SILENT = 1.0         # seconds after which a run that reports nothing is drawn again: its clock goes on
 
 
@@ -84,11 +86,49 @@ class LiveWatch(BackgroundJob[Progress], TurnObserver):
             self.change(**fields)
 
 
+class Run(Generic[T]):
+    """An action that runs in a thread of its own, whoever looks on. It goes on if nobody does any more, and has its
+    result, or its error, for whoever asks later."""
+
+    def __init__(self, job: Callable[[], T], watch: LiveWatch, during: AbstractContextManager[None]) -> None:
+        self.watch = watch
+        self._result: list[T] = []
+        self._failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                with during:
+                    self._result.append(job())
+            except BaseException as error:  # handed over to the thread that asked
+                self._failure.append(error)
+            finally:
+                watch.change(finished=True)
+
+        self._thread = threading.Thread(target=carried(work), name="cirque-run", daemon=True)
+        self._thread.start()
+
+    def follow(self) -> Generator[Progress, None, T]:
+        """Yield progress until the action is over; return its result or raise its error."""
+        self._thread.join(FIRST_AFTER)
+        seen = 0
+        while self._thread.is_alive():
+            yield self.watch.progress
+            self._thread.join(EVERY)
+            if self._thread.is_alive():
+                seen = self.watch.wait(seen, SILENT)
+        if self._failure:
+            raise self._failure[0]
+        return self._result[0]
+
+
 class Runs:
-    """Running actions by id, so that a page can stop its own. The id is a secret of the page that received it."""
+    """Actions by id, so that a page can stop its own, and finds it again when it is loaded anew. The id is a secret of
+    the page that received or chose it."""
 
     def __init__(self) -> None:
         self._running: dict[str, LiveWatch] = {}
+        self._known: dict[str, Run[Any]] = {}   # the oldest first; of those that are over, the latest
+        self._lock = threading.Lock()
 
     @contextmanager
     def of(self, watch: LiveWatch) -> Iterator[None]:
@@ -98,6 +138,26 @@ class Runs:
             yield
         finally:
             self._running.pop(run_id, None)
+
+    def begin(self, job: Callable[[], T], watch: LiveWatch, run_id: str = "") -> Run[T]:
+        """Run ``job`` in a thread. ``run_id``: the id that the page chose (32 hex digits; anything else, and one that
+        is taken, is passed over)."""
+        with self._lock:
+            over = [name for name, one in self._known.items() if one.watch.progress.finished]
+            for name in over[:max(0, len(over) - KEPT_OVER)]:
+                del self._known[name]
+            if re.fullmatch("[0-9a-f]{32}", run_id) and run_id not in self._known:
+                watch.change(run_id=run_id)
+            run = self._known[watch.progress.run_id] = Run(job, watch, self.of(watch))
+        return run
+
+    def find(self, run_id: str) -> Run[Any] | None:
+        """An action that is going on, or was over not long ago."""
+        return self._known.get(run_id)
+
+    def at_work(self, session_id: str) -> bool:
+        """Whether a search of this session is going on."""
+        return any(watch.progress.session_id == session_id for watch in tuple(self._running.values()))
 
     def __len__(self) -> int:
         return len(self._running)
@@ -109,34 +169,3 @@ class Runs:
             return False
         watch.stop()
         return True
-
-
-def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Progress, None, T]:
-    """Run ``job`` in a thread; yield progress, and return its result or raise its error.
-
-    The job continues if nobody listens any more, and stores its result.
-    """
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            with runs.of(watch):
-                outcome.append(job())
-        except BaseException as error:  # handed over to the thread that asked
-            failure.append(error)
-        finally:
-            watch.change(finished=True)
-
-    thread = threading.Thread(target=carried(work), name="cirque-run", daemon=True)
-    thread.start()
-    thread.join(FIRST_AFTER)
-    seen = 0
-    while thread.is_alive():
-        yield watch.progress
-        thread.join(EVERY)
-        if thread.is_alive():
-            seen = watch.wait(seen, SILENT)
-    if failure:
-        raise failure[0]
-    return outcome[0]

@@ -57,7 +57,7 @@ PAGES: Mapping[str, frozenset[Capability]] = {page.path: page.needs for page in 
 # bring new ones. Of Gradio, what draws pages and carries calls needs a sign-in only, for its events check for
 # themselves; files are taken for the search call alone, and none are given.
 _CALLS: Mapping[str, frozenset[Capability]] = {
-    **dict.fromkeys(("media", "export", "audit", "judges", "runs", "thumbs", "weights"), _SEARCH),
+    **dict.fromkeys(("media", "export", "audit", "judges", "runs", "session", "thumbs", "weights"), _SEARCH),
     **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
     "study": frozenset({"annotate"}),
 }
@@ -80,7 +80,7 @@ _DEMO: Mapping[str, frozenset[str]] = {
     "GET": frozenset({
         "/", "/me", "/healthz", "/readyz", "/favicon.ico", "/manifest.json", "/robots.txt", "/config", "/theme.css",
         "/own/", "/assets/", "/static/", "/svelte/", "/media/thumb", "/media/full", "/media/find",
-        "/media/suggestions", "/export/", "/gradio_api/heartbeat/", "/gradio_api/queue/data",
+        "/media/suggestions", "/export/", "/session/", "/gradio_api/heartbeat/", "/gradio_api/queue/data",
         "/gradio_api/startup-events", "/gradio_api/theme.css",
     }),
     "POST": frozenset({"/media/upload", "/media/region", "/runs/", "/gradio_api/queue/join"}),

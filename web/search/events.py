@@ -9,12 +9,13 @@ from typing import Any
 
 import gradio as gr
 
-from cir_core.errors import CirqueError
-from web.http.long_actions import follow
+from cir_core.errors import CirqueError, SearchError
 from web.http.pages import SEARCH
 from web.http.public_errors import public_message
 from web.http.visitor import require, visitor_of
-from web.search.actions.base import LONG, arrive, begin, perform, resume
+from web.search.actions.base import FOLLOW, LONG, arrive, begin, followed, perform, resume
+from web.search.actions.parts import settle
+from web.search.inputs import text_of
 from web.search.screen import PANELS, Screen
 from web.search.thumbs import judge_of
 from web.search.view import UiState
@@ -31,21 +32,22 @@ def wire_screen(
     bus: gr.HTML, outputs: Sequence[gr.components.Component],
 ) -> None:
     """``bus`` is the panel that carries the page's actions."""
-    service = services.search
-
     def draw(view: UiState, *, sessions: bool = False) -> list[Any]:
         drawn, panels = screen.draw(view, sessions=sessions)
         return [drawn, *(panels.get(name, gr.skip()) for name in PANELS)]
 
     def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
-        wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
-        mine = tab.get("sessions")
+        tab = tab if isinstance(tab, dict) else {}
         _check_searcher(request)
         view = replace(view, judge=judge_of(visitor_of(request), tab.get("who")))
         try:
-            return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
+            view = arrive(services, view, _address(request), tab)
         except CirqueError as error:
             return draw(replace(view, problem=public_message(error), loaded=True))
+        drawn = draw(view)
+        if (run := services.runs.find(view.running)) is not None:   # it is under way, not what it will replace
+            drawn[1 + PANELS.index("results")] = screen.draw_progress(view, run.watch.progress)
+        return drawn
 
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
@@ -54,12 +56,13 @@ def wire_screen(
         name = str(data.get("do", ""))
         if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
             view = replace(view, drawn={})
-        elif name in LONG:  # it may show progress in place of results
+        elif name in (*LONG, FOLLOW):  # it may show progress in place of results
             view = replace(view, drawn={**view.drawn, "results": None})
         try:
             if not view.loaded:  # the server was restarted under an open page
-                view = resume(service, view, _session_asked(request), data)
-            if name in LONG:
+                view = resume(services, view, _address(request), data)
+            view = replace(settle(services.search, view) if view.early else view, running="")
+            if name in (*LONG, FOLLOW):
                 view = yield from on_long(name, view, data)
             else:
                 view = perform(services, view, name, data)
@@ -69,15 +72,21 @@ def wire_screen(
             raise as_error(error) from error
 
     def on_long(name: str, view: UiState, data: dict[str, Any]) -> Generator[list[Any], None, UiState]:
-        watch, job = begin(services, view, name, data)
-        running = follow(job, watch, services.runs)
-        told = view.session_id or ""
+        run_id = text_of(data, "run")
+        if name == FOLLOW:
+            run = services.runs.find(run_id)
+            if run is None:
+                raise SearchError("That search is not known any more. Search again.")
+        else:
+            watch, job = begin(services, view, name, data)
+            run = services.runs.begin(job, watch, run_id)
+        running, told = run.follow(), view.session_id or ""
         while True:
             try:
                 progress = next(running)
             except StopIteration as over:
                 done: UiState = over.value
-                return done
+                return followed(view, done) if name == FOLLOW else done
             panels = {"results": screen.draw_progress(view, progress)}
             if progress.session_id and progress.session_id != told:
                 told = progress.session_id
@@ -103,9 +112,9 @@ def _check_searcher(request: gr.Request) -> None:
         raise as_error(error) from error
 
 
-def _session_asked(request: gr.Request) -> str:
-    """Session id in the page's URL, which Gradio sends with every event."""
-    return str(request.query_params.get("session", ""))[:64]
+def _address(request: gr.Request) -> dict[str, str]:
+    """What the page's URL names, which Gradio sends with every event."""
+    return {name: str(value)[:200] for name, value in request.query_params.items()}
 
 
 def as_error(error: CirqueError) -> gr.Error:

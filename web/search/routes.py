@@ -1,6 +1,6 @@
 """Endpoints that the search screen asks beside its events: what metrics say of a comparison after the vote, the audit
-of a turn, a region of a reference, suggested texts, the stop of a run (the page's event channel is busy with the run
-itself), and downloads of sessions in CIRCLED's public format."""
+of a turn, a region of a reference, suggested texts, what is new in a session, the stop of a run (the page's event
+channel is busy with the run itself), and downloads of sessions in CIRCLED's public format."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from fastapi.responses import JSONResponse, Response
 from annotation.records import AuditEvent, MethodVote
 from annotation.votes import agreement
 from cir_core.audit.live import LiveAudits
-from cir_core.errors import CirqueError, SearchError
+from cir_core.errors import CirqueError, SearchError, UnknownSession
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.search.suggestions import Suggestions
 from cir_core.sessions.export import session_to_circled
+from cir_core.support.texts import quoted
 from web.http.background import in_decoding_thread
 from web.http.json_api import checked_fields
 from web.http.long_actions import Runs
@@ -149,6 +150,27 @@ def suggestion_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             return JSONResponse({"error": public_message(error)}, status_code=status_of(error, 404))
         return JSONResponse({"texts": texts}, headers={"Cache-Control": "no-store"})
+
+    return routes
+
+
+def session_routes(services: Services) -> APIRouter:
+    routes = APIRouter(prefix="/session", include_in_schema=False)
+
+    @routes.get("/{session_id}/news")
+    def news(session_id: str, turns: int = 0) -> Response:
+        """For a page that shows ``turns`` of a session: ``{"turns", "newest", "running"}``. ``newest`` is the id of the
+        newest turn if there are more, else "". ``running``: whether a search of the session is under way."""
+        try:
+            rows = services.search.sessions(1, among=(session_id,))
+            if not rows:
+                raise UnknownSession(f"There is no session {quoted(session_id)}.")
+            count = rows[0].turns
+            latest = services.search.session(session_id).latest if count > turns else None
+        except CirqueError as error:
+            return JSONResponse({"problem": public_message(error)}, status_of(error, 404), _FRESH)
+        return JSONResponse({"turns": count, "newest": latest.turn_id if latest else "",
+                             "running": services.runs.at_work(session_id)}, headers=_FRESH)
 
     return routes
 

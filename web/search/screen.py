@@ -101,8 +101,9 @@ class Screen:
         }
 
     def _panels(self, view: UiState) -> dict[str, _Panel]:
-        searcher = self._service.searcher(view.gallery)
-        gallery, version = searcher.gallery, searcher.gallery.digest[:8]
+        searcher = None if view.early else self._service.searcher(view.gallery)
+        gallery = searcher.gallery if searcher else self._service.gallery(view.gallery)
+        version = gallery.digest[:8]
 
         def caption_of(image_id: str) -> str | None:
             return gallery.caption_of(image_id) if image_id in gallery else None
@@ -131,9 +132,9 @@ class Screen:
                 most=MOST_FURTHER,
                 upload_mb=self._settings.max_upload_mb,
                 method=methods.method_line(view.method, self._services.methods),
-                language_model=searcher.language.name, base=view.method.base,
-                knows=results.knows(searcher.encoder.identity, searcher.foreign),
-                why=searcher.usual.reason if searcher.usual.is_for(view.method) else "")),
+                language_model=searcher.language.name if searcher else "", base=view.method.base,
+                knows=results.knows(searcher.encoder.identity, searcher.foreign) if searcher else "",
+                why=searcher.usual.reason if searcher and searcher.usual.is_for(view.method) else "")),
             "results": _Panel(shown_results, _key_of_results(view, session, version)),
             "how": _Panel(lambda: fill("search/how.html", view=view, how=results.how_found(session, turn, version)
                                        if session and turn and not side_by_side else None,
@@ -236,7 +237,7 @@ class Screen:
         if view.comparison_id is not None:  # others vote too
             return None
         galleries = tuple((one["name"], one["size"], one["partial"]) for one in self._galleries())
-        return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, galleries
+        return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, view.early, galleries
 
     def _sessions(self, view: UiState) -> str:
         known = view.mine
@@ -250,9 +251,10 @@ class Screen:
         cannot, language_model = "", ""
         unscored = problem_of(self._settings)
         try:
-            searcher = self._service.searcher(view.gallery)
-            language_model = searcher.language.name
-            cannot = "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name)
+            if not view.early:
+                searcher = self._service.searcher(view.gallery)
+                language_model = searcher.language.name
+                cannot = "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name)
         except CirqueError:
             pass  # the gallery cannot be opened, which the results panel says
         return {

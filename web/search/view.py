@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from cir_core.index.near_duplicates import FOLD_AT
 from cir_core.methods.declared import usual_method
@@ -39,6 +40,7 @@ class UiState:
 
     gallery: str
     method: MethodSettings = field(default_factory=usual_method)
+    early: bool = False                      # drawn while the encoder was being loaded: what depends on it is to come
     method_chosen: bool = False              # by the person, in the settings or by opening a session
     k: int = DEFAULT_K
     session_id: str | None = None
@@ -64,6 +66,7 @@ class UiState:
     problem: str = ""
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost
+    running: str = ""                        # a long action that this tab waited for before it was loaded again
     notice: str = ""
     taken: Taken | None = None
     loaded: bool = False
@@ -74,6 +77,18 @@ class UiState:
     @classmethod
     def first(cls, settings: Settings) -> UiState:
         return cls(settings.gallery, demo=settings.public_demo)
+
+    @property
+    def address(self) -> str:
+        """The query of the URL at which this view is shown to others, without what nobody stored."""
+        shown = {"session": self.session_id, "turn": self.turn_id, "branch": self.branch_id if self.turn_id else None,
+                 "comparison": self.comparison_id}
+        if self.comparison_id is None and self.compare is not None:
+            shown["branches"] = ",".join(self.compare)
+        elif self.turn_id and self.comparison_id is None:
+            shown["layout"] = "map" if self.layout == "map" else None
+            shown["fold"] = f"{self.fold_at:.2f}" if self.fold else None
+        return urlencode({name: value for name, value in shown.items() if value})
 
     def remember(self, session_id: str) -> tuple[str, ...]:
         """Move ``session_id`` to the front of ``mine``."""

@@ -1,15 +1,15 @@
 // Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
-import { say, stirs, toast } from "../shared/common.js";
-import { address, keepPlace, offered, voter } from "./address.js";
+import { say, stirs, toast, token } from "../shared/common.js";
+import { address, elsewhere, keepEntry, keepPlace, offered, there, voter, waitedFor } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "again", "by_rules", "words", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
+const SLOW = new Set(["go", "search", "again", "by_rules", "words", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
 let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
 const waiting = /** @type {(() => void)[]} */ ([]);
-let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
+let pending = /** @type {{ name: string, turn?: string, since: number, run: string } | null} */ (null);
 let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
 let request = /** @type {object | null} */ (null); // the search under way, to be offered again where the connection drops
 let scheduled = false, loaded = false;
@@ -26,21 +26,22 @@ export const onLive = (/** @type {() => unknown} */ callback) => afterLive.push(
 export const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
 
 // Says whether the action was sent: one at a time.
-/** @type {(name: string, data?: object) => boolean} */
-export function act(name, data = {}) {
+/** @type {(name: string, data?: object, run?: string) => boolean} ``run``: one under way that is waited for again */
+export function act(name, data = {}, run = token()) {
   if (busy()) {
     if ($(".cq-live")) toast("Still searching. Esc stops and keeps the results so far.");
     return false;
   }
   const { turn, turns, reference, further, beat: drawnLast } = shown(); // lets a restarted server pick up where we are
   const shownBeat = $(".cq-live") ? "" : drawnLast; // with progress left over from a lost connection, all is drawn anew
-  pending = { name, turn, since: performance.now() };
-  if (name === "search" || name === "again") keepPlace(request = { ...(name === "again" ? offered() : data), turns: Number(turns) });
+  pending = { name, turn, since: performance.now(), run };
+  request = name === "follow" ? waitedFor() : name === "search" ? { ...data, turns: Number(turns) } : name === "again" ? { ...offered(), turns: Number(turns) } : offered();
+  keepPlace(request, run);
   tellRest();
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, who: voter(), ...data });
+  const send = () => trigger?.("act", { do: name, run, shown_turn: turn, shown_reference: reference, shown_further: further, shown_beat: shownBeat, who: voter(), ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;
@@ -72,6 +73,14 @@ export function done() {
   setTimeout(flush, 0); // after what is drawn now has been seen to
 }
 
+// Back and Forward. What is under way goes on at the server, and nobody waits for it here any more.
+window.addEventListener("popstate", ({ state }) => {
+  if (!elsewhere()) return;
+  if (act("go", { address: there(), ...state?.cirque })) return;
+  keepEntry(state?.cirque ?? {});
+  window.location.reload();
+});
+
 // --- what it draws ---------------------------------------------------------------------
 
 let beat = "";
@@ -98,13 +107,13 @@ function drawn() {
   scheduled = false;
   loaded ||= Boolean(shown().loaded);
   tellRest();
-  const { beat: now, session, turn, problem, notice } = shown();
+  const { beat: now, turn, problem, notice, running } = shown();
   if (now === undefined || now === beat) {
     if (pending && $(".cq-live")) { // still at it
       pending.since = performance.now();
       document.body.classList.remove("cq-loading");
-      if (session) address(session);
-      keepPlace(request);
+      address({ live: true });
+      keepPlace(request, pending.run);
       for (const callback of afterLive) callback();
     }
     return restore();
@@ -112,20 +121,21 @@ function drawn() {
   beat = now;
   const action = pending?.name || "";
   // A search that was stopped at once is no mistake, but leads nowhere either.
-  const failed = Boolean(problem) || (action === "search" && turn === pending?.turn);
+  const failed = Boolean(problem) || (["search", "follow"].includes(action) && turn === pending?.turn);
   done();
   restore();
-  address(session);
-  request = null;
-  keepPlace(offered());
+  address({ inPlace: action === "go", live: Boolean(running) });
+  request = running ? waitedFor() : null;
+  keepPlace(request ?? offered(), running);
   const text = problem || notice || heard(action);
   if (text) say(text);
   for (const callback of afterDraw) callback({ action, failed });
+  if (running) act("follow", {}, running); // begun before the page was loaded again
 }
 
 function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]:not([hidden])").length;
-  const results = ["search", "again", "by_rules", "words"].includes(action) && count ? `${count} results for ${title}` : "";
+  const results = ["search", "again", "by_rules", "words", "follow"].includes(action) && count ? `${count} results for ${title}` : "";
   return [$(".cq-taken")?.dataset.said, results].filter(Boolean).join(". ");
 }

@@ -3,6 +3,7 @@ import { askText, copy, on, showKeys, toggleTheme } from "../shared/common.js";
 import { enlarge } from "../shared/pictures.js";
 import { weights } from "../shared/weights.js";
 import { act } from "./actions.js";
+import { linkTo } from "./address.js";
 import { closeDrawers, openDrawer } from "./drawers.js";
 import { $, queryField } from "./page.js";
 import { pick, play } from "./picker.js";
@@ -50,9 +51,12 @@ on("change", ({ target: box }) => {
   }
 });
 
-const copyLink = () => copy(window.location.href.split("&__theme")[0], { message: $("[data-unkept]")
-  ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
-  : "Link copied. Anyone with the link can continue this session." });
+const SHARED = "Whoever opens it can continue the session on a branch of their own.";
+function copyLink() {
+  const columns = $("#results .cq-columns");
+  return copy(linkTo(window.location.href), { message: $("[data-unkept]") ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
+    : columns ? `Link copied. It shows this comparison${columns.dataset.blind ? ", unnamed until whoever opens it has voted" : ""}.` : `Link copied. It shows this turn as you see it. ${SHARED}` });
+}
 
 async function nameBranch(/** @type {string} */ branch, /** @type {string} */ before) {
   const name = await askText("Name this branch", before, "for example: darker, with collar");

@@ -13,6 +13,7 @@ import "./results/columns.js";
 import "./results/audit.js";
 import "./query.js";
 import "./live.js";
+import "./news.js";
 import "./menu.js";
 import "./clicks.js";
 import "./keys.js";

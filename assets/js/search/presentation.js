@@ -1,5 +1,7 @@
 // The view for a talk: the reference, the words, the results and the chips; the rest comes back with the same key.
 import { h, keptInTab } from "../shared/common.js";
+import { address, there } from "./address.js";
+import { shown } from "./page.js";
 
 const KEY = "cirque.presentation";
 const leave = h("button", { class: "cq-leave", type: "button", title: "Leave the presentation (p)", onclick: () => present(false) },
@@ -11,5 +13,6 @@ export function present(on = !presenting()) {
   keptInTab.write(KEY, on || null);
   if (on) document.body.append(leave);
   else leave.remove();
+  if (shown().loaded) address({ inPlace: true });
 }
-if (keptInTab.read(KEY, false)) present(true);
+if (there().presentation || keptInTab.read(KEY, false)) present(true);

@@ -1,7 +1,7 @@
 // The query: what is typed, and where the page goes on when it has been answered.
 import { keptInTab, on, createDelay, h, until } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
-import { offered } from "./address.js";
+import { offered, waitedFor } from "./address.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, queryField, shown } from "./page.js";
 import { marks } from "./results/marks.js";
@@ -63,12 +63,13 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 
 // --- after a new drawing -------------------------------------------------------------------
 
-const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
-const SEARCHES = ["search", "again", "by_rules", "words"];
+const FROM_RESULTS = ["go", "back", "turn", "branch", "keep", "reset", "undo"];
+const SEARCHES = ["search", "again", "by_rules", "words", "follow"];
 const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
   const field = queryField();
+  if (shown().running) asked = String(waitedFor()?.text ?? "");
   if (SEARCHES.includes(action) && !failed && field && field.value === asked) { // else the next text is being typed
     field.value = "";
     if (narrow(720).matches) {

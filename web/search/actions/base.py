@@ -5,7 +5,8 @@ No gradio here. Values in ``data`` come from a browser and are checked like any 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
@@ -18,10 +19,10 @@ from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
 from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of, undo
-from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
+from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG, open_columns
 from web.search.actions.parts import WALL, Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
-from web.search.actions.settings import ARRANGING, apply_settings
+from web.search.actions.settings import ARRANGING, apply_settings, set_fold
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
 from web.search.view import DEFAULT_K, Taken, UiState
@@ -30,38 +31,94 @@ from web.services import Services
 # --- arriving ----------------------------------------------------------------------
 
 
-def arrive(
-    service: SearchService, view: UiState, session_id: str, mine: Sequence[object], left: object = None,
-) -> UiState:
-    """The first view of a tab: the session in the address, or a proposal to start from. ``left``: what the tab showed
-    before it was loaded again, with the search that it waited for, if any (``search``)."""
-    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
-    view = _arrived(service, replace(view, mine=known[:200], loaded=True), session_id)
-    return _went_on(service, view, left) if isinstance(left, dict) else view
+def arrive(services: Services, view: UiState, address: Data, tab: Data) -> UiState:
+    """The first view of a tab: what its ``address`` names (:attr:`UiState.address`), or a proposal to start from.
+    ``tab``: the ``sessions`` that its browser knows, ``who`` votes in it, and what it showed before it was loaded again
+    (``left``), with the search that it waited for, if any (``search``, ``run``)."""
+    mine, left = tab.get("sessions"), tab.get("left")
+    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64) if (
+        isinstance(mine, list)) else ()
+    view = replace(view, mine=known[:200], annotator=text_of(tab, "who")[:64], loaded=True)
+    view = _arrived(services.search, view, address)
+    if isinstance(left, dict):
+        view = _went_on(services, view, address, left)
+    try:
+        return _laid_out(services, view, address)
+    except CirqueError as error:
+        return replace(view, notice=public_message(error))
 
 
-def _arrived(service: SearchService, view: UiState, session_id: str) -> UiState:
-    if session_id:
+def _arrived(service: SearchService, view: UiState, address: Data) -> UiState:
+    if session_id := text_of(address, "session"):
         try:
-            return open_session(service, view, {"session": session_id})
+            view = open_session(service, view, {"session": session_id})
         except UnknownSession:
             view = replace(view, notice="There is no session at this address. A new one was started; "
                                         "your own sessions are under “Sessions”.")
         except CirqueError as error:
             view = replace(view, notice=public_message(error))
-    return propose(service, view)
+        else:
+            try:
+                return _at_turn(service, view, address)
+            except UnknownSession:
+                return replace(view, notice="The turn at this address is not part of this session any more. "
+                                            "This is the newest one.")
+    # A first page is there at once, also while the server loads what it searches with.
+    return propose(service, replace(view, early=service.opening(view.gallery)))
 
 
-def _went_on(service: SearchService, view: UiState, left: Data) -> UiState:
-    if (view.session_id or "") != text_of(left, "session"):
-        return view     # the tab was sent to another session
-    request = left.get("search")
+def _at_turn(service: SearchService, view: UiState, address: Data) -> UiState:
+    turn_id = text_of(address, "turn") if view.session_id else ""
+    return open_turn(service, view, {"turn": turn_id, "branch": text_of(address, "branch")}) if turn_id else view
+
+
+def _laid_out(services: Services, view: UiState, address: Data) -> UiState:
+    """``view`` as ``address`` says: a map or a list, folded or not, branches or methods side by side."""
+    at = text_of(address, "fold")
+    view = replace(view, layout="map" if text_of(address, "layout") == "map" else "list", fold=False)
+    with suppress(CirqueError):     # of somebody's own making
+        view = set_fold(services.search, view, {"on": True, "at": at}) if at else view
+    if comparison_id := text_of(address, "comparison"):
+        return open_columns(services, view, comparison_id)
+    left, _, right = text_of(address, "branches").partition(",")
+    if left and right:
+        return compare(services.search, view, {"left": left, "right": right})
+    return view
+
+
+def go(services: Services, view: UiState, data: Data) -> UiState:
+    """Back or forward in the browser's history: to its ``address``. Before the first search it had none, but a
+    reference (``shown_reference``)."""
+    address, seen, service = data.get("address"), view, services.search
+    address = address if isinstance(address, dict) else {}
+    session_id = text_of(address, "session")
+    if session_id and session_id != view.session_id:
+        view = open_session(service, view, {"session": session_id})
+    elif not session_id:
+        view = fresh(view)
+        if (gallery := text_of(data, "shown_gallery")) and gallery != view.gallery:
+            view = replace(view, gallery=gallery, wall=())
+        view = as_shown(service, view if view.wall else propose(service, view), data)
+    view = _laid_out(services, _at_turn(service, view, address), address)
+    if seen.adjustment and view.turn_id != seen.turn_id:
+        return replace(view, notice="Your changes to the previous turn were discarded.")
+    return view
+
+
+def _went_on(services: Services, view: UiState, address: Data, left: Data) -> UiState:
+    if (view.session_id or "") != text_of(left, "session") or (
+            (turn_id := text_of(address, "turn")) and turn_id != text_of(left, "shown_turn")):
+        return view     # the tab was sent elsewhere
+    service, request, run = services.search, left.get("search"), text_of(left, "run")
     try:
+        if services.runs.find(run) is not None:
+            return replace(_as_left(service, view, left), running=run)
         text = clean_text(text_of(request, "text"), required=False) if isinstance(request, dict) else ""
         session = session_of(service, view) if view.session_id else None
         if text and session is not None and session.latest is not None and (
                 session.latest.modification_text == text and len(session.turns) > _turns_before(left)):
-            return view     # it was over before the connection was lost
+            # It was over before the connection was lost.
+            return open_turn(service, view, {"turn": session.latest.turn_id})
         before = _as_left(service, view, left)
     except CirqueError:     # what it showed is gone
         return view
@@ -75,9 +132,17 @@ def _turns_before(left: Data) -> int:
     return turns if isinstance(turns, int) else 0
 
 
-def resume(service: SearchService, view: UiState, session_id: str, data: Data) -> UiState:
-    """The view of a page that was open when the server restarted, from what the page shows."""
-    return _as_left(service, arrive(service, view, session_id, ()), data)
+def resume(services: Services, view: UiState, address: Data, data: Data) -> UiState:
+    """The view of a page that was open when the server restarted, from what the page shows (``data``)."""
+    shown = {name: value for name, value in data.items() if name.startswith("shown_")}
+    left = {**shown, "session": text_of(address, "session")}
+    return arrive(services, view, address, {"left": left, "who": text_of(data, "who")})
+
+
+def followed(view: UiState, found: UiState) -> UiState:
+    """What a long action led to, ``found`` by the page that began it, in the page that has waited for it since."""
+    mine = found.remember(found.session_id) if found.session_id else found.mine
+    return replace(found, beat=view.beat, drawn=view.drawn, mine=mine, running="")
 
 
 def _as_left(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -123,6 +188,7 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
+    watch.stored_in(view.session_id or "")
     rules, as_typed = data.get("rules") is True, data.get("words") is True
 
     def job() -> UiState:
@@ -316,6 +382,9 @@ LONG: dict[str, Begin] = {"search": begin_search, "again": begin_again, "by_rule
                           "words": begin_words, "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
 
+FOLLOW = "follow"
+"""The action of a page that waits for one of :data:`LONG` again, which it began before it was loaded anew."""
+
 ACTIONS: dict[str, Action] = {
     **REFERENCES, "new": new_session,
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
@@ -324,7 +393,8 @@ ACTIONS: dict[str, Action] = {
     **ADJUSTING, **ARRANGING,
 }
 
-WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {
+    "settings": apply_settings, "go": go, **COLUMN_ACTIONS}
 """Actions that need more than searching."""
 
 

@@ -14,7 +14,7 @@ from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
-from web.search.actions.parts import WALL, Begin, fresh, session_of, starting
+from web.search.actions.parts import WALL, Begin, fresh, propose, session_of, starting
 from web.search.inputs import Data, text_of
 from web.search.view import UiState
 from web.services import Services
@@ -58,6 +58,17 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
                        annotator=who or now.annotator)
 
     return watch, job
+
+
+def open_columns(services: Services, view: UiState, comparison_id: str) -> UiState:
+    """A stored comparison, as it was made. Names that were hidden are so for whoever has not voted on it. The time that
+    a vote took is counted from here."""
+    comparison = services.compare.comparison(comparison_id)
+    if comparison.gallery != view.gallery:
+        view = propose(services.search, replace(fresh(view), gallery=comparison.gallery))
+    if view.turn_id is None:
+        view = replace(view, reference_id=comparison.reference_id, further=())
+    return replace(view, comparison_id=comparison_id, compare=None, asked_at=time())
 
 
 def vote(services: Services, view: UiState, data: Data) -> UiState:

@@ -21,13 +21,20 @@ Begin = Callable[[Services, UiState, Data], tuple[LiveWatch, Callable[[], UiStat
 
 
 def propose(service: SearchService, view: UiState) -> UiState:
-    """A reference to start from, and the gallery's usual method unless another one was chosen."""
-    if not view.method_chosen:
-        view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
+    """A reference to start from, and the gallery's usual method unless another one was chosen. ``view.early``: nothing
+    waits for the encoder."""
+    view = view if view.early else settle(service, view)
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
         return replace(view, wall=(), reference_id=None, further=())
     return replace(view, wall=wall[1:] or wall, reference_id=wall[0], further=())
+
+
+def settle(service: SearchService, view: UiState) -> UiState:
+    """``view`` with what depends on the gallery's encoder."""
+    if not view.method_chosen:
+        view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
+    return replace(view, early=False)
 
 
 def fresh(view: UiState) -> UiState:

@@ -22,6 +22,7 @@ from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteSt
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
 from tests.fakes.store import InMemorySessionStore
+from web.http.long_actions import Runs
 
 
 @pytest.fixture
@@ -52,6 +53,6 @@ def services(
     pool = SearcherPool(home, lambda _: language, lambda _: FakeEncoder(), relevance=lambda _: relevance)
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     return SimpleNamespace(
-        search=search, language=language, methods=methods, quota=UploadQuota.unlimited(),
+        search=search, runs=Runs(), language=language, methods=methods, quota=UploadQuota.unlimited(),
         compare=ComparisonService(search, InMemoryComparisonStore()), votes=InMemoryVoteStore(),
         settings=SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off", public_demo=False))

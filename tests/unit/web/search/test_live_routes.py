@@ -12,7 +12,7 @@ from cir_core.errors import SearchError
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
 from web.http import long_actions
-from web.http.long_actions import LiveWatch, Progress, Runs, follow
+from web.http.long_actions import LiveWatch, Progress, Runs
 from web.search.presenters.reflection import progress
 from web.search.routes import live_routes
 from web.ui.static_files import fill
@@ -38,7 +38,7 @@ def finish(running):
 
 def test_what_is_quick_shows_nothing(monkeypatch):
     monkeypatch.setattr(long_actions, "FIRST_AFTER", PATIENCE)
-    assert finish(follow(lambda: 7, LiveWatch(), Runs())) == ([], 7)
+    assert finish(Runs().begin(lambda: 7, LiveWatch()).follow()) == ([], 7)
 
 
 def test_what_is_slow_is_seen_step_by_step():
@@ -52,7 +52,7 @@ def test_what_is_slow_is_seen_step_by_step():
         assert may_end.wait(PATIENCE)
         return "done"
 
-    running = follow(job, watch, Runs())
+    running = Runs().begin(job, watch).follow()
     first = next(running)
     while first.partial is None:
         first = next(running)
@@ -74,7 +74,7 @@ def test_a_silent_run_is_drawn_again_so_that_its_clock_goes_on(monkeypatch):
     def job():
         may_end.wait(PATIENCE)
 
-    running = follow(job, LiveWatch(), Runs())
+    running = Runs().begin(job, LiveWatch()).follow()
     seconds = [next(running).seconds for _ in range(3)]
     may_end.set()
     finish(running)
@@ -86,7 +86,7 @@ def test_an_error_comes_out_where_it_is_followed():
         raise SearchError("No such thing.")
 
     with pytest.raises(SearchError, match="No such thing"):
-        finish(follow(job, LiveWatch(), Runs()))
+        finish(Runs().begin(job, LiveWatch()).follow())
 
 
 def test_a_run_can_be_stopped_while_it_runs_and_not_afterwards():
@@ -99,7 +99,7 @@ def test_a_run_can_be_stopped_while_it_runs_and_not_afterwards():
         assert watch._stop.wait(PATIENCE)
         return "what there was"
 
-    running = follow(job, watch, runs)
+    running = runs.begin(job, watch).follow()
     shown = next(running)
     assert started.wait(PATIENCE)
     assert page.post("/runs/somebody-elses/stop").status_code == 404
@@ -118,11 +118,61 @@ def test_nobody_looking_on_does_not_end_a_run():
         assert may_end.wait(PATIENCE)
         ended.set()
 
-    running = follow(job, watch, Runs())
+    running = Runs().begin(job, watch).follow()
     next(running)
     running.close()
     may_end.set()
     assert ended.wait(PATIENCE)
+
+
+def test_a_run_is_found_by_the_id_that_its_page_chose_while_it_runs_and_afterwards():
+    runs, may_end, chosen = Runs(), threading.Event(), "0123456789abcdef" * 2
+
+    def job():
+        assert may_end.wait(PATIENCE)
+        return "done"
+
+    run = runs.begin(job, LiveWatch(), chosen)
+    first, second = run.follow(), runs.find(chosen).follow()
+    assert next(first).run_id == next(second).run_id == chosen
+    may_end.set()
+    assert finish(first)[1] == finish(second)[1] == finish(runs.find(chosen).follow())[1] == "done"
+
+
+@pytest.mark.parametrize("chosen", ["", "short", "0" * 31, "0" * 33, "A" * 32, "../" + "0" * 29, "0" * 31 + "\n"])
+def test_an_id_that_is_none_is_passed_over(chosen):
+    runs = Runs()
+    assert finish(runs.begin(lambda: 7, LiveWatch(), chosen).follow())[1] == 7
+    assert runs.find(chosen) is None
+
+
+def test_nobody_takes_over_a_run_by_its_id():
+    runs, chosen = Runs(), "f" * 32
+    finish(runs.begin(lambda: "first", LiveWatch(), chosen).follow())
+    finish(runs.begin(lambda: "second", LiveWatch(), chosen).follow())
+    assert finish(runs.find(chosen).follow())[1] == "first"
+
+
+def test_runs_that_are_over_are_forgotten_the_oldest_first_and_those_at_work_never(monkeypatch):
+    monkeypatch.setattr(long_actions, "KEPT_OVER", 2)
+    runs, may_end, names = Runs(), threading.Event(), [f"{number:032x}" for number in range(5)]
+    slow = runs.begin(lambda: may_end.wait(PATIENCE), LiveWatch(), names[0])
+    for name in names[1:]:
+        finish(runs.begin(lambda: 7, LiveWatch(), name).follow())
+    assert [runs.find(name) is not None for name in names] == [True, False, True, True, True]   # the last one is new
+    may_end.set()
+    assert finish(slow.follow())[1] is True
+
+
+def test_an_error_is_there_for_a_page_that_asks_later():
+    runs, chosen = Runs(), "1" * 32
+
+    def job():
+        raise SearchError("No such thing.")
+
+    for run in (runs.begin(job, LiveWatch(), chosen), runs.find(chosen)):
+        with pytest.raises(SearchError, match="No such thing"):
+            finish(run.follow())
 
 
 def test_a_secret_run_shows_how_far_it_is_and_nothing_else():

@@ -1,6 +1,7 @@
 """Choosing several references on the screen and by the named call, and cutting a region out of one."""
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from cir_core.images.uploads import is_upload
 from cir_core.methods.declared import builtin_methods
 from cir_core.types.composition import Cut
 from tests.fakes.colours import NAME
-from web.search.actions.base import arrive, begin, perform, resume
+from web.search.actions.base import arrive, begin, followed, perform, resume
 from web.search.api import check_search, run_search
 from web.search.presenters import results
 from web.search.screen import Screen
@@ -89,9 +90,9 @@ def test_a_search_uses_them_all_and_the_turn_brings_them_back(services, view):
 
 def test_an_open_page_tells_a_restarted_server(services, view):
     data = {"shown_reference": "r0g3b0", "shown_further": '["r3g0b0", "nowhere", 7, "r0g0b3"]'}
-    assert resume(services.search, UiState(gallery=NAME), "", data).further == ("r3g0b0", "r0g0b3")
+    assert resume(services, UiState(gallery=NAME), {}, data).further == ("r3g0b0", "r0g0b3")
     for broken in ("[", "7", "{}", "[" * 5000, None):
-        assert resume(services.search, UiState(gallery=NAME), "", {**data, "shown_further": broken}).further == ()
+        assert resume(services, UiState(gallery=NAME), {}, {**data, "shown_further": broken}).further == ()
 
 
 def left_behind(view, **more):
@@ -100,17 +101,20 @@ def left_behind(view, **more):
             "shown_further": json.dumps(view.further), "search": None, **more}
 
 
+def arrived(services, session, left):
+    return arrive(services, UiState(gallery=NAME), {"session": session or ""}, {"left": left})
+
+
 def test_a_tab_that_is_loaded_again_goes_on_where_it_was(services, view):
-    fresh = UiState(gallery=NAME)
     before = perform(services, view, "add_reference", {"image": "r3g0b0"})
-    again = arrive(services.search, fresh, "", [], left_behind(before))
+    again = arrived(services, "", left_behind(before))
     assert (again.reference_id, again.further, again.interrupted) == ("r0g3b0", ("r3g0b0",), None)
     first = searched(services, before)
     second = searched(services, first)
     at_first = perform(services, second, "turn", {"turn": first.turn_id})
-    again = arrive(services.search, fresh, first.session_id, [], left_behind(at_first))
+    again = arrived(services, first.session_id, left_behind(at_first))
     assert again.turn_id == first.turn_id != second.turn_id
-    elsewhere = arrive(services.search, fresh, "", [], left_behind(at_first))    # sent to another address
+    elsewhere = arrived(services, "", left_behind(at_first))    # sent to another address
     assert elsewhere.session_id is None and elsewhere.turn_id is None
 
 
@@ -120,13 +124,13 @@ def test_a_tab_that_is_loaded_again_goes_on_where_it_was(services, view):
     {"session": "", "search": {"text": "  "}}, {"session": "", "search": {"text": "red " * 5000}},
 ])
 def test_what_a_tab_kept_may_be_anything(services, left):
-    view = arrive(services.search, UiState(gallery=NAME), "", [], left)
+    view = arrived(services, "", left)
     assert view.loaded and view.reference_id is not None and view.interrupted is None
 
 
 def test_a_search_that_lost_its_connection_is_offered_again(services, view):
-    fresh, asked = UiState(gallery=NAME), {"text": "red", "reference": "r0g3b0"}
-    again = arrive(services.search, fresh, "", [], left_behind(view, search=asked))
+    asked = {"text": "red", "reference": "r0g3b0"}
+    again = arrived(services, "", left_behind(view, search=asked))
     again = replace(again, method=view.method)
     assert "data-act=\"again\"" in Screen(services).draw(again)[1]["results"]
     _, job = begin(services, again, "again", {})
@@ -134,16 +138,16 @@ def test_a_search_that_lost_its_connection_is_offered_again(services, view):
     [turn] = services.search.session(found.session_id).turns
     assert (turn.reference_id, turn.modification_text, found.interrupted) == ("r0g3b0", "red", None)
     # It was over before the connection was lost: the turn is shown, and nothing is offered.
-    over = arrive(services.search, fresh, found.session_id, [], {**left_behind(view, search=asked),
+    over = arrived(services, found.session_id, {**left_behind(view, search=asked),
                                                                  "session": found.session_id})
     assert over.turn_id == turn.turn_id and over.interrupted is None
     assert "data-turns=\"1\"" in Screen(services).draw(found)[1]["state"]
     instead = searched(services, found, text="red", instead=True)    # a branch of its own, beside the shown turn
-    again = arrive(services.search, fresh, found.session_id, [],
-                   left_behind(found, search={**asked, "instead": True, "turns": 1}))
+    again = arrived(services, found.session_id,
+                    left_behind(found, search={**asked, "instead": True, "turns": 1}))
     assert again.turn_id == instead.turn_id and again.interrupted is None
     # The same words once more are another search.
-    more = arrive(services.search, fresh, found.session_id, [], left_behind(found, search={**asked, "turns": 2}))
+    more = arrived(services, found.session_id, left_behind(found, search={**asked, "turns": 2}))
     assert more.interrupted is not None
     assert perform(services, more, "surprise", {}).interrupted is None
     with pytest.raises(SearchError, match="no search to repeat"):
@@ -265,3 +269,27 @@ def test_what_a_tool_sends_is_checked_before_its_image_is_fetched(services):
     for also, said in ((["a"] * 2, "already one of"), ("r3g0b0", "must be a list"), ([7], "must be a list")):
         with pytest.raises(SearchError, match=said):
             check_search(services, "Ada", {**given, "also": also})
+
+
+def test_a_search_that_still_runs_is_waited_for_by_the_tab_that_is_loaded_again(services, view):
+    """Whether the page knew the session already or not; with what it led to, as if the tab had been there."""
+    may_end, run_id, first = threading.Event(), "0123456789abcdef" * 2, searched(services, view)
+    watch, job = begin(services, first, "search", {"text": "green", "reference": "r0g3b0"})
+    run = services.runs.begin(lambda: may_end.wait(20) and job(), watch, run_id)
+    left = left_behind(first, search={"text": "green", "turns": 1}, run=run_id)
+    again = arrived(services, first.session_id, left)
+    assert (again.running, again.turn_id, again.interrupted) == (run_id, first.turn_id, None)
+    assert services.runs.at_work(first.session_id) and not services.runs.at_work("another")
+    assert arrived(services, "", left).running == ""                  # sent to another address
+    may_end.set()
+    [*_, found] = results_of(run)
+    shown = followed(replace(again, beat=7, mine=("another",)), found)
+    assert shown.turn_id == services.search.session(first.session_id).latest.turn_id != first.turn_id
+    assert (shown.running, shown.beat, shown.session_id in shown.mine) == ("", 7, True)
+    assert not services.runs.at_work(first.session_id)
+
+
+def results_of(run):
+    """Progress, then the result."""
+    result = yield from run.follow()
+    yield result
