@@ -124,9 +124,9 @@ class SearchService:
 
     def start(
         self, gallery: str, *, method: MethodSettings | None = None, target_id: str | None = None,
-        target_live: bool = False, title: str = "",
+        target_live: bool = False, title: str = "", owner: str = "",
     ) -> SearchSession:
-        """Create and store a new, empty session."""
+        """Create and store a new, empty session. ``owner``: the account it belongs to, or ""."""
         searcher = self._pool.searcher(gallery)
         method = method or searcher.usual.settings
         if target_id is not None:
@@ -134,7 +134,7 @@ class SearchService:
         return self._store.create_session(SearchSession(
             session_id=new_id(), gallery=gallery, method=method, protocol=searcher.card(method), target_id=target_id,
             target_live=target_live, title=title, created_at=datetime.now(UTC),
-        ))
+        ), owner)
 
     def session(self, session_id: str) -> SearchSession:
         return self._store.session(session_id)
@@ -144,8 +144,37 @@ class SearchService:
     ) -> Sequence[SessionSummary]:
         return self._store.sessions(limit, gallery, among)
 
-    def rename(self, session_id: str, title: str) -> SearchSession:
+    def listed(
+        self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
+    ) -> tuple[Sequence[SessionSummary], int]:
+        """A person's list of sessions, as ``SessionStore.listed`` has it."""
+        return self._store.listed(owner, known, words, limit)
+
+    def rename(self, session_id: str, title: str, person: str = "") -> SearchSession:
+        self._check_owner(session_id, person)
         return self._store.rename_session(session_id, title)
+
+    def remove(self, session_id: str, person: str, removed: bool = True) -> bool:
+        """Take a session off the list of the account ``person``, or put it back; nothing is deleted. False for a
+        session that belongs to no account: which of them are listed is known to browsers alone."""
+        if not self._store.owner_of(session_id):
+            return False
+        self._check_owner(session_id, person)
+        self._store.remove_session(session_id, removed)
+        return True
+
+    def remove_branch(
+        self, session_id: str, branch_id: str, person: str = "", removed: bool = True,
+    ) -> SearchSession:
+        """Delete a branch, or have it back: see ``SessionStore.remove_branch``."""
+        self._check_owner(session_id, person)
+        return self._store.remove_branch(session_id, branch_id, removed)
+
+    def _check_owner(self, session_id: str, person: str) -> None:
+        owner = self._store.owner_of(session_id)
+        if owner and owner != person:
+            raise SearchError(f"This session belongs to {owner}, who alone can rename or remove it and its branches. You "
+                              "can search on in it.")
 
     def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
         return self._store.name_branch(session_id, branch_id, name)
