@@ -128,7 +128,8 @@ def run_search(
     if marks and (session is None or session.latest is None):
         raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
     if session is None:
-        session = service.start(gallery, method=settings if (method or "").strip() else None)
+        session = service.start(gallery, method=settings if (method or "").strip() else None,
+                                owner="" if person == LOCAL else person)
     parent = session.latest
     loaded = service.run_turn(
         session.session_id, text, reference_id=reference_id, further=also,

@@ -15,6 +15,7 @@ from web.http.pages import SEARCH
 from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.base import LONG, arrive, begin, perform, resume
+from web.search.actions.sessions import LISTED, Asked, asked
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 from web.services import Services
@@ -32,14 +33,14 @@ def wire_screen(
     """``bus`` is the panel that carries the page's actions."""
     service = services.search
 
-    def draw(view: UiState, *, sessions: bool = False) -> list[Any]:
+    def draw(view: UiState, *, sessions: Asked | None = None) -> list[Any]:
         drawn, panels = screen.draw(view, sessions=sessions)
         return [drawn, *(panels.get(name, gr.skip()) for name in PANELS)]
 
     def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
         wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
         mine = tab.get("sessions")
-        _check_searcher(request)
+        view = replace(view, person=_searcher(request))
         try:
             return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
         except CirqueError as error:
@@ -47,7 +48,7 @@ def wire_screen(
 
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
-        _check_searcher(request)
+        view = replace(view, person=_searcher(request))
         name = str(data.get("do", ""))
         if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
             view = replace(view, drawn={})
@@ -60,7 +61,7 @@ def wire_screen(
                 view = yield from on_long(name, view, data)
             else:
                 view = perform(services, view, name, data)
-            yield draw(view, sessions=name == "sessions")
+            yield draw(view, sessions=asked(data) if name == "sessions" or name in LISTED else None)
         except CirqueError as error:
             yield draw(replace(view, problem=public_message(error), notice=""))
             raise as_error(error) from error
@@ -92,12 +93,14 @@ def wire_screen(
     acted.failure(None, js=f"() => {{ {in_module(SEARCH.script, 'screen.done()')}; }}")
 
 
-def _check_searcher(request: gr.Request) -> None:
-    """Visitors who may not search see no panel, not even an error: panels name galleries."""
+def _searcher(request: gr.Request) -> str:
+    """The account that searches; "" where there are none. Visitors who may not search see no panel, not even an error:
+    panels name galleries."""
     try:
-        require(request, "search")
+        visitor = require(request, "search")
     except CirqueError as error:
         raise as_error(error) from error
+    return "" if visitor.open or visitor.demo else visitor.name
 
 
 def _session_asked(request: gr.Request) -> str:

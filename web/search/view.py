@@ -47,6 +47,8 @@ class UiState:
     annotator: str = ""                      # who votes: a random id this browser keeps
     wall: tuple[str, ...] = ()               # gallery images shown before the first search
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
+    person: str = ""                         # the account that is signed in, to which new sessions belong
+    deleted: Mapping[str, str] | None = None # the branch or session that was just taken away, to be had back
     problem: str = ""
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost

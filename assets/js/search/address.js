@@ -25,9 +25,13 @@ export function mySessions() {
   return Array.isArray(known) ? known : [];
 }
 // Read and written in one go: two tabs must not forget each other's sessions.
-function remember(/** @type {string} */ session) {
-  kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
+export function remember(/** @type {string} */ session) {
+  kept.write(MINE, [session, ...others(session)].slice(0, MINE_KEPT));
 }
+export function forget(/** @type {string} */ session) {
+  kept.write(MINE, others(session));
+}
+const others = (/** @type {string} */ session) => mySessions().filter((one) => one !== session);
 
 // What the server gets when the tab is loaded again (web/search/events.py). ``search``: the one under way; one that is
 // offered on the page stays.

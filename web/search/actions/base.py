@@ -19,6 +19,7 @@ from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.actions.parts import Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
+from web.search.actions.sessions import BRANCHES, LISTED
 from web.search.actions.settings import ARRANGING, apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
@@ -163,7 +164,7 @@ def search(
 ) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
-        session_id = service.start(view.gallery, method=view.method).session_id
+        session_id = service.start(view.gallery, method=view.method, owner=view.person).session_id
         view = replace(view, session_id=session_id, mine=view.remember(session_id))
         watch.stored_in(session_id)
     # What the person saw is what the next turn goes on from, so it becomes a turn first.
@@ -256,7 +257,7 @@ ACTIONS: dict[str, Action] = {
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
-    **ADJUSTING, **ARRANGING,
+    **BRANCHES, **LISTED, **ADJUSTING, **ARRANGING,
 }
 
 WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
@@ -266,7 +267,7 @@ WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"setti
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     if name != "sessions":
-        view = replace(view, refused=None, interrupted=None)
+        view = replace(view, refused=None, interrupted=None, deleted=None)
     view = replace(view, problem="", notice="")
     if name == "sessions":  # the screen draws the list
         return view
@@ -281,6 +282,7 @@ def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[Liv
     """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
     refused = view.refused if name == "by_rules" else None
     interrupted = view.interrupted if name == "again" else None
-    return LONG[name](services, replace(view, problem="", notice="", refused=refused, interrupted=interrupted), data)
+    view = replace(view, problem="", notice="", refused=refused, interrupted=interrupted, deleted=None)
+    return LONG[name](services, view, data)
 
 
