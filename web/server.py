@@ -55,7 +55,15 @@ from web.ops.weights import weights_routes
 from web.search.actions.base import LONG
 from web.search.api import check_search
 from web.search.media import media_routes
-from web.search.routes import audit_routes, export_routes, judge_routes, live_routes, region_routes, suggestion_routes
+from web.search.routes import (
+    audit_routes,
+    export_routes,
+    import_routes,
+    judge_routes,
+    live_routes,
+    region_routes,
+    suggestion_routes,
+)
 from web.search.tab import build_search_tab
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
@@ -120,8 +128,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     if not settings.public_demo:
         routers += (
             sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
-            audit_routes(services), judge_routes(services), study_routes(services), adjudicate_routes(services),
-            studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
+            audit_routes(services), judge_routes(services), import_routes(services), study_routes(services),
+            adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
             benchmark_routes(services, shelf, constructions), log_routes(services), weights_routes(services),
         )
     for routes in routers:

@@ -59,6 +59,11 @@ class PrivateSessions(SessionStore):
         self._owners.note(created.session_id)
         return created
 
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        added = self._store.add_session(session, owner)
+        self._owners.note(added.session_id)
+        return added
+
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         self._owners.check(session_id)
         return self._store.add_turn(session_id, parent_id, make)

@@ -47,6 +47,9 @@ class SessionStore(Protocol):
         """Store a session without turns. The caller creates the ids (``new_id``). ``owner``: the account it belongs
         to, or ""."""
 
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        """Store a session with its branches and turns, in one transaction."""
+
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         """Store one turn, in one transaction.
 
@@ -70,9 +73,10 @@ class SessionStore(Protocol):
     def listed(
         self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
     ) -> tuple[Sequence[SessionSummary], int]:
-        """A person's list of sessions that have turns or a target: the first ``limit``, newest first, and how many there
-        are. It holds those of the account ``owner`` that it did not remove, and those of ``known`` (ids) that belong to
-        no account; of these, those in whose title, gallery or requests each of ``words`` occurs, in any case."""
+        """A person's list of sessions that have turns or a target: the first ``limit``, newest first, and how many
+        there are. It holds those of the account ``owner`` that it did not remove, and those of ``known`` (ids) that
+        belong to no account; of these, those in whose title, gallery or requests each of ``words`` occurs, in any
+        case."""
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         """Those of ``session_ids`` that have a revealed target and at least one turn, whole."""

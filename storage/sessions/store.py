@@ -50,6 +50,23 @@ class SqlSessionStore:
                 session_values(created, created_at) | {"owner": owner or None}))
         return created
 
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        created_at = session.created_at or datetime.now(UTC)
+        added = replace(session, title=clean_name(session.title), created_at=created_at,
+                        branches=tuple(replace(one, name=clean_name(one.name)) for one in session.branches))
+        branches = {one.branch_id: one for one in added.branches}
+        updated_at = max((turn.created_at for turn in added.turns), default=created_at)
+        for turn in added.turns:
+            check_turn(turn, session.session_id, turn.parent_id, branches[turn.branch_id], turn.number)
+        with writing(self.engine) as connection:
+            connection.execute(insert(tables.sessions).values(
+                session_values(added, created_at) | {"owner": owner or None, "updated_at": updated_at}))
+            for branch in added.branches:
+                connection.execute(insert(tables.branches).values(vars(branch)))
+            for seq, turn in enumerate(added.turns, start=1):
+                connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
+        return added
+
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         with writing(self.engine) as connection:
             _lock(connection, session_id)
@@ -244,9 +261,8 @@ def load_sessions(
         turns: dict[str, list[Turn]] = defaultdict(list)
         for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
             turns[row.session_id].append(turn_from(row))
-        for row in rows:
-            session = session_from(row, branches[row.session_id], turns[row.session_id])
-            found[row.session_id] = without_branches(session, removed)
+        found |= {row.session_id: without_branches(
+            session_from(row, branches[row.session_id], turns[row.session_id]), removed) for row in rows}
     return found
 
 

@@ -48,6 +48,21 @@ class InMemorySessionStore:
             self._owner[session.session_id] = owner
             return self._keep(created)
 
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        with self._lock:
+            ids = {turn.turn_id for other in self._sessions.values() for turn in other.turns}
+            if session.session_id in self._sessions or ids.intersection(turn.turn_id for turn in session.turns):
+                raise StorageError("This session is stored already.")
+            branches = tuple(replace(one, name=clean_name(one.name)) for one in session.branches)
+            for turn in session.turns:
+                branch = next(one for one in branches if one.branch_id == turn.branch_id)
+                check_turn(turn, session.session_id, turn.parent_id, branch, turn.number)
+            created_at = session.created_at or datetime.now(UTC)
+            self._updated[session.session_id] = max((turn.created_at for turn in session.turns), default=created_at)
+            self._owner[session.session_id] = owner
+            return self._keep(replace(session, title=clean_name(session.title), created_at=created_at,
+                                      branches=branches))
+
     def add_turn(
         self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
     ) -> Turn:

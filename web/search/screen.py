@@ -240,7 +240,8 @@ class Screen:
         found, count = self._service.listed(view.person, view.mine, asked.words, asked.count)
         rows = [results.summary(item, "", view.session_id) for item in found]
         scores = present_target.scores(self._service.scores(view.mine)) if view.mine else None
-        return fill("search/sessions.html", view=view, sessions=rows, scores=scores, asked=asked, count=count, page=PAGE)
+        return fill("search/sessions.html", view=view, sessions=rows, scores=scores, asked=asked, count=count,
+                    page=PAGE)
 
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""

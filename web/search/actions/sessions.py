@@ -1,7 +1,7 @@
 """*My sessions*, and the branches of one: names, and taking them off the screen, which can be undone.
 
-Nothing is deleted from the store. A session of an account is taken off its list there; of one that belongs to nobody the
-browser alone knows whether it is on its list."""
+Nothing is deleted from the store. A session of an account is taken off its list there; of one that belongs to nobody
+the browser alone knows whether it is on its list."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _branch_of(session: SearchSession, branch_id: str) -> Branch:
 
 def _nothing_unkept(view: UiState) -> None:
     if view.adjustment:
-        raise SearchError("You have changed the turn that would go, and the changes are not kept. Keep them as a turn, or "
-                          "reset them, first.")
+        raise SearchError("You have changed the turn that would go, and the changes are not kept. Keep them as a turn, "
+                          "or reset them, first.")
 
 
 LISTED: dict[str, Action] = {

@@ -322,7 +322,7 @@ def shown(session):
 
 
 def test_a_deleted_branch_takes_only_its_own_turns_and_comes_back(store, session):
-    one, two, three, four, other, fork = a_tree(store, session)
+    *_, four, other, fork = a_tree(store, session)
     before = store.session(session.session_id)
     assert [branch.number for branch in before.branches] == [1, 2, 3]
     left = store.remove_branch(session.session_id, other.branch_id)
@@ -341,13 +341,13 @@ def test_a_deleted_branch_takes_only_its_own_turns_and_comes_back(store, session
 
 
 def test_turns_that_two_branches_go_through_are_those_of_the_first(store, session):
-    one, two, three, four, other, fork = a_tree(store, session)
+    _, _, _, four, _, _ = a_tree(store, session)
     left = store.remove_branch(session.session_id, four.branch_id)
     assert shown(left) == [(1, 2), (2, 2), (3, 3), (3, 2), (4, 3)]
 
 
 def test_a_deleted_branch_is_not_continued_and_its_number_not_given_again(store, session):
-    one, two, three, four, other, fork = a_tree(store, session)
+    one, two, _, _, other, _ = a_tree(store, session)
     store.remove_branch(session.session_id, other.branch_id)
     later = add(store, session, other)                       # from a tab that still shows it
     found = store.session(session.session_id)
@@ -367,7 +367,7 @@ def test_no_branch_of_another_session_is_deleted(store, session, removed):
 
 
 def test_a_list_shows_what_is_left_of_a_session(store, session):
-    one, *_, fork = a_tree(store, session)
+    *_, fork = a_tree(store, session)
     store.remove_branch(session.session_id, fork.branch_id)
     [row] = store.sessions()
     assert (row.turns, row.branches, row.last_text) == (5, 2, "ÄRMEL lang")
@@ -375,7 +375,7 @@ def test_a_list_shows_what_is_left_of_a_session(store, session):
 
 def test_evaluations_read_all_of_a_session(store):
     session = store.create_session(a_session(target_id="image-00003"), owner="Ann")
-    *_, other, fork = a_tree(store, session)
+    *_, other, _ = a_tree(store, session)
     store.reveal_target(session.session_id)
     before = store.finished_target_sessions([session.session_id])
     store.remove_branch(session.session_id, other.branch_id)

@@ -130,7 +130,7 @@ def test_target_sessions_and_calls_belong_to_the_account_too(services, view):
 
 
 def test_a_branch_is_deleted_and_had_back(services, view):
-    one, two, three, other = branched(services, view)
+    *_, three, other = branched(services, view)
     gone = perform(services, other, "delete_branch", {"branch": other.branch_id})
     assert gone.turn_id == three.turn_id and gone.reference_id == three.reference_id   # where it began, to the end
     _, panels = Screen(services).draw(gone)
@@ -142,7 +142,7 @@ def test_a_branch_is_deleted_and_had_back(services, view):
 
 
 def test_one_that_is_not_shown_leaves_the_view_as_it_is(services, view):
-    one, two, three, other = branched(services, view)
+    one, _, three, other = branched(services, view)
     for shown in (other, perform(services, other, "turn", {"turn": one.turn_id, "branch": other.branch_id})):
         gone = perform(services, shown, "delete_branch", {"branch": three.branch_id})
         assert (gone.turn_id, gone.reference_id, gone.branch_id) == (shown.turn_id, shown.reference_id, other.branch_id)
@@ -153,7 +153,7 @@ def test_one_that_is_not_shown_leaves_the_view_as_it_is(services, view):
 
 
 def test_the_last_branch_stays(services, view):
-    one, two, three, other = branched(services, view)
+    *_, three, other = branched(services, view)
     gone = perform(services, other, "delete_branch", {"branch": other.branch_id})
     with pytest.raises(SearchError, match="only branch"):
         perform(services, gone, "delete_branch", {"branch": three.branch_id})
@@ -168,6 +168,7 @@ def test_a_branch_that_is_not_there_is_not_deleted(services, view, branch):
 def test_changes_that_are_not_kept_are_not_lost_with_their_turn(services, view):
     *_, other = branched(services, replace(view, method=METHODS["soft"].settings))
     changed = replace(other, adjustment=replace(other.adjustment, rounds=0))
-    for action, data in (("delete_branch", {"branch": other.branch_id}), ("remove_session", {"session": other.session_id})):
+    for action, data in (("delete_branch", {"branch": other.branch_id}),
+                         ("remove_session", {"session": other.session_id})):
         with pytest.raises(SearchError, match="not kept"):
             perform(services, changed, action, data)
