@@ -129,8 +129,9 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         routers += (
             sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
             audit_routes(services), judge_routes(services), import_routes(services), study_routes(services),
-            adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
-            benchmark_routes(services, shelf, constructions), log_routes(services), weights_routes(services),
+            adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
+            analysis_routes(services), benchmark_routes(services, shelf, constructions), log_routes(services),
+            weights_routes(services),
         )
     for routes in routers:
         app.include_router(routes)

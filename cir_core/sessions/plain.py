@@ -105,8 +105,8 @@ def _read_parts(value: Any, where: str) -> Parts:
         if name not in kinds:
             raise SearchError(f"{where} has {quoted(name)}, of a kind of step that this version of cirque does not "
                               "have. Update cirque, then import it again.")
-    return tuple((name, from_plain(tuple[kinds[name], ...] if isinstance(part, list) else kinds[name], part,
-                                   f"{where}.{name}")) for name, part in sorted(content.items()))
+    return tuple((name, _tuple((kinds[name], ...), part, f"{where}.{name}") if isinstance(part, list)
+                  else from_plain(kinds[name], part, f"{where}.{name}")) for name, part in sorted(content.items()))
 
 
 def _method(value: Any, where: str) -> MethodSettings:

@@ -286,8 +286,8 @@ def _with_words(connection: Connection, session_ids: Sequence[str], words: str) 
         some = session_ids[start:start + _AT_ONCE]
         for row in connection.execute(select(s.session_id, s.title, s.gallery).where(s.session_id.in_(some))):
             texts[row.session_id] += [row.title, row.gallery]
-        for row in connection.execute(select(t.session_id, t.modification_text).where(t.session_id.in_(some))):
-            texts[row.session_id].append(row.modification_text)
+        for turn in connection.execute(select(t.session_id, t.modification_text).where(t.session_id.in_(some))):
+            texts[turn.session_id].append(turn.modification_text)
     return [one for one in session_ids if has_words(texts[one], words)]
 
 

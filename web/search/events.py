@@ -16,6 +16,7 @@ from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.base import LONG, arrive, begin, perform, resume
 from web.search.actions.sessions import LISTED, Asked, asked
+from web.search.actions.settings import preferred_of
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 from web.services import Services
@@ -40,7 +41,7 @@ def wire_screen(
     def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
         wanted, tab = _session_asked(request), tab if isinstance(tab, dict) else {}
         mine = tab.get("sessions")
-        view = replace(view, person=_searcher(request))
+        view = replace(view, person=_searcher(request), preferred=preferred_of(services, tab.get("method")))
         try:
             return draw(arrive(service, view, wanted, mine if isinstance(mine, list) else [], tab.get("left")))
         except CirqueError as error:

@@ -204,8 +204,8 @@ def import_routes(services: Services) -> APIRouter:
             work = partial(_imported, services, visitor.counted, "" if visitor.open else visitor.name, content)
             found = await run_in_threadpool(work)
         except TooLarge:
-            return JSONResponse({"problem": f"The file is larger than {MOST_IMPORTED >> 20} MB. Import it on the server: "
-                                            "cirque sessions import FILE"}, 413, _FRESH)
+            most = f"The file is larger than {MOST_IMPORTED >> 20} MB."
+            return JSONResponse({"problem": f"{most} Import it on the server: cirque sessions import FILE"}, 413, _FRESH)
         except CirqueError as error:
             return JSONResponse({"problem": public_message(error)}, status_of(error, 400), _FRESH | retry_after(error))
         for one in found:

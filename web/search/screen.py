@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,6 +18,7 @@ from cir_core.search.projection import Projections
 from cir_core.search.searcher import Searcher
 from cir_core.search.suggestions import scarce
 from cir_core.sessions.service import LoadedTurn
+from cir_core.types.methods import method_to_dict
 from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
@@ -76,16 +78,19 @@ class Screen:
         return fill("search/progress.html", view=view, live=reflection.progress(
             progress, view.gallery, version, captions))
 
-    def draw_state(self, view: UiState) -> str:
+    def draw_state(self, view: UiState, turns: int = 0) -> str:
         """The state panel alone, e.g. with the session of a running search."""
-        return fill("search/state.html", view=view, turns=0)
+        mine = view.preferred
+        return fill("search/state.html", view=view, turns=turns,
+                    preferred=json.dumps(method_to_dict(mine, whole=True)) if mine else "",
+                    preferred_title=methods.method_title(mine, self._services.methods) if mine else "")
 
     def empty(self) -> dict[str, str]:
         """Placeholders until the page has connected."""
         view = UiState.first(self._settings)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "state": fill("search/state.html", view=view, turns=0),
+            "state": self.draw_state(view),
             "top": fill("search/top.html", view=view, size=None),
             "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
             "sessions": fill("search/sessions.html", view=view, sessions=None, scores=None, asked=Asked(), count=0,
@@ -94,7 +99,7 @@ class Screen:
 
     def _bare(self, view: UiState) -> dict[str, _Panel]:
         return {name: _Panel(str) for name in PANELS if name != "sessions"} | {
-            "state": _Panel(lambda: fill("search/state.html", view=view, turns=0)),
+            "state": _Panel(lambda: self.draw_state(view)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=None)),
             "results": _Panel(lambda: fill("search/problem.html", view=view)),
             "drawers": _Panel(lambda: fill("search/drawers.html", view=view, chooser=None,
@@ -122,7 +127,7 @@ class Screen:
             return self._results(session, loaded, view, version, caption_of, target)
 
         return {
-            "state": _Panel(lambda: fill("search/state.html", view=view, turns=len(session.turns) if session else 0)),
+            "state": _Panel(lambda: self.draw_state(view, len(session.turns) if session else 0)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(

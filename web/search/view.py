@@ -27,6 +27,7 @@ class UiState:
     gallery: str
     method: MethodSettings = field(default_factory=usual_method)
     method_chosen: bool = False              # by the person, in the settings or by opening a session
+    preferred: MethodSettings | None = None  # what new sessions of this browser begin with, in place of the usual one
     k: int = DEFAULT_K
     session_id: str | None = None
     turn_id: str | None = None

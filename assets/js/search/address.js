@@ -3,6 +3,7 @@ import { kept, keptInTab } from "../shared/common.js";
 import { $, shown } from "./page.js";
 
 const MINE = "cirque.sessions", LEFT = "cirque.left";
+export const METHOD = "cirque.method"; // what new sessions begin with
 const MINE_KEPT = 200;
 
 // Another session is another entry of the history, so that Back leads to the one before.
@@ -41,4 +42,4 @@ export function keepPlace(/** @type {object | null} */ search) {
   const { session = "", turn, reference, further } = shown();
   keptInTab.write(LEFT, { session, shown_turn: turn, shown_reference: reference, shown_further: further, search });
 }
-export const opened = () => ({ sessions: mySessions(), left: left() });
+export const opened = () => ({ sessions: mySessions(), left: left(), method: kept.read(METHOD, null) });

@@ -13,6 +13,7 @@ import "./results/audit.js";
 import "./query.js";
 import "./live.js";
 import "./menu.js";
+import "./sessions.js";
 import "./clicks.js";
 import "./keys.js";
 

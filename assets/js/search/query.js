@@ -54,7 +54,7 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 
 const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo", "delete_branch", "restore_branch"];
 const SEARCHES = ["search", "again", "by_rules"];
-const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions", "rename_session", "remove_session", "restore_session"]; // the page stays where the person works
+const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions", "rename_session", "remove_session", "restore_session", "prefer"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
   const field = queryField();

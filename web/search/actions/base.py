@@ -20,7 +20,7 @@ from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.actions.parts import Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
 from web.search.actions.sessions import BRANCHES, LISTED
-from web.search.actions.settings import ARRANGING, apply_settings
+from web.search.actions.settings import ARRANGING, apply_settings, prefer
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
 from web.search.view import DEFAULT_K, UiState
@@ -95,13 +95,13 @@ def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
         mine=view.remember(session.session_id),
     )
     if latest is None:
-        return propose(service, view)
+        return replace(propose(service, view), method=session.method)
     return replace(view, turn_id=latest.turn_id, branch_id=latest.branch_id, reference_id=latest.reference_id,
                    further=latest.further, k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
 
 
 def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
-    return propose(service, fresh(view))
+    return propose(service, replace(fresh(view), method_chosen=view.method_chosen and view.preferred is None))
 
 
 # --- searching ---------------------------------------------------------------------
@@ -260,7 +260,8 @@ ACTIONS: dict[str, Action] = {
     **BRANCHES, **LISTED, **ADJUSTING, **ARRANGING,
 }
 
-WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {
+    "settings": apply_settings, "prefer": prefer, **COLUMN_ACTIONS}
 """Actions that need more than searching."""
 
 

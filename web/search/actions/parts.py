@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from cir_core.encoders.base import composes
 from cir_core.errors import SearchError
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
-from cir_core.types.records import SearchSession, Turn
+from cir_core.types.records import MethodSettings, SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.search.inputs import Data, text_of
 from web.search.view import UiState
@@ -21,13 +22,23 @@ Begin = Callable[[Services, UiState, Data], tuple[LiveWatch, Callable[[], UiStat
 
 
 def propose(service: SearchService, view: UiState) -> UiState:
-    """A reference to start from, and the gallery's usual method unless another one was chosen."""
+    """A reference to start from, and the method that new sessions begin with unless another one was chosen."""
     if not view.method_chosen:
-        view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
+        view = replace(view, method=_begins_with(service, view))
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
         return replace(view, wall=(), reference_id=None, further=())
     return replace(view, wall=wall[1:] or wall, reference_id=wall[0], further=())
+
+
+def _begins_with(service: SearchService, view: UiState) -> MethodSettings:
+    """The person's default; without one, or where it is no use for the gallery, the gallery's usual method."""
+    searcher = service.searcher(view.gallery)
+    usual, mine = searcher.usual, view.preferred
+    if mine is None or (mine.base == "joint" and not composes(searcher.encoder)) or (
+            usual.reason and searcher.needs_caption(mine)):
+        return replace(usual.settings, exclude=view.method.exclude)
+    return mine
 
 
 def fresh(view: UiState) -> UiState:

@@ -28,7 +28,7 @@ from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
-from tests.fakes.store import InMemorySessionStore, service  # noqa: F401
+from tests.fakes.store import InMemorySessionStore
 from tests.fakes.turns import a_composition, a_session, turn_maker
 
 # --- every field ------------------------------------------------------------------------------
@@ -39,7 +39,8 @@ def a_full_session() -> SearchSession:
     method = MethodSettings(
         base="slerp", alpha=0.1, beta=0.2, gamma=0.3, feedback_depth=7, exclude="history", text_weight=0.6,
         history="weighted", decay=0.7,
-        reflection=Reflection(3, 4, 5, "linear", 0.5, True, "free", "same-results"), soft_filter=SoftFilter(0.5, "reward"),
+        reflection=Reflection(3, 4, 5, "linear", 0.5, True, "free", "same-results"),
+        soft_filter=SoftFilter(0.5, "reward"),
     ).with_parts({"guidance": Guidance(1.1, 0.2, 0.4, 0.03), "relevance": Relevance()})
     session = a_session(target_id="image-00003", target_live=True, target_revealed=True, title="Chairs 🪑",
                         created_at=datetime(2026, 5, 6, 7, 8, 9, 123456, UTC))
@@ -169,8 +170,14 @@ def test_a_file_is_named_by_the_session_its_last_day_and_its_id(title, text, sai
 # --- imported by a service --------------------------------------------------------------------
 
 
-def another(home, number=0):
+@pytest.fixture
+def service(tmp_path):
+    return another(tmp_path / "here")
+
+
+def another(home):
     """A cirque with the same gallery and nothing else."""
+    home.mkdir()
     colour_gallery(home)
     pool = SearcherPool(home / "home", lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
     return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "home" / "uploads", max_megapixels=4))
@@ -198,7 +205,7 @@ def imported(service, content, owner=""):
     return service.import_session(one, owner)
 
 
-def test_it_is_the_same_turn_elsewhere_and_goes_on_alike(service, tmp_path):  # noqa: F811
+def test_it_is_the_same_turn_elsewhere_and_goes_on_alike(service, tmp_path):
     session, one, two, _ = searched(service)
     there = another(tmp_path / "there")
     done = imported(there, exported(service, session.session_id), "Ann")
@@ -206,12 +213,13 @@ def test_it_is_the_same_turn_elsewhere_and_goes_on_alike(service, tmp_path):  # 
     exactly(there.session(session.session_id), session)
     cut = one.further[0]
     assert there.reference_image(NAME, cut).tobytes() == service.reference_image(NAME, cut).tobytes()
-    here, elsewhere = (each.run_turn(session.session_id, "red", parent_id=two.turn_id).turn for each in (service, there))
+    here, elsewhere = (each.run_turn(session.session_id, "red", parent_id=two.turn_id).turn
+                       for each in (service, there))
     assert here.hits == elsewhere.hits and here.vector.tobytes() == elsewhere.vector.tobytes()
     assert [row.session_id for row in there.listed("Ann", ())[0]] == [session.session_id]
 
 
-def test_twice_is_once(service, tmp_path):  # noqa: F811
+def test_twice_is_once(service, tmp_path):
     session, one, _, _ = searched(service)
     content, part = exported(service, session.session_id), exported(service, session.session_id, one.turn_id)
     for each in (content, part):
@@ -221,7 +229,7 @@ def test_twice_is_once(service, tmp_path):  # noqa: F811
     assert len(service.sessions()) == 1
 
 
-def test_one_that_went_on_elsewhere_becomes_a_copy_once(service, tmp_path):  # noqa: F811
+def test_one_that_went_on_elsewhere_becomes_a_copy_once(service, tmp_path):
     session, _, two, _ = searched(service)
     there = another(tmp_path / "there")
     imported(there, exported(service, session.session_id))
@@ -237,7 +245,7 @@ def test_one_that_went_on_elsewhere_becomes_a_copy_once(service, tmp_path):  # n
     assert (again.session_id, again.new) == (done.session_id, False) and len(service.sessions()) == 2
 
 
-def test_one_of_which_a_branch_was_deleted_here_comes_back_as_it_was(service):  # noqa: F811
+def test_one_of_which_a_branch_was_deleted_here_comes_back_as_it_was(service):
     session, *_, three = searched(service)
     content = exported(service, session.session_id)
     service.remove_branch(session.session_id, three.branch_id)
@@ -245,7 +253,7 @@ def test_one_of_which_a_branch_was_deleted_here_comes_back_as_it_was(service):  
     assert len(json.loads(exported(service, session.session_id))) == 1
 
 
-def test_one_that_was_removed_is_listed_again(service):  # noqa: F811
+def test_one_that_was_removed_is_listed_again(service):
     started = service.start(NAME, owner="Ann")
     service.run_turn(started.session_id, "red", reference_id="r0g3b0")
     content = exported(service, started.session_id)
@@ -256,7 +264,7 @@ def test_one_that_was_removed_is_listed_again(service):  # noqa: F811
     assert service.listed("Ann", ())[1] == 1
 
 
-def test_a_hidden_target_is_ranked_again(service, tmp_path):  # noqa: F811
+def test_a_hidden_target_is_ranked_again(service, tmp_path):
     challenge = service.deal(NAME, seed=1)
     started = service.start(NAME, target_id=challenge.target_id)
     turn = service.run_turn(started.session_id, "red", reference_id=challenge.reference_id).turn
@@ -274,7 +282,7 @@ def with_changes(content, **changes):
     return json.dumps(found).encode()
 
 
-def test_without_its_gallery_nothing_is_imported_and_the_way_is_said(service):  # noqa: F811
+def test_without_its_gallery_nothing_is_imported_and_the_way_is_said(service):
     session, *_ = searched(service)
     content = with_changes(exported(service, session.session_id), gallery="elsewhere", session_id="other")
     with pytest.raises(SearchError):
@@ -287,7 +295,7 @@ def test_without_its_gallery_nothing_is_imported_and_the_way_is_said(service):  
     assert len(service.sessions()) == 1
 
 
-def test_a_gallery_of_the_same_images_under_another_name_will_do(service, tmp_path):  # noqa: F811
+def test_a_gallery_of_the_same_images_under_another_name_will_do(service, tmp_path):
     session, *_ = searched(service)
     content = with_changes(exported(service, session.session_id), gallery="elsewhere")
     there = another(tmp_path / "there")
@@ -295,7 +303,7 @@ def test_a_gallery_of_the_same_images_under_another_name_will_do(service, tmp_pa
     assert done.new and "'elsewhere'" in done.notes[0] and there.session(done.session_id).gallery == NAME
 
 
-def test_a_gallery_that_has_changed_is_said_and_what_was_found_is_kept(service, tmp_path):  # noqa: F811
+def test_a_gallery_that_has_changed_is_said_and_what_was_found_is_kept(service, tmp_path):
     session, _, two, _ = searched(service)
     card = json.loads(exported(service, session.session_id))[0]["cirque"]["whole"]["session"]["protocol"]
     content = with_changes(exported(service, session.session_id), protocol=card | {"gallery_digest": "f" * 16})
@@ -307,7 +315,7 @@ def test_a_gallery_that_has_changed_is_said_and_what_was_found_is_kept(service, 
         there.run_turn(done.session_id, "red", parent_id=two.turn_id)
 
 
-def test_a_picture_that_is_gone_is_said(service, tmp_path):  # noqa: F811
+def test_a_picture_that_is_gone_is_said(service, tmp_path):
     session, *_ = searched(service)
     there = another(tmp_path / "there")
     done = imported(there, written(session))            # without the pictures' files
@@ -338,7 +346,8 @@ def damaged(content: bytes, *path: Any, to: Any) -> bytes:
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    (lambda content: content[:-200], "cut off"), (lambda content: b"", "cut off"), (lambda content: b"\xff\xfe\0", "cut off"),
+    (lambda content: content[:-200], "cut off"), (lambda content: b"", "cut off"),
+    (lambda content: b"\xff\xfe\0", "cut off"),
     (lambda content: b"{}", "list of records"), (lambda content: b"[]", "list of records"),
     (lambda content: b"[1, 2]", "list of records"), (lambda content: b"[" * 100_000, "cut off"),
     (lambda content: b'[{"session_id": "a", "subset": "b", "turns": []}]', "without cirque's part"),
@@ -396,7 +405,7 @@ def test_fields_that_came_later_take_their_defaults(good, path):
     assert len(found.session.turns) == 3
 
 
-def test_a_picture_that_is_another_is_refused_and_nothing_stored(service, tmp_path):  # noqa: F811
+def test_a_picture_that_is_another_is_refused_and_nothing_stored(service, tmp_path):
     session, *_ = searched(service)
     found = json.loads(exported(service, session.session_id))
     whole = found[0]["cirque"]["whole"]
