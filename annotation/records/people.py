@@ -82,8 +82,8 @@ AuditAction = Literal[
     "account.deactivated", "account.activated", "invitation.made", "invitation.used", "invitation.withdrawn",
     "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed", "study.removed",
     "study.settings", "study.exported", "scores.added", "scores.removed", "item.decided", "report.downloaded",
-    "session.exported", "session.imported", "benchmark.started", "benchmark.stopped", "benchmark.downloaded",
-    "log.exported", "database.backed-up", "database.restored",
+    "session.exported", "benchmark.started", "benchmark.stopped", "benchmark.downloaded", "log.exported",
+    "database.backed-up", "database.restored",
 ]
 AUDIT_ACTIONS: tuple[AuditAction, ...] = get_args(AuditAction)
 _FIRST_WORDS = Counter(kind.partition(".")[0] for kind in AUDIT_ACTIONS)

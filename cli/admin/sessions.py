@@ -60,7 +60,6 @@ def import_(
     owner: Annotated[str, typer.Option("--for", help="Account to whose list they go (default: nobody's).")] = "",
 ) -> None:
     """Import exported sessions, with all turns, branches and uploaded pictures. What is here already stays as it is."""
-    from annotation.records import LOCAL, AuditEvent
     from cir_core.errors import SearchError
     from cir_core.sessions.importing import read_export
     from web.services import open_services
@@ -74,6 +73,5 @@ def import_(
         owner = services.people.person(owner).name
     for one in exported:
         done = services.search.import_session(one, owner)
-        services.log.note(AuditEvent("session.imported", LOCAL, done.session_id))
         said = f"Imported {done.session_id}." if done.new else f"{done.session_id}:"
         out.print(" ".join((said, *done.notes)))

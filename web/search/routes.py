@@ -204,12 +204,11 @@ def import_routes(services: Services) -> APIRouter:
             work = partial(_imported, services, visitor.counted, "" if visitor.open else visitor.name, content)
             found = await run_in_threadpool(work)
         except TooLarge:
-            most = f"The file is larger than {MOST_IMPORTED >> 20} MB."
-            return JSONResponse({"problem": f"{most} Import it on the server: cirque sessions import FILE"}, 413, _FRESH)
+            problem = (f"The file is larger than {MOST_IMPORTED >> 20} MB. Import it on the server: "
+                       "cirque sessions import FILE")
+            return JSONResponse({"problem": problem}, 413, _FRESH)
         except CirqueError as error:
             return JSONResponse({"problem": public_message(error)}, status_of(error, 400), _FRESH | retry_after(error))
-        for one in found:
-            services.log.note(AuditEvent("session.imported", visitor.name, one.session_id))
         return JSONResponse({"sessions": [
             {"id": one.session_id, "new": one.new, "notes": list(one.notes)} for one in found]}, headers=_FRESH)
 

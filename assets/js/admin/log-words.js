@@ -10,13 +10,13 @@ const SAID = {
   "study.released": "reassigned somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
   "study.settings": "changed a study’s settings", "study.exported": "exported a study",
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
-  "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "session.imported": "imported a search session", "log.exported": "exported this log",
+  "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
   "benchmark.started": "started a construction", "benchmark.stopped": "stopped a construction", "benchmark.downloaded": "downloaded a benchmark",
   "database.backed-up": "backed up the database", "database.restored": "restored a backup",
 };
 /** @type {Record<string, string>} */
 const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",
-  "session.all": "Search sessions", "benchmark.all": "Benchmarks", "database.all": "Database" };
+  "benchmark.all": "Benchmarks", "database.all": "Database" };
 
 export const inWords = (/** @type {string} */ kind) => SAID[kind] || kind;
 export const groupInWords = (/** @type {string} */ group) => `${GROUPS[group] || group}: all`;
