@@ -58,6 +58,7 @@ from web.search.media import media_routes
 from web.search.routes import (
     audit_routes,
     export_routes,
+    import_routes,
     judge_routes,
     live_routes,
     region_routes,
@@ -130,10 +131,10 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     if not settings.public_demo:
         routers += (
             sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
-            audit_routes(services), judge_routes(services), thumb_routes(services), study_routes(services),
-            adjudicate_routes(services),
-            studies_routes(services), quality_routes(services), sample_routes(services), analysis_routes(services),
-            benchmark_routes(services, shelf, constructions), log_routes(services), weights_routes(services),
+            audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
+            study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
+            sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
+            log_routes(services), weights_routes(services),
         )
     for routes in routers:
         app.include_router(routes)

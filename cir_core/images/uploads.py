@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import SearchError, StorageError, UnknownImage, nothing_saved
+from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, nothing_saved
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import for_encoder, open_image, process_image
 from cir_core.images.pixels import to_rgb
@@ -49,9 +49,8 @@ class UploadFolder:
             image = for_encoder(to_rgb(source))
         else:
             image = process_image(source, for_encoder, max_megapixels=self.max_megapixels, patience=patience)
-        digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
-        reference_id = UPLOAD_PREFIX + digest
-        path = self._path(digest)
+        reference_id = _id_of(image)
+        path = self._path(reference_id.removeprefix(UPLOAD_PREFIX))
         if path.exists():
             with suppress(OSError):   # in a folder that cannot be written nothing is removed either
                 path.touch()   # of a public demo, it is removed a day after it came last
@@ -77,11 +76,32 @@ class UploadFolder:
             raise UnknownImage("That uploaded image is no longer on the server. Upload it again.")
         return path
 
+    def has(self, reference_id: str) -> bool:
+        return is_upload(reference_id) and self._path(reference_id.removeprefix(UPLOAD_PREFIX)).exists()
+
+    def content(self, reference_id: str) -> bytes | None:
+        """The bytes of the stored file; None where it is gone."""
+        try:
+            return self.path(reference_id).read_bytes()
+        except (UnknownImage, OSError):
+            return None
+
+    def is_of(self, reference_id: str, content: bytes) -> bool:
+        """Whether the file ``content`` has the pixels that ``reference_id`` names. Raises ``DecodingBusy``."""
+        try:
+            return _id_of(process_image(content, for_encoder, max_megapixels=self.max_megapixels)) == reference_id
+        except ImageUnreadable:
+            return False
+
     def load(self, reference_id: str) -> Image.Image:
         return open_image(self.path(reference_id), max_megapixels=self.max_megapixels)
 
     def _path(self, digest: str) -> Path:
         return self.folder / f"{digest}.png"
+
+
+def _id_of(image: Image.Image) -> str:
+    return UPLOAD_PREFIX + hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
 
 
 LEAST = 16   # pixels of the image as it is stored, on either side

@@ -120,16 +120,30 @@ def _method(name: str, declared: Any, where: str) -> Method:
                           "Give yours another name.")
     if not isinstance(declared, dict):
         raise MethodError(f"{where}: method {quoted(name)} is a single value. Write a table like [methods.{name}].")
+    title, source, settings = _values(declared, f"{where}: method {quoted(name)}")
+    return Method(name, title or name, source, settings)
+
+
+def settings_from(content: Any, where: str) -> MethodSettings:
+    """The inverse of :func:`cir_core.types.methods.method_to_dict` for what comes from elsewhere: checked. Raises
+    ``MethodError``, which begins with ``where``."""
+    if not isinstance(content, dict):
+        raise MethodError(f"{where} is not an object.")
+    return _values({name: value for name, value in content.items() if value is not None}, where)[2]
+
+
+def _values(declared: dict[str, Any], where: str) -> tuple[str, str, MethodSettings]:
+    """Title, source and settings."""
     if unfit := _unfit(declared, MethodSettings):
-        raise MethodError(f"{where}: method {quoted(name)}, {unfit}")
+        raise MethodError(f"{where}, {unfit}")
     try:
         values = dict(_declaration(tuple(STEPS.values())).model_validate(declared))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "its value"
-        raise MethodError(f"{where}: method {quoted(name)}, {field}: {first['msg']}.") from error
+        raise MethodError(f"{where}, {field}: {first['msg']}.") from error
     title, source, steps = values.pop("title"), values.pop("source"), {key: values.pop(key) for key in STEPS}
-    return Method(name, title or name, source, MethodSettings(**values).with_parts(steps))
+    return title, source, MethodSettings(**values).with_parts(steps)
 
 
 def _unfit(declared: dict[str, Any], record: type[Any], within: str = "") -> str:

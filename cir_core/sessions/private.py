@@ -54,24 +54,38 @@ class PrivateSessions(SessionStore):
     def __init__(self, store: SessionStore, owners: Owners) -> None:
         self._store, self._owners = store, owners
 
-    def create_session(self, session: SearchSession) -> SearchSession:
-        created = self._store.create_session(session)
+    def create_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        created = self._store.create_session(session, owner)
         self._owners.note(created.session_id)
         return created
+
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        added = self._store.add_session(session, owner)
+        self._owners.note(added.session_id)
+        return added
 
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         self._owners.check(session_id)
         return self._store.add_turn(session_id, parent_id, make)
 
-    def session(self, session_id: str) -> SearchSession:
+    def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         self._owners.check(session_id)
-        return self._store.session(session_id)
+        return self._store.session(session_id, whole=whole)
+
+    def owner_of(self, session_id: str) -> str:
+        self._owners.check(session_id)
+        return self._store.owner_of(session_id)
 
     def sessions(
         self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
     ) -> Sequence[SessionSummary]:
         own = self._owners.all_of()
         return self._store.sessions(limit, gallery, own if among is None else set(among).intersection(own))
+
+    def listed(
+        self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
+    ) -> tuple[Sequence[SessionSummary], int]:
+        return self._store.listed(owner, [one for one in known if self._owners.own(one)], words, limit)
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         return self._store.finished_target_sessions([one for one in session_ids if self._owners.own(one)])
@@ -83,6 +97,14 @@ class PrivateSessions(SessionStore):
     def rename_session(self, session_id: str, title: str) -> SearchSession:
         self._owners.check(session_id)
         return self._store.rename_session(session_id, title)
+
+    def remove_branch(self, session_id: str, branch_id: str, removed: bool = True) -> SearchSession:
+        self._owners.check(session_id)
+        return self._store.remove_branch(session_id, branch_id, removed)
+
+    def remove_session(self, session_id: str, removed: bool = True) -> None:
+        self._owners.check(session_id)
+        self._store.remove_session(session_id, removed)
 
     def reveal_target(self, session_id: str) -> SearchSession:
         self._owners.check(session_id)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import LanguageModelError, SearchError, UnknownSession
+from cir_core.errors import GalleryError, LanguageModelError, SearchError, UnknownSession
 from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
@@ -33,10 +34,12 @@ from cir_core.search.protocol import differences, with_method, with_models, with
 from cir_core.search.rewording import reworded
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.search.usual import Usual
+from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.importing import Exported, Imported, as_copy, holds_all_of
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
-from cir_core.support.texts import quoted
+from cir_core.support.texts import counted, quoted
 from cir_core.types.composition import Adjustment, Cut, Marks, Wording
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Thumb, Turn, new_id
 
@@ -129,9 +132,9 @@ class SearchService:
 
     def start(
         self, gallery: str, *, method: MethodSettings | None = None, target_id: str | None = None,
-        target_live: bool = False, title: str = "",
+        target_live: bool = False, title: str = "", owner: str = "",
     ) -> SearchSession:
-        """Create and store a new, empty session."""
+        """Create and store a new, empty session. ``owner``: the account it belongs to, or ""."""
         searcher = self._pool.searcher(gallery)
         method = method or searcher.usual.settings
         if target_id is not None:
@@ -139,7 +142,7 @@ class SearchService:
         return self._store.create_session(SearchSession(
             session_id=new_id(), gallery=gallery, method=method, protocol=searcher.card(method), target_id=target_id,
             target_live=target_live, title=title, created_at=datetime.now(UTC),
-        ))
+        ), owner)
 
     def session(self, session_id: str) -> SearchSession:
         return self._store.session(session_id)
@@ -149,8 +152,112 @@ class SearchService:
     ) -> Sequence[SessionSummary]:
         return self._store.sessions(limit, gallery, among)
 
-    def rename(self, session_id: str, title: str) -> SearchSession:
+    def listed(
+        self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
+    ) -> tuple[Sequence[SessionSummary], int]:
+        """A person's list of sessions, as ``SessionStore.listed`` has it."""
+        return self._store.listed(owner, known, words, limit)
+
+    def export(self, session_id: str, turn_id: str | None = None) -> list[dict[str, Any]]:
+        """``cir_core.sessions.export.session_to_circled`` with the uploaded pictures. Raises ``UnknownSession``."""
+        return session_to_circled(self._store.session(session_id), turn_id, picture=self._uploads.content)
+
+    def import_session(self, exported: Exported, owner: str = "") -> Imported:
+        """Store a session of a file, for the account ``owner`` or nobody's, with its pictures. One that is here already
+        stays as it is; beside one of the same id that differs it becomes a copy. Raises ``GalleryError`` where its
+        gallery is missing, ``SearchError`` for a damaged picture; nothing is stored then."""
+        session, notes = self._in_gallery(exported.session)
+        for reference_id, picture in exported.pictures.items():
+            if not self._uploads.is_of(reference_id, picture):
+                raise SearchError("The file is damaged: an uploaded picture in it is not the one it is said to be. "
+                                  "Export the session again from the cirque that has it.")
+        try:
+            stored = self._store.session(session.session_id, whole=True)
+        except UnknownSession:
+            pass
+        else:
+            if holds_all_of(stored, session):
+                if owner and self._store.owner_of(stored.session_id) == owner:
+                    self._store.remove_session(stored.session_id, removed=False)
+                return Imported(stored.session_id, new=False, notes=("This session is here already.",))
+            first = next((turn.modification_text for turn in session.turns if turn.modification_text), "Session")
+            session = as_copy(replace(exported, session=session), f"{(session.title or first)[:60]} (imported)")
+            with suppress(UnknownSession):
+                return Imported(self._store.session(session.session_id).session_id, new=False,
+                                notes=("This copy of the session is here already.",))
+            notes = (*notes, "The session of this id here has other turns, so the file became a copy beside it.")
+        for picture in exported.pictures.values():
+            self.add_upload(picture)
+        references = {one for turn in session.turns for one in (turn.reference_id, *turn.further)}
+        if gone := [one for one in references if is_upload(one) and not self._uploads.has(one)]:
+            notes = (*notes, f"The file does not hold {counted(len(gone), 'uploaded picture')} of its references: "
+                             "turns that start from one cannot be continued.")
+        return Imported(self._store.add_session(self._ranked(session), owner).session_id, new=True, notes=notes)
+
+    def _in_gallery(self, session: SearchSession) -> tuple[SearchSession, tuple[str, ...]]:
+        """The session over the gallery of its name, or one with the same images under another name."""
+        card, names = session.protocol, [info.name for info in self._pool.infos()]
+        if session.gallery in names and self._pool.gallery(session.gallery).digest == card.gallery_digest:
+            return session, ()
+        other = next((name for name in names if self._digest_of(name) == card.gallery_digest), None)
+        if other is not None:
+            return replace(session, gallery=other), (
+                f"The gallery {quoted(session.gallery)} of this session has the name {quoted(other)} here.",)
+        if session.gallery not in names:
+            raise GalleryError(
+                f"The session is of the gallery {quoted(session.gallery)} ({card.gallery_size:,} images, digest "
+                f"{card.gallery_digest}), which is not here. Index its images first: cirque index FOLDER "
+                f"--name {session.gallery}. Nothing was imported.")
+        return session, (f"The gallery {quoted(session.gallery)} has other images here than where the session was "
+                         "made: results are shown as they were, and cannot be continued.",)
+
+    def _digest_of(self, name: str) -> str:
+        try:
+            return self._pool.gallery(name).digest
+        except GalleryError:   # another one's fault does not count here
+            return ""
+
+    def _ranked(self, session: SearchSession) -> SearchSession:
+        """With the target's ranks, which an export of an attempt that has not ended leaves out."""
+        if session.target_id is None or session.target_live or session.target_revealed:
+            return session
+        searcher = self._pool.searcher(session.gallery)
+        if searcher.gallery.digest != session.protocol.gallery_digest or session.target_id not in searcher.gallery:
+            return session
+
+        def ranked(turn: Turn) -> Turn:
+            if turn.composition is None:
+                return turn
+            return replace(turn, target_rank=searcher.adjust(
+                TurnResult.of(turn), session.method, Adjustment(), k=1, target_id=session.target_id).target_rank)
+
+        return replace(session, turns=tuple(map(ranked, session.turns)))
+
+    def rename(self, session_id: str, title: str, person: str = "") -> SearchSession:
+        self._check_owner(session_id, person)
         return self._store.rename_session(session_id, title)
+
+    def remove(self, session_id: str, person: str, removed: bool = True) -> bool:
+        """Take a session off the list of the account ``person``, or put it back; nothing is deleted. False for a
+        session that belongs to no account: which of them are listed is known to browsers alone."""
+        if not self._store.owner_of(session_id):
+            return False
+        self._check_owner(session_id, person)
+        self._store.remove_session(session_id, removed)
+        return True
+
+    def remove_branch(
+        self, session_id: str, branch_id: str, person: str = "", removed: bool = True,
+    ) -> SearchSession:
+        """Delete a branch, or have it back: see ``SessionStore.remove_branch``."""
+        self._check_owner(session_id, person)
+        return self._store.remove_branch(session_id, branch_id, removed)
+
+    def _check_owner(self, session_id: str, person: str) -> None:
+        owner = self._store.owner_of(session_id)
+        if owner and owner != person:
+            raise SearchError(f"This session belongs to {owner}, who alone can rename or remove it and its branches. "
+                              "You can search on in it.")
 
     def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
         return self._store.name_branch(session_id, branch_id, name)

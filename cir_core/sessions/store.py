@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,34 +29,68 @@ class SessionSummary:
     updated_at: datetime
 
 
+def has_words(texts: Sequence[str], words: str) -> bool:
+    """Whether each of ``words`` is part of one of ``texts``, in any case."""
+    known = _folded("\n".join(texts))
+    return all(word in known for word in _folded(words).split())
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
 class SessionStore(Protocol):
     """Writes are committed on return. Unknown ids raise ``UnknownSession`` with a remedy; a failed write raises
     ``StorageError``."""
 
-    def create_session(self, session: SearchSession) -> SearchSession:
-        """Store a session without turns. The caller creates the ids (``new_id``)."""
+    def create_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        """Store a session without turns. The caller creates the ids (``new_id``). ``owner``: the account it belongs
+        to, or ""."""
+
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        """Store a session with its branches and turns, in one transaction."""
 
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         """Store one turn, in one transaction.
 
         Decides the branch (the parent's branch if the parent is its tip, else a
         new one; two tabs that continue the same tip at once get two branches) and calls
-        ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call.
+        ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call. A session that was removed
+        is listed again; a branch that was deleted is not continued.
         """
 
-    def session(self, session_id: str) -> SearchSession: ...
+    def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
+        """Without the branches that were deleted, unless it is read ``whole``, as evaluations and studies do."""
+
+    def owner_of(self, session_id: str) -> str:
+        """The account that began it; "" if there was none."""
 
     def sessions(
         self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
     ) -> Sequence[SessionSummary]:
-        """Newest first; ``among``: of those with these ids."""
+        """Newest first; ``among``: of those with these ids. Those that were removed, too."""
+
+    def listed(
+        self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
+    ) -> tuple[Sequence[SessionSummary], int]:
+        """A person's list of sessions that have turns or a target: the first ``limit``, newest first, and how many
+        there are. It holds those of the account ``owner`` that it did not remove, and those of ``known`` (ids) that
+        belong to no account; of these, those in whose title, gallery or requests each of ``words`` occurs, in any
+        case."""
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
-        """Those of ``session_ids`` that have a revealed target and at least one turn."""
+        """Those of ``session_ids`` that have a revealed target and at least one turn, whole."""
 
     def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession: ...
 
     def rename_session(self, session_id: str, title: str) -> SearchSession: ...
+
+    def remove_branch(self, session_id: str, branch_id: str, removed: bool = True) -> SearchSession:
+        """Delete a branch, or have it back. Its turns stay stored, and those that other branches go through stay in the
+        session. Raises ``SearchError`` for the only branch."""
+
+    def remove_session(self, session_id: str, removed: bool = True) -> None:
+        """Take a session off its owner's list, or put it back. Nothing is deleted."""
 
     def reveal_target(self, session_id: str) -> SearchSession: ...
 

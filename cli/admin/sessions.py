@@ -1,4 +1,4 @@
-"""``cirque sessions``: list and export search sessions."""
+"""``cirque sessions``: list, export and import search sessions."""
 
 from __future__ import annotations
 
@@ -32,16 +32,19 @@ def export(
     session_id: Annotated[list[str], typer.Argument(help="One or more session ids.")],
     to: Annotated[Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")] = None,
 ) -> None:
-    """Export sessions as JSON in CIRCLED's public form, every branch, with protocol cards."""
+    """Export sessions as JSON in CIRCLED's public form, every branch, with protocol cards and uploaded pictures."""
     from annotation.records import LOCAL, AuditEvent
+    from cir_core.images.uploads import UploadFolder
     from cir_core.sessions.export import session_to_circled
     from storage.accounts.audit_log import SqlAuditLog
     from storage.sessions.store import open_store
 
-    store = open_store(get_settings())
+    settings = get_settings()
+    store = open_store(settings)
+    uploads = UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
     records: list[dict[str, Any]] = []
     for one in session_id:
-        records += session_to_circled(store.session(one), first=len(records))
+        records += session_to_circled(store.session(one), first=len(records), picture=uploads.content)
     for one in session_id:
         SqlAuditLog(store.engine).note(AuditEvent("session.exported", LOCAL, one))
     text = json.dumps(records, indent=1, ensure_ascii=False) + "\n"
@@ -49,3 +52,26 @@ def export(
         typer.echo(text, nl=False)
     else:
         write_file(to, text)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A file that “Export” or “cirque sessions export” has written.")],
+    owner: Annotated[str, typer.Option("--for", help="Account to whose list they go (default: nobody's).")] = "",
+) -> None:
+    """Import exported sessions, with all turns, branches and uploaded pictures. What is here already stays as it is."""
+    from cir_core.errors import SearchError
+    from cir_core.sessions.importing import read_export
+    from web.services import open_services
+
+    try:
+        exported = read_export(file.read_bytes())
+    except OSError as error:
+        raise SearchError(f"{file} cannot be read: {error.strerror or error}.") from error
+    services = open_services(get_settings())
+    if owner:
+        owner = services.people.person(owner).name
+    for one in exported:
+        done = services.search.import_session(one, owner)
+        said = f"Imported {done.session_id}." if done.new else f"{done.session_id}:"
+        out.print(" ".join((said, *done.notes)))

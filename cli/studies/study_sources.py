@@ -112,7 +112,7 @@ def _sessions(asked: StudySourceArgs, stores: Stores, settings: Settings) -> Que
                          "of them with --gallery.")
     gallery = open_gallery(asked.gallery or names[0], home=settings.home)
     uploads = UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
-    oldest_first = (stores.sessions.session(summary.session_id) for summary in reversed(summaries))
+    oldest_first = (stores.sessions.session(summary.session_id, whole=True) for summary in reversed(summaries))
     found = read_sessions(oldest_first, gallery, uploads)
     kept = of_categories(found.queries, asked.categories, free_only=False)
     return QuerySource(kept, found.find_picture, found.source, found.notes)

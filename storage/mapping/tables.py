@@ -35,8 +35,11 @@ sessions = sa.Table(
     sa.Column("title", sa.Text, nullable=False),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),  # last turn or reveal; renaming does not count
+    sa.Column("owner", sa.Text),              # name of the account that began it, if there was one
+    sa.Column("removed_at", UtcDateTime),     # when its owner took it off their list; nothing is deleted
     sa.Index(None, "updated_at"),
     sa.Index(None, "gallery", "updated_at"),
+    sa.Index(None, "owner", "updated_at"),
 )
 
 branches = sa.Table(
@@ -45,6 +48,7 @@ branches = sa.Table(
     sa.Column("session_id", sa.ForeignKey("sessions.session_id", ondelete="CASCADE"), nullable=False),
     sa.Column("number", sa.Integer, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
+    sa.Column("removed_at", UtcDateTime),     # when a person deleted it; its turns stay stored
     sa.UniqueConstraint("session_id", "number"),
 )
 

@@ -8,11 +8,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Delete, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Select,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.sessions.store import SessionSummary
+from cir_core.sessions.store import SessionSummary, has_words
+from cir_core.sessions.tree import without_branches
 from cir_core.settings import Settings
 from cir_core.support.texts import can_be_stored, quoted
 from cir_core.types.records import Branch, SearchSession, Thumb, Turn, new_id
@@ -39,14 +52,36 @@ class SqlSessionStore:
     def close(self) -> None:
         self.engine.dispose()
 
-    def create_session(self, session: SearchSession) -> SearchSession:
+    def create_session(self, session: SearchSession, owner: str = "") -> SearchSession:
         if session.branches or session.turns:
             raise ValueError("a new session has no turns; add them with add_turn")
         created_at = session.created_at or datetime.now(UTC)
         created = replace(session, title=clean_name(session.title), created_at=created_at)
         with writing(self.engine) as connection:
-            connection.execute(insert(tables.sessions).values(session_values(created, created_at)))
+            connection.execute(insert(tables.sessions).values(
+                session_values(created, created_at) | {"owner": owner or None}))
         return created
+
+    def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
+        created_at = session.created_at or datetime.now(UTC)
+        added = replace(session, title=clean_name(session.title), created_at=created_at,
+                        branches=tuple(replace(one, name=clean_name(one.name)) for one in session.branches))
+        branches = {one.branch_id: one for one in added.branches}
+        updated_at = max((turn.created_at for turn in added.turns), default=created_at)
+        for turn in added.turns:
+            check_turn(turn, session.session_id, turn.parent_id, branches[turn.branch_id], turn.number)
+        for thumb in added.thumbs:
+            check_thumb(thumb)
+        with writing(self.engine) as connection:
+            connection.execute(insert(tables.sessions).values(
+                session_values(added, created_at) | {"owner": owner or None, "updated_at": updated_at}))
+            for branch in added.branches:
+                connection.execute(insert(tables.branches).values(vars(branch)))
+            for seq, turn in enumerate(added.turns, start=1):
+                connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
+            for thumb in added.thumbs:
+                connection.execute(insert(tables.thumbs).values(vars(thumb)))
+        return added
 
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
         with writing(self.engine) as connection:
@@ -58,24 +93,41 @@ class SqlSessionStore:
                 connection.execute(insert(tables.branches).values(vars(branch)))
             seq = _highest(connection, tables.turns.c.seq, session_id) + 1
             connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
-            _update(connection, session_id, updated_at=turn.created_at)
+            _update(connection, session_id, updated_at=turn.created_at, removed_at=None)
         return turn
 
-    def session(self, session_id: str) -> SearchSession:
+    def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         with reading(self.engine) as connection:
-            return _load(connection, session_id)
+            return _load(connection, session_id, whole=whole)
+
+    def owner_of(self, session_id: str) -> str:
+        s = tables.sessions.c
+        with reading(self.engine) as connection:
+            row = connection.execute(select(s.owner).where(s.session_id == session_id)).first()
+        if row is None:
+            raise _unknown_session(session_id)
+        return row.owner or ""
 
     def sessions(
         self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,
     ) -> Sequence[SessionSummary]:
         with reading(self.engine) as connection:
-            return tuple(map(summary_from, connection.execute(select_summaries(limit, gallery, among))))
+            return _summaries(connection, select_summaries(limit, gallery, among))
+
+    def listed(
+        self, owner: str, known: Collection[str], words: str = "", limit: int = 10,
+    ) -> tuple[Sequence[SessionSummary], int]:
+        with reading(self.engine) as connection:
+            ids = _ids_listed(connection, owner, known)
+            if words.strip():
+                ids = _with_words(connection, ids, words)
+            return _summaries(connection, select_summaries(limit, None, ids[:limit])), len(ids)
 
     def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
         """In the order of ``session_ids``; ids that are unknown or not finished are left out."""
         with reading(self.engine) as connection:
             found = load_sessions(connection, session_ids, tables.sessions.c.target_revealed,
-                                  tables.sessions.c.target_id.is_not(None))
+                                  tables.sessions.c.target_id.is_not(None), whole=True)
         wanted = (found.get(session_id) for session_id in dict.fromkeys(session_ids))
         return tuple(session for session in wanted if session is not None and session.turns)
 
@@ -87,9 +139,27 @@ class SqlSessionStore:
                 update(tables.branches).where(b.branch_id == branch_id, b.session_id == session_id)
                 .values(name=clean_name(name)))
             if named.rowcount == 0:
-                raise UnknownSession(f"No branch {quoted(branch_id)} in this session. Reload the page to see its "
-                                     "branches.")
+                raise unknown_branch(branch_id)
             return _load(connection, session_id)
+
+    def remove_branch(self, session_id: str, branch_id: str, removed: bool = True) -> SearchSession:
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)
+            b = tables.branches.c
+            of_session = connection.execute(
+                select(b.branch_id, b.removed_at).where(b.session_id == session_id)).all()
+            if branch_id not in [row.branch_id for row in of_session]:
+                raise unknown_branch(branch_id)
+            if removed and not any(row.removed_at is None and row.branch_id != branch_id for row in of_session):
+                raise only_branch()
+            connection.execute(update(tables.branches).where(b.branch_id == branch_id)
+                               .values(removed_at=datetime.now(UTC) if removed else None))
+            return _load(connection, session_id)
+
+    def remove_session(self, session_id: str, removed: bool = True) -> None:
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)
+            _update(connection, session_id, removed_at=datetime.now(UTC) if removed else None)
 
     def rename_session(self, session_id: str, title: str) -> SearchSession:
         return self._change(session_id, title=clean_name(title))
@@ -172,7 +242,8 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
         if has_child is None and deeper is None:
             b = tables.branches
             row = connection.execute(select(b).where(b.c.branch_id == parent.branch_id)).one()
-            return record_from(Branch, row), False, number
+            if row.removed_at is None:
+                return record_from(Branch, row), False, number
     highest = _highest(connection, tables.branches.c.number, session_id)
     return Branch(new_id(), session_id, highest + 1, ""), True, number
 
@@ -188,8 +259,8 @@ def _update(connection: Connection, session_id: str, **values: Any) -> None:
     connection.execute(update(s).where(s.c.session_id == session_id).values(**values))
 
 
-def _load(connection: Connection, session_id: str) -> SearchSession:
-    found = load_sessions(connection, [session_id])
+def _load(connection: Connection, session_id: str, *, whole: bool = False) -> SearchSession:
+    found = load_sessions(connection, [session_id], whole=whole)
     if session_id not in found:
         raise _unknown_session(session_id)
     return found[session_id]
@@ -200,10 +271,20 @@ def _unknown_session(session_id: str) -> UnknownSession:
                           "one.")
 
 
+def unknown_branch(branch_id: str) -> UnknownSession:
+    return UnknownSession(f"No branch {quoted(branch_id)} in this session. Reload the page to see its branches.")
+
+
+def only_branch() -> SearchError:
+    return SearchError("This is the only branch of the session, so it cannot be deleted. Remove the session from “My "
+                       "sessions” instead.")
+
+
 def load_sessions(
-    connection: Connection, session_ids: Sequence[str], *only: ColumnElement[bool]
+    connection: Connection, session_ids: Sequence[str], *only: ColumnElement[bool], whole: bool = False,
 ) -> dict[str, SearchSession]:
-    """Sessions by id, with all their turns; those that are unknown or do not match ``only`` are left out."""
+    """Sessions by id, with their turns; those that are unknown or do not match ``only`` are left out. ``whole``: with
+    the branches that were deleted."""
     found: dict[str, SearchSession] = {}
     for start in range(0, len(session_ids), _AT_ONCE):
         wanted = session_ids[start:start + _AT_ONCE]
@@ -212,17 +293,59 @@ def load_sessions(
         if not ids:
             continue
         branches: dict[str, list[Branch]] = defaultdict(list)
+        removed: set[str] = set()
         for row in connection.execute(_in_order(tables.branches.c.number, ids)):
             branches[row.session_id].append(record_from(Branch, row))
+            if row.removed_at is not None and not whole:
+                removed.add(row.branch_id)
         turns: dict[str, list[Turn]] = defaultdict(list)
         for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
             turns[row.session_id].append(turn_from(row))
         thumbs: dict[str, list[Thumb]] = defaultdict(list)
         for row in connection.execute(_thumbs_of(ids)):
             thumbs[row.session_id].append(record_from(Thumb, row))
-        found |= {row.session_id: session_from(row, branches[row.session_id], turns[row.session_id],
-                                               thumbs[row.session_id]) for row in rows}
+        found |= {row.session_id: without_branches(session_from(
+            row, branches[row.session_id], turns[row.session_id], thumbs[row.session_id]), removed) for row in rows}
     return found
+
+
+def _ids_listed(connection: Connection, owner: str, known: Collection[str]) -> list[str]:
+    """Of a person's list, newest first."""
+    s, t = tables.sessions.c, tables.turns.c
+    mine = s.owner.is_(None) & s.session_id.in_(known)
+    if owner:
+        mine = mine | ((s.owner == owner) & s.removed_at.is_(None))
+    query = select(s.session_id).where(
+        mine, s.target_id.is_not(None) | exists().where(t.session_id == s.session_id),
+    ).order_by(s.updated_at.desc(), s.session_id)
+    return list(connection.execute(query).scalars())
+
+
+def _with_words(connection: Connection, session_ids: Sequence[str], words: str) -> list[str]:
+    """Those in which each of ``words`` occurs. Not by the database, which does not know capitals beyond ASCII."""
+    s, t = tables.sessions.c, tables.turns.c
+    texts: dict[str, list[str]] = defaultdict(list)
+    for start in range(0, len(session_ids), _AT_ONCE):
+        some = session_ids[start:start + _AT_ONCE]
+        for row in connection.execute(select(s.session_id, s.title, s.gallery).where(s.session_id.in_(some))):
+            texts[row.session_id] += [row.title, row.gallery]
+        for turn in connection.execute(select(t.session_id, t.modification_text).where(t.session_id.in_(some))):
+            texts[turn.session_id].append(turn.modification_text)
+    return [one for one in session_ids if has_words(texts[one], words)]
+
+
+def _summaries(connection: Connection, query: Select[Any]) -> tuple[SessionSummary, ...]:
+    rows = connection.execute(query).all()
+    changed = load_sessions(connection, [row.session_id for row in rows if row.removed_count])
+    return tuple(_as_shown(summary_from(row), changed.get(row.session_id)) for row in rows)
+
+
+def _as_shown(summary: SessionSummary, session: SearchSession | None) -> SessionSummary:
+    """``summary``, of what is left of the session, where branches were deleted."""
+    if session is None or session.latest is None:
+        return summary
+    return replace(summary, turns=len(session.turns), branches=len(session.branches),
+                   first_reference_id=session.turns[0].reference_id, last_text=session.latest.modification_text)
 
 
 def select_summaries(limit: int, gallery: str | None, among: Collection[str] | None = None) -> Select[Any]:
@@ -233,6 +356,7 @@ def select_summaries(limit: int, gallery: str | None, among: Collection[str] | N
         s.session_id, s.gallery, s.title, s.target_id, s.target_revealed, s.created_at, s.updated_at,
         select(func.count()).where(of_session).scalar_subquery().label("turn_count"),
         select(func.count()).where(b.session_id == s.session_id).scalar_subquery().label("branch_count"),
+        select(func.count(b.removed_at)).where(b.session_id == s.session_id).scalar_subquery().label("removed_count"),
         select(t.reference_id).where(of_session, t.seq == 1).scalar_subquery().label("first_reference_id"),
         select(t.modification_text).where(of_session).order_by(t.seq.desc()).limit(1)
         .scalar_subquery().label("last_text"),

@@ -78,6 +78,7 @@ def test_index_a_folder_with_a_bad_file_then_list_then_remove(cirque_here, tmp_p
     (("encoders", "show", "ViT-B-32/openia"), "openai"),
     (("encoders", "show", "ViT-B-32/openai"), "cirque encoders fetch ViT-B-32/openai"),
     (("sessions", "export", "unknown"), "session"),
+    (("sessions", "import", "/nonexistent/file.json"), "/nonexistent/file.json cannot be read"),
     (("evaluate", "sample", "--methods", "soft,sfot"), "No method 'sfot'. There are: text-only"),
     (("evaluate", "sample", "--against", "base"), "No method 'base'"),
 ])
@@ -146,6 +147,10 @@ def test_exported_sessions_are_circled_json(cirque_here, tmp_path):
     assert [record["num_turns"] for record in records] == [1, 1]
     assert [record["cirque"]["session_id"] for record in records] == sessions
     assert [record["session_id"] for record in records] == ["atelier_all_0000", "atelier_all_0001"]
+    (tmp_path / "file.json").write_text(json.dumps(records))
+    elsewhere = cirque_here("sessions", "import", str(tmp_path / "file.json"))
+    assert elsewhere.returncode == 1 and "gallery 'atelier'" in elsewhere.stderr and "which is not here" in (
+        elsewhere.stderr.replace("\n", " "))
     listed = cirque_here("sessions", "list").stdout
     assert sessions[0] in listed and "in [/red] :cat:" in listed
     nowhere = cirque_here("sessions", "export", sessions[0], "--out", str(tmp_path / "no/where.json"))

@@ -280,11 +280,11 @@ def checked_fields(found: Fields, required: Collection[str], optional: Collectio
 _LONGEST_NAME = 80
 
 
-def file_stem(name: str) -> str:
+def file_stem(name: str, longest: int = _LONGEST_NAME) -> str:
     """A study's name as a file name that is valid on every system."""
     shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in unicodedata.normalize("NFC", name))
     plain = " ".join(re.sub(r'[<>:"/\\|?*%]', " ", shown).split())
-    return plain[:_LONGEST_NAME].strip(" .") or "study"
+    return plain[:longest].strip(" .") or "study"
 
 
 def disposition(name: str) -> str:

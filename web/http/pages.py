@@ -57,7 +57,7 @@ PAGES: Mapping[str, frozenset[Capability]] = {page.path: page.needs for page in 
 # bring new ones. Of Gradio, what draws pages and carries calls needs a sign-in only, for its events check for
 # themselves; files are taken for the search call alone, and none are given.
 _CALLS: Mapping[str, frozenset[Capability]] = {
-    **dict.fromkeys(("media", "export", "audit", "judges", "runs", "session", "thumbs", "weights"), _SEARCH),
+    **dict.fromkeys(("media", "export", "import", "audit", "judges", "runs", "session", "thumbs", "weights"), _SEARCH),
     **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
     "study": frozenset({"annotate"}),
 }

@@ -147,7 +147,8 @@ def run_search(
     if parent is None and session is not None and session.turns and reference_id is None:
         reference_id, also = session.turns[0].reference_id, session.turns[0].further
     if session is None:
-        session = service.start(gallery, method=settings if (method or "").strip() else None)
+        session = service.start(gallery, method=settings if (method or "").strip() else None,
+                                owner="" if person == LOCAL else person)
     loaded = service.run_turn(
         session.session_id, text, reference_id=reference_id, further=also,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count, as_typed=words,

@@ -15,6 +15,8 @@ from web.http.public_errors import public_message
 from web.http.visitor import require, visitor_of
 from web.search.actions.base import FOLLOW, LONG, arrive, begin, followed, perform, resume
 from web.search.actions.parts import settle
+from web.search.actions.sessions import LISTED, Asked, asked
+from web.search.actions.settings import preferred_of
 from web.search.inputs import text_of
 from web.search.screen import PANELS, Screen
 from web.search.thumbs import judge_of
@@ -32,14 +34,14 @@ def wire_screen(
     bus: gr.HTML, outputs: Sequence[gr.components.Component],
 ) -> None:
     """``bus`` is the panel that carries the page's actions."""
-    def draw(view: UiState, *, sessions: bool = False) -> list[Any]:
+    def draw(view: UiState, *, sessions: Asked | None = None) -> list[Any]:
         drawn, panels = screen.draw(view, sessions=sessions)
         return [drawn, *(panels.get(name, gr.skip()) for name in PANELS)]
 
     def on_load(view: UiState, tab: object, request: gr.Request) -> list[Any]:
         tab = tab if isinstance(tab, dict) else {}
-        _check_searcher(request)
-        view = replace(view, judge=judge_of(visitor_of(request), tab.get("who")))
+        view = replace(view, person=_searcher(request), judge=judge_of(visitor_of(request), tab.get("who")),
+                       preferred=preferred_of(services, tab.get("method")))
         try:
             view = arrive(services, view, _address(request), tab)
         except CirqueError as error:
@@ -51,8 +53,7 @@ def wire_screen(
 
     def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
-        _check_searcher(request)
-        view = replace(view, judge=judge_of(visitor_of(request), data.get("who")))
+        view = replace(view, person=_searcher(request), judge=judge_of(visitor_of(request), data.get("who")))
         name = str(data.get("do", ""))
         if data.get("shown_beat") != str(view.beat):  # the page missed a drawing
             view = replace(view, drawn={})
@@ -66,7 +67,7 @@ def wire_screen(
                 view = yield from on_long(name, view, data)
             else:
                 view = perform(services, view, name, data)
-            yield draw(view, sessions=name == "sessions")
+            yield draw(view, sessions=asked(data) if name == "sessions" or name in LISTED else None)
         except CirqueError as error:
             yield draw(replace(view, problem=public_message(error), notice=""))
             raise as_error(error) from error
@@ -104,12 +105,14 @@ def wire_screen(
     acted.failure(None, js=f"() => {{ {in_module(SEARCH.script, 'screen.done()')}; }}")
 
 
-def _check_searcher(request: gr.Request) -> None:
-    """Visitors who may not search see no panel, not even an error: panels name galleries."""
+def _searcher(request: gr.Request) -> str:
+    """The account that searches; "" where there are none. Visitors who may not search see no panel, not even an error:
+    panels name galleries."""
     try:
-        require(request, "search")
+        visitor = require(request, "search")
     except CirqueError as error:
         raise as_error(error) from error
+    return "" if visitor.open or visitor.demo else visitor.name
 
 
 def _address(request: gr.Request) -> dict[str, str]:

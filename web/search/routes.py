@@ -1,6 +1,6 @@
 """Endpoints that the search screen asks beside its events: what metrics say of a comparison after the vote, the audit
 of a turn, a region of a reference, suggested texts, what is new in a session, the stop of a run (the page's event
-channel is busy with the run itself), and downloads of sessions in CIRCLED's public format."""
+channel is busy with the run itself), and files of sessions in CIRCLED's public format."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from cir_core.audit.live import LiveAudits
 from cir_core.errors import CirqueError, SearchError, UnknownSession
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.search.suggestions import Suggestions
-from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.export import export_name
+from cir_core.sessions.importing import Imported, read_export
 from cir_core.support.texts import quoted
 from web.http.background import in_decoding_thread
-from web.http.json_api import checked_fields
+from web.http.json_api import checked_fields, disposition, file_stem
 from web.http.long_actions import Runs
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_fields import json_object
+from web.http.request_fields import TooLarge, is_json, json_object, whole_body
 from web.http.visitor import visitor_of
 from web.search.presenters import audit as present_audit
 from web.search.presenters import columns as present_judges
 from web.services import Services
 from web.ui.static_files import fill
 
+MOST_IMPORTED = 32 * 2**20   # bytes of a file
 MOST_VOTES = 100   # of a person's votes, the latest, that agreement is counted over
 _MOST_NEW = 5      # of them, whose metrics one request computes
 _FRESH = {"Cache-Control": "no-store"}
@@ -194,16 +196,50 @@ def export_routes(services: Services) -> APIRouter:
         """One branch up to ``turn``, or every branch of the session."""
         try:
             session = services.search.session(session_id)
+            records = services.search.export(session_id, turn or None)
         except CirqueError as error:
             return JSONResponse({"error": public_message(error)}, status_code=status_of(error, 404))
-        records = session_to_circled(session, turn or None)
         if not records:
             return JSONResponse({"error": "There is no such turn in this session."}, status_code=404)
         services.log.note(AuditEvent("session.exported", visitor_of(request).name, session.session_id))
         return Response(
             json.dumps(records, ensure_ascii=False, indent=2) + "\n", media_type="application/json",
-            headers={"Content-Disposition": f'attachment; filename="cirque-{session.session_id}.json"',
+            headers={"Content-Disposition": disposition(f"{file_stem(export_name(session), 120)}.json"),
                      "Cache-Control": "no-store"},
         )
 
     return routes
+
+
+def import_routes(services: Services) -> APIRouter:
+    routes = APIRouter(prefix="/import", include_in_schema=False)
+
+    @routes.post("/sessions")
+    async def imported(request: Request) -> JSONResponse:
+        """The JSON of an exported file to ``{"sessions": [{"id", "new", "notes"}]}``, or ``{"problem"}``: then the
+        session that has it is not stored, nor any after it."""
+        try:
+            visitor = visitor_of(request)
+            if not is_json(request):
+                raise SearchError("Send an exported file as JSON, with Content-Type: application/json.")
+            content = await whole_body(request, MOST_IMPORTED)
+            work = partial(_imported, services, visitor.counted, "" if visitor.open else visitor.name, content)
+            found = await run_in_threadpool(work)
+        except TooLarge:
+            problem = (f"The file is larger than {MOST_IMPORTED >> 20} MB. Import it on the server: "
+                       "cirque sessions import FILE")
+            return JSONResponse({"problem": problem}, 413, _FRESH)
+        except CirqueError as error:
+            return JSONResponse({"problem": public_message(error)}, status_of(error, 400), _FRESH | retry_after(error))
+        return JSONResponse({"sessions": [
+            {"id": one.session_id, "new": one.new, "notes": list(one.notes)} for one in found]}, headers=_FRESH)
+
+    return routes
+
+
+def _imported(services: Services, person: str, owner: str, content: bytes) -> list[Imported]:
+    exported = read_export(content)
+    for one in exported:
+        for _ in one.pictures:
+            services.quota.add_picture(person)   # stored like any other upload
+    return [services.search.import_session(one, owner) for one in exported]

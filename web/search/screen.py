@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,9 +18,11 @@ from cir_core.search.projection import Projections
 from cir_core.search.searcher import Searcher
 from cir_core.search.suggestions import scarce
 from cir_core.sessions.service import LoadedTurn
+from cir_core.types.methods import method_to_dict
 from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
+from web.search.actions.sessions import PAGE, Asked
 from web.search.actions.settings import EXCLUDES, cannot_compose
 from web.search.inputs import fieldsets
 from web.search.presenters import methods, reflection, results, steps
@@ -52,9 +55,9 @@ class Screen:
         self._service = services.search
         self._maps = Projections()
 
-    def draw(self, view: UiState, *, sessions: bool = False) -> tuple[UiState, dict[str, str]]:
+    def draw(self, view: UiState, *, sessions: Asked | None = None) -> tuple[UiState, dict[str, str]]:
         """The panels that differ from what the page shows (``view.drawn``), and the view with its beat incremented. The
-        list of sessions is drawn only if asked for. Never raises ``CirqueError``: errors are shown in the results
+        list of ``sessions`` is drawn only if asked for. Never raises ``CirqueError``: errors are shown in the results
         panel."""
         view = replace(view, beat=view.beat + 1)
         try:
@@ -62,8 +65,8 @@ class Screen:
         except CirqueError as error:
             view = replace(view, problem=view.problem or public_message(error))
             panels, drawn = _changed(self._bare(view), view)
-        if sessions:
-            panels["sessions"] = self._sessions(view)
+        if sessions is not None:
+            panels["sessions"] = self._sessions(view, sessions)
         return replace(view, drawn={**view.drawn, **drawn}), panels
 
     def draw_progress(self, view: UiState, progress: Progress) -> str:
@@ -76,24 +79,29 @@ class Screen:
         return fill("search/progress.html", view=view, live=reflection.progress(
             progress, view.gallery, version, captions))
 
-    def draw_state(self, view: UiState) -> str:
+    def draw_state(self, view: UiState, session: SearchSession | None = None) -> str:
         """The state panel alone, e.g. with the session of a running search."""
-        return fill("search/state.html", view=view, turns=0)
+        mine = view.preferred
+        return fill("search/state.html", view=view, turns=len(session.turns) if session else 0,
+                    thumbs=thumbs_shown(session, view.turn_id, view.judge),
+                    preferred=json.dumps(method_to_dict(mine, whole=True)) if mine else "",
+                    preferred_title=methods.method_title(mine, self._services.methods) if mine else "")
 
     def empty(self) -> dict[str, str]:
         """Placeholders until the page has connected."""
         view = UiState.first(self._settings)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "state": fill("search/state.html", view=view, turns=0),
+            "state": self.draw_state(view),
             "top": fill("search/top.html", view=view, size=None),
             "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
-            "sessions": fill("search/sessions.html", view=view, sessions=None, scores=None),
+            "sessions": fill("search/sessions.html", view=view, sessions=None, scores=None, asked=Asked(), count=0,
+                             page=PAGE),
         }
 
     def _bare(self, view: UiState) -> dict[str, _Panel]:
         return {name: _Panel(str) for name in PANELS if name != "sessions"} | {
-            "state": _Panel(lambda: fill("search/state.html", view=view, turns=0)),
+            "state": _Panel(lambda: self.draw_state(view)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=None)),
             "results": _Panel(lambda: fill("search/problem.html", view=view)),
             "drawers": _Panel(lambda: fill("search/drawers.html", view=view, chooser=None,
@@ -122,9 +130,7 @@ class Screen:
             return self._results(session, loaded, view, version, caption_of, target)
 
         return {
-            "state": _Panel(lambda: fill(
-                "search/state.html", view=view, turns=len(session.turns) if session else 0,
-                thumbs=thumbs_shown(session, view.turn_id, view.judge))),
+            "state": _Panel(lambda: self.draw_state(view, session)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=len(gallery))),
             "strip": _Panel(lambda: self._strip(session, view, version)),
             "rail": _Panel(lambda: fill(
@@ -239,12 +245,12 @@ class Screen:
         galleries = tuple((one["name"], one["size"], one["partial"]) for one in self._galleries())
         return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, view.early, galleries
 
-    def _sessions(self, view: UiState) -> str:
-        known = view.mine
-        summaries = self._service.sessions(len(known), among=known) if known else ()
-        rows = [results.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
-        scores = present_target.scores(self._service.scores(view.mine)) if known else None
-        return fill("search/sessions.html", view=view, sessions=rows, scores=scores)
+    def _sessions(self, view: UiState, asked: Asked) -> str:
+        found, count = self._service.listed(view.person, view.mine, asked.words, asked.count)
+        rows = [results.summary(item, "", view.session_id) for item in found]
+        scores = present_target.scores(self._service.scores(view.mine)) if view.mine else None
+        return fill("search/sessions.html", view=view, sessions=rows, scores=scores, asked=asked, count=count,
+                    page=PAGE)
 
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""
@@ -294,6 +300,6 @@ def _key_of_results(view: UiState, session: SearchSession | None, version: str) 
     stored = (len(session.turns), session.branches, session.target_live, session.target_revealed) if session else ()
     return (version, view.gallery, view.session_id, view.turn_id, view.branch_id, view.k, view.adjustment, view.undo,
             view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice, view.problem,
-            view.refused is not None, view.interrupted is not None, view.taken,
+            view.refused is not None, view.interrupted is not None, view.taken, view.deleted,
             view.mine if session and session.target_id else (),
             stored)

@@ -42,6 +42,7 @@ class UiState:
     method: MethodSettings = field(default_factory=usual_method)
     early: bool = False                      # drawn while the encoder was being loaded: what depends on it is to come
     method_chosen: bool = False              # by the person, in the settings or by opening a session
+    preferred: MethodSettings | None = None  # what new sessions of this browser begin with, in place of the usual one
     k: int = DEFAULT_K
     session_id: str | None = None
     turn_id: str | None = None
@@ -63,6 +64,8 @@ class UiState:
     judge: str = ""                          # whose thumbs are shown as their own (web.search.thumbs)
     wall: tuple[str, ...] = ()               # gallery images shown before the first search
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
+    person: str = ""                         # the account that is signed in, to which new sessions belong
+    deleted: Mapping[str, str] | None = None # the branch or session that was just taken away, to be had back
     problem: str = ""
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost

@@ -4,6 +4,7 @@ import { kept, keptInTab, token } from "../shared/elements.js";
 import { $, shown } from "./page.js";
 
 const MINE = "cirque.sessions", LEFT = "cirque.left", WHO = "cirque.annotator";
+export const METHOD = "cirque.method"; // what new sessions begin with
 const MINE_KEPT = 200;
 
 // The server writes most of it (``UiState.address``); whether this is a presentation only the page knows.
@@ -65,9 +66,13 @@ export function mySessions() {
   return Array.isArray(known) ? known : [];
 }
 // Read and written in one go: two tabs must not forget each other's sessions.
-function remember(/** @type {string} */ session) {
-  kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
+export function remember(/** @type {string} */ session) {
+  kept.write(MINE, [session, ...others(session)].slice(0, MINE_KEPT));
 }
+export function forget(/** @type {string} */ session) {
+  kept.write(MINE, others(session));
+}
+const others = (/** @type {string} */ session) => mySessions().filter((one) => one !== session);
 
 // What the server gets when the tab is loaded again (web/search/events.py). ``search``: the one under way; one that is
 // offered on the page stays. ``run``: the id of the action under way, by which it is found again.
@@ -81,4 +86,4 @@ export function keepPlace(/** @type {object | null} */ search, run = "") {
 }
 /** What the tab shows when it is loaded again, at the entry of the history that it has just come to. */
 export const keepEntry = (/** @type {object} */ state) => keptInTab.write(LEFT, { session: there().session ?? "", shown_turn: there().turn, ...state });
-export const opened = () => ({ sessions: mySessions(), left: left(), who: voter() });
+export const opened = () => ({ sessions: mySessions(), left: left(), who: voter(), method: kept.read(METHOD, null) });

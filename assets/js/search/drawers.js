@@ -1,12 +1,14 @@
 // Drawers: settings, sessions, methods to compare. The server draws them, this opens one at a time.
 import { createDelay, on } from "../shared/common.js";
-import { act, busy, onDraw } from "./actions.js";
 import { methodParts } from "./methods/settings.js";
 import { $, $$ } from "./page.js";
 
 let opener = /** @type {HTMLElement | null} */ (null);
 const slidIn = createDelay(60);
 export const drawerOpen = () => document.body.dataset.drawer;
+
+const afterOpen = /** @type {((name: string) => unknown)[]} */ ([]);
+export const onOpen = (/** @type {typeof afterOpen[number]} */ callback) => afterOpen.push(callback);
 
 export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} */ from) {
   const drawer = document.getElementById(`drawer-${name}`);
@@ -15,17 +17,9 @@ export function openDrawer(/** @type {string} */ name, /** @type {HTMLElement} *
   $("form", drawer)?.reset();
   methodParts();
   document.body.dataset.drawer = name;
-  if (name === "sessions") list();
+  for (const callback of afterOpen) callback(name);
   slidIn.start(() => $("input:checked, button", drawer)?.focus({ preventScroll: true }));
 }
-
-// The list of sessions is asked for when it is looked at, after what is under way.
-let waits = false;
-function list() {
-  waits = Boolean(busy());
-  if (!waits) act("sessions");
-}
-onDraw(() => { if (waits && drawerOpen() === "sessions") list(); });
 
 // Says whether one was open.
 export function closeDrawers() {

@@ -15,6 +15,7 @@ import { addReference, found, move, refine, select, selected, tileOf, tiles } fr
 import { judge } from "./results/thumbs.js";
 
 const here = /** @type {{ target: HTMLElement, tile: Tile | null }} */ ({ target: document.body, tile: null }); // of the key pressed now
+const branchAt = () => here.target.closest?.(".cq-branch")?.querySelector("button[data-act=delete_branch]");
 const onTile = () => Boolean(here.tile);
 // On a result, or where arrows do nothing of their own.
 const moves = () => onTile() || !here.target.closest?.("button, a, summary, [role=button], [role=textbox]");
@@ -38,7 +39,8 @@ const KEYS = [
   { keys: ["y", "n"], text: "Judge the result: this is what I asked, or not. It changes no search", does: (key) => judge(key === "y" ? "up" : "down") },
   { keys: ["z", "u"], text: "Back one turn", does: () => $(".cq-turns") && act("back") },
   { keys: ["s"], text: "Show or hide similar results that are folded", does: () => toggleSimilar() },
-  { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Take a mark back, undo a change to this turn", when: () => canTakeBack() || Boolean($(".cq-changes [data-act=undo]")),
+  { keys: ["Ctrl z"], when: () => Boolean($("[data-act=restore_branch]")), does: () => $("button[data-act=restore_branch]")?.click() },
+  { keys: ["Ctrl z"], shown: "Ctrl Z", text: "Take a mark back, undo a change to this turn or the deletion of a branch", when: () => canTakeBack() || Boolean($(".cq-changes [data-act=undo]")),
     does: () => takeBack() || act("undo") },
   { keys: ["f"], text: "Found it (with a target)", does: () => $("[data-found]") && found() },
   { keys: ["g"], text: "Pick a reference from the gallery", does: () => pick("reference") },
@@ -46,7 +48,8 @@ const KEYS = [
   { keys: ["p"], text: "Presentation: the reference, the words and the results alone", does: () => present() },
   { keys: ["Ctrl V"], text: "Paste an image as reference" },
   { keys: ["Esc"], text: "Stop a search, leave the text field, close a dialog" },
-  { keys: ["Delete"], text: "Remove the focused chip; Enter edits it" },
+  { keys: ["Delete"], text: "Remove the focused chip (Enter edits it), delete the focused branch", when: () => Boolean(branchAt()),
+    does: () => act("delete_branch", { branch: branchAt()?.dataset.branch }) },
   { keys: ["?"], text: "These keys" },
 ];
 setKeys(listed(KEYS));

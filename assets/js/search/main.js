@@ -15,6 +15,7 @@ import "./query.js";
 import "./live.js";
 import "./news.js";
 import "./menu.js";
+import "./sessions.js";
 import "./clicks.js";
 import "./keys.js";
 

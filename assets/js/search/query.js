@@ -63,9 +63,9 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 
 // --- after a new drawing -------------------------------------------------------------------
 
-const FROM_RESULTS = ["go", "back", "turn", "branch", "keep", "reset", "undo"];
+const FROM_RESULTS = ["go", "back", "turn", "branch", "keep", "reset", "undo", "delete_branch", "restore_branch"];
 const SEARCHES = ["search", "again", "by_rules", "words", "follow"];
-const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
+const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions", "rename_session", "remove_session", "restore_session", "prefer"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {
   const field = queryField();

@@ -22,7 +22,8 @@ from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of, u
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG, open_columns
 from web.search.actions.parts import WALL, Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
-from web.search.actions.settings import ARRANGING, apply_settings, set_fold
+from web.search.actions.sessions import BRANCHES, LISTED
+from web.search.actions.settings import ARRANGING, apply_settings, prefer, set_fold
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
 from web.search.view import DEFAULT_K, Taken, UiState
@@ -161,13 +162,13 @@ def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
         mine=view.remember(session.session_id),
     )
     if latest is None:
-        return propose(service, view)
+        return replace(propose(service, view), method=session.method)
     return replace(view, turn_id=latest.turn_id, branch_id=latest.branch_id, reference_id=latest.reference_id,
                    further=latest.further, k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
 
 
 def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
-    return propose(service, fresh(view))
+    return propose(service, replace(fresh(view), method_chosen=view.method_chosen and view.preferred is None))
 
 
 # --- searching ---------------------------------------------------------------------
@@ -233,7 +234,7 @@ def search(
 ) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
-        session_id = service.start(view.gallery, method=view.method).session_id
+        session_id = service.start(view.gallery, method=view.method, owner=view.person).session_id
         view = replace(view, session_id=session_id, mine=view.remember(session_id))
         watch.stored_in(session_id)
     # What the person saw is what the next turn goes on from, so it becomes a turn first.
@@ -390,18 +391,18 @@ ACTIONS: dict[str, Action] = {
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
-    **ADJUSTING, **ARRANGING,
+    **BRANCHES, **LISTED, **ADJUSTING, **ARRANGING,
 }
 
 WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {
-    "settings": apply_settings, "go": go, **COLUMN_ACTIONS}
+    "settings": apply_settings, "prefer": prefer, "go": go, **COLUMN_ACTIONS}
 """Actions that need more than searching."""
 
 
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     if name != "sessions":
-        view = replace(view, refused=None, interrupted=None, taken=None)
+        view = replace(view, refused=None, interrupted=None, taken=None, deleted=None)
     view = replace(view, problem="", notice="")
     if name == "sessions":  # the screen draws the list
         return view
@@ -417,7 +418,8 @@ def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[Liv
     refused = view.refused if name == "by_rules" else None
     interrupted = view.interrupted if name == "again" else None
     taken = view.taken if name == "words" else None
-    view = replace(view, problem="", notice="", refused=refused, interrupted=interrupted, taken=taken)
+    view = replace(view, problem="", notice="", refused=refused, interrupted=interrupted, taken=taken,
+                   deleted=None)
     return LONG[name](services, view, data)
 
 

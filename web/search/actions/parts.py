@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from cir_core.encoders.base import composes
 from cir_core.errors import SearchError
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
-from cir_core.types.records import SearchSession, Turn
+from cir_core.types.records import MethodSettings, SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.search.inputs import Data, text_of
 from web.search.view import UiState
@@ -21,8 +22,8 @@ Begin = Callable[[Services, UiState, Data], tuple[LiveWatch, Callable[[], UiStat
 
 
 def propose(service: SearchService, view: UiState) -> UiState:
-    """A reference to start from, and the gallery's usual method unless another one was chosen. ``view.early``: nothing
-    waits for the encoder."""
+    """A reference to start from, and the method that new sessions begin with unless another one was chosen.
+    ``view.early``: nothing waits for the encoder."""
     view = view if view.early else settle(service, view)
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
@@ -33,8 +34,18 @@ def propose(service: SearchService, view: UiState) -> UiState:
 def settle(service: SearchService, view: UiState) -> UiState:
     """``view`` with what depends on the gallery's encoder."""
     if not view.method_chosen:
-        view = replace(view, method=replace(service.usual(view.gallery).settings, exclude=view.method.exclude))
+        view = replace(view, method=_begins_with(service, view))
     return replace(view, early=False)
+
+
+def _begins_with(service: SearchService, view: UiState) -> MethodSettings:
+    """The person's default; without one, or where it is no use for the gallery, the gallery's usual method."""
+    searcher = service.searcher(view.gallery)
+    usual, mine = searcher.usual, view.preferred
+    if mine is None or (mine.base == "joint" and not composes(searcher.encoder)) or (
+            usual.reason and searcher.needs_caption(mine)):
+        return replace(usual.settings, exclude=view.method.exclude)
+    return mine
 
 
 def fresh(view: UiState) -> UiState:

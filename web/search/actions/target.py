@@ -26,7 +26,8 @@ def choose_target(service: SearchService, view: UiState, data: Data) -> UiState:
 
 
 def _aim(service: SearchService, view: UiState, target_id: str, reference_id: str) -> UiState:
-    session = service.start(view.gallery, method=view.method, target_id=target_id, target_live=view.target_live)
+    session = service.start(view.gallery, method=view.method, target_id=target_id, target_live=view.target_live,
+                            owner=view.person)
     return replace(
         fresh(view), session_id=session.session_id, reference_id=reference_id, further=(),
         mine=view.remember(session.session_id)

@@ -283,7 +283,7 @@ def comparison(session: SearchSession, left: str, right: str, version: str, capt
 def summary(item: SessionSummary, version: str, current: str | None) -> Dict:
     kind = "" if not item.has_target else "target found" if item.target_revealed else "target open"
     return {
-        "id": item.session_id, "title": item.title or item.last_text or "No turn yet",
+        "id": item.session_id, "title": item.title or item.last_text or "No turn yet", "named": item.title,
         "gallery": item.gallery, "kind": kind, "turns": item.turns, "branches": item.branches,
         "current": item.session_id == current, "when": f"{item.updated_at:%d %b, %H:%M}",
         "picture": picture(item.gallery, item.first_reference_id, version) if item.first_reference_id else None,

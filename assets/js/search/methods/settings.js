@@ -1,7 +1,8 @@
 // The details of the method that is chosen in the settings.
-import { on } from "../../shared/common.js";
-import { $, $$ } from "../page.js";
+import { kept, on } from "../../shared/common.js";
 import { act, onDraw, soon, waits } from "../actions.js";
+import { METHOD } from "../address.js";
+import { $, $$, shown } from "../page.js";
 
 // "history=feedback": methods whose history is that; "reflection": methods that have any. No method is
 // named here: anybody's browser can have this script, also a judge's.
@@ -33,6 +34,24 @@ function fillDetails() {
 }
 on("change", (event) => { if (event.target.matches("#drawer-settings [name=method]")) fillDetails(); });
 on("click", (event) => { if (event.target.closest("#drawer-settings [data-reset]")) fillDetails(); });
+
+// The person's default, which this browser keeps: the server says what it is in full.
+on("click", (event) => {
+  const button = event.target.closest("button[data-my-default]");
+  const form = button?.closest("form");
+  if (!form) return;
+  act("prefer", button?.dataset.myDefault === "off" ? { off: true } : Object.fromEntries(new FormData(form)));
+});
+function showDefault() {
+  const { preferredTitle = "" } = shown();
+  $("[data-my-default-now]")?.replaceChildren(preferredTitle && `Your default: ${preferredTitle}`);
+  $("[data-my-default=off]")?.toggleAttribute("hidden", !preferredTitle);
+}
+onDraw(({ action, failed }) => {
+  if (action === "prefer" && !failed) kept.write(METHOD, JSON.parse(shown().preferred || "null"));
+  if (action === "prefer" && document.activeElement === document.body) $("button[data-my-default]")?.focus({ preventScroll: true });
+  showDefault();
+});
 
 // Weights that are dragged, and what the page shows of them at once.
 let gesture = 0, sent = -1, dragging = false;

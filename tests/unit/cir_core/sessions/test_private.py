@@ -45,6 +45,9 @@ ASKED: dict[str, Any] = {
     "add_turn": lambda store, one: store.add_turn(one, None, lambda branch, number: pytest.fail("nothing is made")),
     "name_branch": lambda store, one: store.name_branch(one, "b", "mine"),
     "rename_session": lambda store, one: store.rename_session(one, "mine"),
+    "owner_of": lambda store, one: store.owner_of(one),
+    "remove_branch": lambda store, one: store.remove_branch(one, "b"),
+    "remove_session": lambda store, one: store.remove_session(one),
     "reveal_target": lambda store, one: store.reveal_target(one),
     "put_thumb": lambda store, one: store.put_thumb(one, Thumb("t", "a", "Ann", True, datetime.now(UTC))),
     "drop_thumb": lambda store, one: store.drop_thumb(one, "t", "a", "Ann"),
@@ -79,6 +82,13 @@ def test_one_s_own_are_opened_changed_and_listed(store: PrivateSessions, at: At)
     assert [one.session_id for one in store.sessions(among=("s2", "s3"))] == ["s2"]
     at.browser = ""
     assert store.sessions() == ()
+
+
+def test_the_list_holds_none_of_another_browser(store: PrivateSessions, at: At) -> None:
+    store.create_session(a_session(session_id="s1", target_id="image-00001"))
+    assert store.listed("", ("s1",))[1] == 1
+    at.browser = "Bob"
+    assert store.listed("", ("s1",)) == ((), 0)
 
 
 def test_nobody_s_session_is_nobody_s(store: PrivateSessions, at: At) -> None:

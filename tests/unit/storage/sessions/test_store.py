@@ -359,3 +359,136 @@ def test_open_store_makes_and_reopens_the_database(tmp_path):
     again = open_store(settings)
     assert again.session(session.session_id) == session
     again.close()
+
+
+def a_tree(store, session):
+    """Branch 1: 1-2-3-4, branch 2: 3b from turn 2, branch 3: 5c from a 4c from turn 3."""
+    one = add(store, session)
+    two = add(store, session, one)
+    three = add(store, session, two)
+    four = add(store, session, three)
+    other = add(store, session, two, modification_text="ÄRMEL lang")
+    fork = add(store, session, three)
+    return one, two, three, four, other, fork
+
+
+def shown(session):
+    return [(turn.number, next(b.number for b in session.branches if b.branch_id == turn.branch_id))
+            for turn in session.turns]
+
+
+def test_a_deleted_branch_takes_only_its_own_turns_and_comes_back(store, session):
+    *_, four, other, fork = a_tree(store, session)
+    before = store.session(session.session_id)
+    assert [branch.number for branch in before.branches] == [1, 2, 3]
+    left = store.remove_branch(session.session_id, other.branch_id)
+    assert [branch.number for branch in left.branches] == [1, 3] and left.turn(other.turn_id) is None
+    assert len(left.turns) == 5 and left == store.session(session.session_id)
+    left = store.remove_branch(session.session_id, four.branch_id)   # the first: branch 3 goes through 1, 2 and 3
+    assert shown(left) == [(1, 3), (2, 3), (3, 3), (4, 3)]
+    assert left.tip_of(fork.branch_id).turn_id == fork.turn_id == left.latest.turn_id
+    for branch_id in (fork.branch_id, four.branch_id):
+        if branch_id == fork.branch_id:
+            with pytest.raises(SearchError, match="only branch"):
+                store.remove_branch(session.session_id, branch_id)
+    assert store.session(session.session_id, whole=True) == before
+    store.remove_branch(session.session_id, four.branch_id, removed=False)
+    assert store.remove_branch(session.session_id, other.branch_id, removed=False) == before
+
+
+def test_turns_that_two_branches_go_through_are_those_of_the_first(store, session):
+    _, _, _, four, _, _ = a_tree(store, session)
+    left = store.remove_branch(session.session_id, four.branch_id)
+    assert shown(left) == [(1, 2), (2, 2), (3, 3), (3, 2), (4, 3)]
+
+
+def test_a_deleted_branch_is_not_continued_and_its_number_not_given_again(store, session):
+    one, two, _, _, other, _ = a_tree(store, session)
+    store.remove_branch(session.session_id, other.branch_id)
+    later = add(store, session, other)                       # from a tab that still shows it
+    found = store.session(session.session_id)
+    assert [branch.number for branch in found.branches] == [1, 3, 4]
+    assert [turn.turn_id for turn in found.path_to(later.turn_id)] == [
+        turn.turn_id for turn in (one, two, other, later)]
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_no_branch_of_another_session_is_deleted(store, session, removed):
+    other = store.create_session(a_session())
+    turn = add(store, other)
+    add(store, session)
+    for branch_id in (turn.branch_id, "none"):
+        with pytest.raises(UnknownSession, match="No branch"):
+            store.remove_branch(session.session_id, branch_id, removed)
+
+
+def test_a_list_shows_what_is_left_of_a_session(store, session):
+    *_, fork = a_tree(store, session)
+    store.remove_branch(session.session_id, fork.branch_id)
+    [row] = store.sessions()
+    assert (row.turns, row.branches, row.last_text) == (5, 2, "ÄRMEL lang")
+
+
+def test_evaluations_read_all_of_a_session(store):
+    session = store.create_session(a_session(target_id="image-00003"), owner="Ann")
+    *_, other, _ = a_tree(store, session)
+    store.reveal_target(session.session_id)
+    before = store.finished_target_sessions([session.session_id])
+    store.remove_branch(session.session_id, other.branch_id)
+    store.remove_session(session.session_id)
+    assert store.finished_target_sessions([session.session_id]) == before and len(before[0].turns) == 6
+    assert [row.session_id for row in store.sessions()] == [session.session_id]
+    assert store.session(session.session_id).turns            # its link still opens it
+
+
+def of_list(store, *asked):
+    rows, count = store.listed(*asked)
+    assert len(rows) <= count
+    return [row.session_id for row in rows], count
+
+
+def test_a_person_s_list(store):
+    ids = {}
+    for name, owner in (("ann", "Ann"), ("bob", "Bob"), ("nobody", ""), ("stranger", "")):
+        ids[name] = store.create_session(a_session(title=name), owner=owner).session_id
+        add(store, store.session(ids[name]))
+    store.create_session(a_session(), owner="Ann")            # nothing was searched in it
+    target = store.create_session(a_session(target_id="image-00001"), owner="Ann").session_id
+    known = [ids["nobody"], ids["bob"], "unknown"]
+    assert of_list(store, "Ann", known) == ([target, ids["nobody"], ids["ann"]], 3)
+    assert of_list(store, "", known) == ([ids["nobody"]], 1)
+    assert of_list(store, "", []) == ([], 0)
+    assert of_list(store, "Ann", known, "", 2) == ([target, ids["nobody"]], 3)
+    assert [store.owner_of(ids[one]) for one in ("ann", "nobody")] == ["Ann", ""]
+
+
+def test_what_was_removed_leaves_its_owner_s_list_until_it_is_searched_in(store):
+    session = store.create_session(a_session(), owner="Ann")
+    turn = add(store, session)
+    store.remove_session(session.session_id)
+    assert of_list(store, "Ann", [session.session_id]) == ([], 0)
+    store.remove_session(session.session_id, removed=False)
+    assert of_list(store, "Ann", []) == ([session.session_id], 1)
+    store.remove_session(session.session_id)
+    add(store, session, turn)
+    assert of_list(store, "Ann", []) == ([session.session_id], 1)
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    ("", True), ("   ", True), ("ärmel", True), ("ÄRMEL LANG", True), ("lang mine", True), ("ATELIER", True),
+    ("100%", True), ("%", True), ("_", False), ("kurz", False), ("lang kurz", False), ("'", False), ("\0", False),
+])
+def test_a_list_is_searched_by_words(store, words, found):
+    session = store.create_session(a_session(title="Mine, 100%"), owner="Ann")
+    one = add(store, session, modification_text="Ärmel")
+    add(store, session, one, modification_text="lang")
+    assert of_list(store, "Ann", [], words) == (([session.session_id], 1) if found else ([], 0))
+
+
+@pytest.mark.parametrize("change", [
+    lambda store: store.owner_of("none"), lambda store: store.remove_session("none"),
+    lambda store: store.remove_branch("none", "b"), lambda store: store.session("none", whole=True),
+])
+def test_what_is_not_there_is_not_removed(store, change):
+    with pytest.raises(UnknownSession, match="No search session"):
+        change(store)

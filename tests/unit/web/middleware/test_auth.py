@@ -192,7 +192,7 @@ def test_a_download_that_is_clicked_leads_to_the_sign_in_too(people):
 
 ADDRESSES = {
     "/": "search", "/media/thumb": "search", "/export/x.json": "search", "/audit/a/b": "search",
-    "/runs/x/stop": "search",
+    "/runs/x/stop": "search", "/import/sessions": "search",
     "/annotate": "annotate", "/study/mine": "annotate", "/study/at": "annotate", "/study/images": "annotate",
     "/study/image/s/t-s.webp": "annotate adjudicate manage results",
     "/adjudicate": "adjudicate", "/adjudicate/queue": "adjudicate",

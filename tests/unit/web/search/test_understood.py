@@ -15,6 +15,7 @@ from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
 from web.search.actions.base import begin, perform
+from web.search.actions.sessions import asked
 from web.search.api import run_search
 from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
@@ -144,7 +145,7 @@ def test_an_action_draws_only_what_it_changes(services, searched):
     assert set(panels) == set(PANELS) - {"sessions"}
 
     def drawn(name, data):
-        return screen.draw(perform(services, view, name, data), sessions=name == "sessions")
+        return screen.draw(perform(services, view, name, data), sessions=asked({}) if name == "sessions" else None)
 
     assert set(drawn("reference", {"image": "r3g0b0"})[1]) == {"state", "rail"}
     assert set(drawn("drop_aspect", {"aspect": "colour"})[1]) == {"state", "results", "how"}
