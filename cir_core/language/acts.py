@@ -55,16 +55,20 @@ def read_act(text: str) -> Act | None:
 @dataclass(frozen=True)
 class _Language:
     """``phrases``: what each asks for; ``around``: words that may stand before and after; ``inside``: that may stand
-    anywhere; ``numbers``: of the words that stand for :data:`_NTH` and :data:`_N` in phrases."""
+    anywhere; ``alone``: whole texts; ``numbers``: of the words for which :data:`_NTH` and :data:`_N` stand in
+    phrases."""
 
     phrases: Mapping[Words, ActKind]
     around: frozenset[Words]
     inside: frozenset[Words]
     alone: frozenset[Words]
     numbers: Mapping[Words, tuple[str, int]]
+    vocabulary: frozenset[str]   # of all of them
 
 
 def _read_in(clauses: Sequence[Words], language: _Language) -> Act | None:
+    if not all(word in language.vocabulary or word.isdecimal() for clause in clauses for word in clause):
+        return None   # as most requests
     found: list[Act] = []
     for clause in clauses:
         plain = tuple(word for word in clause if (word,) not in language.inside)
@@ -136,10 +140,10 @@ def _language(table: Mapping[str, str]) -> _Language:
             numbers |= {_words(one): (place, number) for one in said.split()}
     around, inside, alone = (frozenset(map(_words, _listed(table.get(name, ""))))
                              for name in ("around", "inside", "alone"))
-    return _Language(
-        {words: kind for name, kind in _KINDS.items() for phrase in _listed(table.get(name, ""))
-         for words in _expanded(phrase)},
-        around, inside, alone, numbers)
+    phrases = {words: kind for name, kind in _KINDS.items() for phrase in _listed(table.get(name, ""))
+               for words in _expanded(phrase)}
+    vocabulary = frozenset(word for words in (*phrases, *around, *inside, *alone, *numbers) for word in words)
+    return _Language(phrases, around, inside, alone, numbers, vocabulary)
 
 
 def _listed(text: str) -> list[str]:

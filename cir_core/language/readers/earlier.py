@@ -58,6 +58,8 @@ _BOTH = frozenset({"both", "both of them", "both of these", "both of those", "bo
 _BEFORE_BOTH = frozenset({"i", "keep", "want", "take", "like", "with", "in", "have", "show", "me", "would", "make",
                           "it", "id", "use", "need"})
 _FIRST = frozenset({"original", "initial", "first"})     # "the first colour"
+_SAYS_WHEN = frozenset({"original", "initial", "first", "originally", "previous", "old", "earlier", "former", "before",
+                        "start", "beginning", "started", "reference"})
 _EARLIER = frozenset({"previous", "old", "earlier", "former"})
 _AT_FIRST = tuple(tuple(words.split()) for words in (
     "it had at first", "it had originally", "it had in the beginning", "it had at the beginning",
@@ -119,7 +121,7 @@ class _Resolver:
         forgotten = _after(words, ("i", "we"), _FORGET)
         if forgotten and (part := _part_of(forgotten)) and not part.is_thing and self._asked(part.group):
             return self._given_up(forgotten)
-        return self._at_first(words) or self._dropped()
+        return (self._at_first(words) if _SAYS_WHEN.intersection(words) else None) or self._dropped()
 
     def _same(self, words: Words) -> Pointed | None:
         """"The same for the sleeves", "the sleeves too"."""

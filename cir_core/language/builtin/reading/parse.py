@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond
@@ -62,6 +63,7 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
     return _Interpreter(fronted(items), list(notes), is_caption).run()
 
 
+@lru_cache(maxsize=256)
 def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
     if is_foreign(text):
