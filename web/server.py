@@ -122,11 +122,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.state.constructions = constructions = ConstructionJobs(services, shelf.root)
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: shutdown_state.unfinished)
+    images = ImageFetcher(settings.max_upload_mb, services.quota)
     routers: tuple[APIRouter, ...] = (
         health_routes(settings, services.database, shutdown_state, services.meter, warming), own_routes(), me_routes(),
-        media_routes(services), export_routes(services), live_routes(services.runs), suggestion_routes(services),
-        session_routes(services),
-        region_routes(services),
+        media_routes(services, images), export_routes(services), live_routes(services.runs),
+        suggestion_routes(services), session_routes(services), region_routes(services),
     )
     if not settings.public_demo:
         routers += (
@@ -138,7 +138,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         )
     for routes in routers:
         app.include_router(routes)
-    sessions, images = GradioConnections(), ImageFetcher(settings.max_upload_mb, services.quota)
+    sessions = GradioConnections()
     # The one that is added last stands outermost.
     limits = Limits(settings.demo_searches_per_minute)
     calls: set[int] = set()

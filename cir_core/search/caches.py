@@ -1,16 +1,18 @@
-"""What a searcher keeps: captions, for which the language model is called once per image, and vectors of texts, for
-repeated ranking by the same short texts."""
+"""What a searcher keeps: captions, for which the language model is called once per image, what images show in words,
+and vectors of texts, for repeated ranking by the same short texts."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from cachetools import LRUCache
 
 from cir_core.encoders.base import Encoder
+from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel, Observer
+from cir_core.language.readers.choosing import described
 from cir_core.language.tasks import CaptionAnswer, CaptionTask, Domain, Picture
 from cir_core.types.records import Matrix, Vector
 
@@ -42,6 +44,34 @@ class Captioner:
             with self._lock:
                 self._answers[image_id] = answer
         return answer
+
+
+class Descriptions:
+    """What images of a gallery show, in words for people who cannot see them: their captions, or what the built-in
+    rules read (:func:`cir_core.language.readers.choosing.described`). Thread-safe; each image is read once."""
+
+    def __init__(self, gallery: Gallery, encoder: Encoder, domain: Domain) -> None:
+        self._gallery, self._encoder, self._domain = gallery, encoder, domain
+        self._texts: LRUCache[str, str] = LRUCache(_KEPT)
+        self._lock = threading.Lock()
+
+    def of(self, image_ids: Iterable[str]) -> dict[str, str]:
+        """Those of ``image_ids`` that are in the gallery and can be described."""
+        ids = [image_id for image_id in dict.fromkeys(image_ids) if image_id in self._gallery]
+        with self._lock:
+            found = {image_id: text for image_id in ids if (text := self._texts.get(image_id)) is not None}
+        new = [image_id for image_id in ids if image_id not in found]
+        if new:
+            read = {image_id: (self._gallery.caption_of(image_id) or "").strip() for image_id in new}
+            bare = [image_id for image_id in new if not read[image_id]]
+            if bare:
+                rows = [self._gallery.row_of(image_id) for image_id in bare]
+                features = np.asarray(self._gallery.features[rows], dtype=np.float32)
+                read.update(zip(bare, described(features, self._encoder, self._domain), strict=True))
+            with self._lock:
+                self._texts.update(read)
+            found |= read
+        return {image_id: text for image_id, text in found.items() if text}
 
 
 _TEXTS = 512

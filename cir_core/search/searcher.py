@@ -37,7 +37,7 @@ from cir_core.methods.steps import counts_marks, reads_captions, step_rerank, st
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import TurnResult as TurnResult
 from cir_core.search.adjusting import adjusted
-from cir_core.search.caches import Captioner, TextVectors
+from cir_core.search.caches import Captioner, Descriptions, TextVectors
 from cir_core.search.far_pictures import UNLIKE, FarPictures
 from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
@@ -83,6 +83,7 @@ class Searcher:
         self.captions_problem = captions_problem  # why existing captions cannot be read
         self._relevance = relevance
         self._captioner = Captioner(language, domain)
+        self.descriptions = Descriptions(gallery, encoder, domain)
         self._texts = TextVectors(encoder)
         self._far = FarPictures(gallery.features)
         if within is None:

@@ -201,6 +201,9 @@ def test_on_a_phone_nothing_scrolls_sideways(open_page: Open, dark: bool) -> Non
     assert len(page.locator(".cq-grid").evaluate("g => getComputedStyle(g).gridTemplateColumns.split(' ')")) == 2
     assert page.locator(".cq-fold").evaluate("fold => fold.open") is False
     expect(field).to_be_in_viewport()
+    assert _bottom(page, ".cq-tile .pic") <= _top(page, ".cq-pickbar"), "a row of pictures is in sight"
+    page.get_by_text("Change the reference").press("Enter")
+    expect(page.get_by_role("button", name="Upload", exact=True)).to_be_visible()
     page.locator(".cq-pickbar").get_by_role("button", name="Refine from this").click()
     at_rest(page)
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -208,8 +211,19 @@ def test_on_a_phone_nothing_scrolls_sideways(open_page: Open, dark: bool) -> Non
     _fits(page)
 
 
+def _top(page: Page, selector: str) -> float:
+    return float(page.locator(selector).first.evaluate("one => one.getBoundingClientRect().top"))
+
+
+def _bottom(page: Page, selector: str) -> float:
+    return float(page.locator(selector).first.evaluate("one => one.getBoundingClientRect().bottom"))
+
+
 def _fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+    side = page.locator("#side")
+    side.evaluate("side => { side.scrollLeft = 100; }")
+    assert side.evaluate("side => side.scrollLeft") == 0
 
 
 @pytest.mark.extended
@@ -231,6 +245,7 @@ def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
     at_rest(theirs)
     screen.search(theirs, "with a collar", 2)
     screen.search(mine, "shorter", 2)
+    mine.locator("summary", has_text="3 branches").press("Enter")
     expect(mine.get_by_role("group", name="Branches").get_by_role("button", name=re.compile("^Branch .,"))
            ).to_have_count(3)
 
@@ -277,7 +292,7 @@ def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     at_rest(page)
     # The gallery has 90 images and 60 are shown, so the target may be further down: ask for all.
     screen.in_page(page, "results/selection.js", "it.found(given)", wanted[1])
-    expect(page.locator(".cq-banner")).to_contain_text("Correct.")
+    expect(page.locator(".cq-banner")).to_contain_text("You found the target")
 
 
 @pytest.mark.extended

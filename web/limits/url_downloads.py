@@ -48,6 +48,7 @@ class ImageRefused(CirqueError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"Invalid value: {reason}")
+        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,15 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from PIL import Image
 from starlette.concurrency import run_in_threadpool
 
-from cir_core.errors import CirqueError, ImageUnreadable
+from cir_core.errors import CirqueError, ImageUnreadable, SearchError
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import process_image
 from web.http.background import in_decoding_thread
+from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_fields import TooLarge, says_more_than
+from web.http.request_fields import TooLarge, json_object, says_more_than
 from web.http.visitor import visitor_of
+from web.limits.url_downloads import ImageFetcher, ImageRefused
 from web.search.presenters import results
 from web.services import Services
 
@@ -39,7 +41,7 @@ _HEADERS = {
 }
 
 
-def media_routes(services: Services) -> APIRouter:
+def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
     routes = APIRouter(prefix="/media", include_in_schema=False)
     service, settings = services.search, services.settings
 
@@ -58,9 +60,9 @@ def media_routes(services: Services) -> APIRouter:
             images = service.gallery(gallery)
             ids = ([hit.image_id for hit in service.find_images(gallery, text, _PICKED)] if text.strip()
                    else service.random_images(gallery, _PICKED))
-            version = images.digest[:8]
+            version, said = images.digest[:8], service.searcher(gallery).descriptions.of(ids)
             return JSONResponse({"images": [
-                results.picture(gallery, image_id, version, images.caption_of(image_id)) for image_id in ids
+                results.picture(gallery, image_id, version, said.get(image_id)) for image_id in ids
             ]})
         except CirqueError as error:
             return _refused(error, status_of(error, 404))
@@ -81,6 +83,32 @@ def media_routes(services: Services) -> APIRouter:
             finally:
                 await run_in_threadpool(services.quota.end_bytes, person)
         return JSONResponse({"reference_id": reference_id})
+
+    @routes.post("/address")
+    async def address(request: Request) -> JSONResponse:
+        """``{"address"}``, an http or https URL of a picture, to ``{"reference_id"}`` of the upload that it became, as
+        the call ``/search`` does with an image's URL."""
+        try:
+            visitor = visitor_of(request)
+            asked = checked_fields(await json_object(request), ("address",))["address"]
+            if visitor.demo:
+                raise SearchError("This demo fetches no pictures from other sites. Save the picture, and upload it.")
+            if not isinstance(asked, str) or not asked.lower().startswith(("http://", "https://")):
+                raise SearchError("Give the address of a picture: an http or https URL.")
+            path = await images.fetch_image(asked, visitor.counted)
+            try:
+                reference_id = await in_decoding_thread(partial(_fetched, visitor.counted, path), PATIENCE)
+            finally:
+                await images.discard(path)
+        except ImageRefused as error:
+            return _refused(error.reason[0].upper() + error.reason[1:], 422)
+        except CirqueError as error:
+            return _refused(error, status_of(error, 422))
+        return JSONResponse({"reference_id": reference_id})
+
+    def _fetched(person: str, path: Path, patience: float) -> str:
+        services.quota.add_picture(person)
+        return service.add_upload(path, path.name, patience=patience)
 
     def _kept(person: str, content: IO[bytes], name: str, patience: float) -> str:
         services.quota.add_picture(person)

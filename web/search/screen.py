@@ -35,7 +35,7 @@ from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import fill
 
-PANELS = ("state", "top", "strip", "rail", "results", "how", "drawers", "sessions")
+PANELS = ("state", "top", "strip", "rail", "results", "how", "drawers", "chooser", "sessions")
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ class Screen:
             "state": _Panel(lambda: self.draw_state(view)),
             "top": _Panel(lambda: fill("search/top.html", view=view, size=None)),
             "results": _Panel(lambda: fill("search/problem.html", view=view)),
-            "drawers": _Panel(lambda: fill("search/drawers.html", view=view, chooser=None,
-                                           settings=self._choices(view))),
+            "drawers": _Panel(lambda: fill("search/drawers.html", view=view, settings=self._choices(view))),
         }
 
     def _panels(self, view: UiState) -> dict[str, _Panel]:
@@ -114,12 +113,12 @@ class Screen:
         version = gallery.digest[:8]
 
         def caption_of(image_id: str) -> str | None:
-            return gallery.caption_of(image_id) if image_id in gallery else None
+            return searcher.descriptions.of([image_id]).get(image_id) if searcher else None
 
         session = self._service.session(view.session_id) if view.session_id else None
         turn = session.turn(view.turn_id or "") if session else None
         side_by_side = view.compare is not None or view.comparison_id is not None
-        target = self._target(session, view, version)
+        target = self._target(session, view, version, caption_of)
         cuts = ((turn.composition.cuts if turn and turn.composition else ()) + view.cuts)
         references = [results.reference_picture(view.gallery, image_id, version, cuts, caption_of(image_id))
                       for image_id in ((view.reference_id, *view.further) if view.reference_id else ())]
@@ -145,7 +144,11 @@ class Screen:
             "how": _Panel(lambda: fill("search/how.html", view=view, how=results.how_found(session, turn, version)
                                        if session and turn and not side_by_side else None,
                                        changed=bool(view.adjustment))),
-            "drawers": _Panel(lambda: self._drawers(view), self._key_of_drawers(view)),
+            "drawers": _Panel(lambda: fill("search/drawers.html", view=view, settings=self._choices(view)),
+                              self._key_of_drawers(view)),
+            # Of a comparison no key is known: others vote, too.
+            "chooser": _Panel(lambda: self._chooser(view),
+                              self._key_of_drawers(view) if view.comparison_id is None else None),
         }
 
     def _strip(self, session: SearchSession | None, view: UiState, version: str) -> str:
@@ -163,6 +166,7 @@ class Screen:
             sides = results.comparison(session, *view.compare, version, caption_of)
             return fill("search/compare.html", view=view, sides=sides)
         if session is None or loaded is None:
+            self._service.searcher(view.gallery).descriptions.of(view.wall)   # at once
             wall = [results.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
             return fill("search/start.html", view=view, wall=wall, target=target)
         seen, searcher = shown_turn(self._service, loaded, view), loaded.searcher
@@ -174,6 +178,7 @@ class Screen:
 
         def tiles(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             ids = [hit.image_id for hit in hits]
+            searcher.descriptions.of(ids)   # at once: one by one they take ten times as long
             known = all(image_id in searcher.gallery for image_id in ids)
             features = searcher.features_of(ids) if ids and known else None
             by_reader = {} if features is None else read_requests(turn.composition, features, searcher.encoder)
@@ -215,7 +220,8 @@ class Screen:
         shown = columns(comparison, votes, view.annotator, self._services.methods, version, caption_of)
         return fill("search/columns.html", view=view, columns=shown)
 
-    def _target(self, session: SearchSession | None, view: UiState, version: str) -> dict[str, Any] | None:
+    def _target(self, session: SearchSession | None, view: UiState, version: str,
+                caption_of: results.Captions) -> dict[str, Any] | None:
         if session is None or session.target_id is None:
             return None
         shown = session.target_revealed or session.target_live
@@ -223,25 +229,24 @@ class Screen:
         trace = present_target.trace(self._service.trace(session, tip.turn_id)) if shown and tip else None
         tally = present_target.scores(self._service.scores(view.mine)) if session.target_revealed else None
         return {
-            "picture": results.picture(session.gallery, session.target_id, version), "trace": trace,
+            "picture": results.picture(session.gallery, session.target_id, version, caption_of(session.target_id)),
+            "trace": trace,
             "live": session.target_live, "ended": session.target_revealed, "scores": tally,
+            "found": view.found == session.session_id,
             "turns": len(session.path_to(tip.turn_id)) if tip else 0,
         }
 
-    def _drawers(self, view: UiState) -> str:
-        settings, asked = self._choices(view), view.comparison_id
+    def _chooser(self, view: UiState) -> str:
+        asked = view.comparison_id
         before = self._services.compare.comparison(asked) if asked else None
         # Only there: all votes are too much to read for every drawing.
         votes = self._services.votes.votes() if asked else ()
-        return fill(
-            "search/drawers.html", view=view, settings=settings,
-            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"],
-                            unscored=settings["unscored"], comparison=before),
-        )
+        cannot, _ = self._language(view)
+        return fill("search/parts/columns_drawer.html", view=view, chooser=chooser(
+            view, self._services.methods, votes, cannot=cannot, unscored=problem_of(self._settings),
+            comparison=before))
 
-    def _key_of_drawers(self, view: UiState) -> tuple[Any, ...] | None:
-        if view.comparison_id is not None:  # others vote too
-            return None
+    def _key_of_drawers(self, view: UiState) -> tuple[Any, ...]:
         galleries = tuple((one["name"], one["size"], one["partial"]) for one in self._galleries())
         return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, view.early, galleries
 
@@ -254,21 +259,24 @@ class Screen:
 
     def _choices(self, view: UiState) -> dict[str, Any]:
         """Options of the settings drawer."""
-        cannot, language_model = "", ""
+        cannot, language_model = self._language(view)
         unscored = problem_of(self._settings)
-        try:
-            if not view.early:
-                searcher = self._service.searcher(view.gallery)
-                language_model = searcher.language.name
-                cannot = "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name)
-        except CirqueError:
-            pass  # the gallery cannot be opened, which the results panel says
         return {
             "galleries": self._galleries(), "cannot": cannot, "unscored": unscored, "language_model": language_model,
             "groups": methods.choices(view.method, self._services.methods, cannot, unscored),
             "excludes": [(value, results.EXCLUDE_NAMES[value]) for value in EXCLUDES],
             "parts": fieldsets(view.method),
         }
+
+    def _language(self, view: UiState) -> tuple[str, str]:
+        """Why methods that compose a picture with a text cannot run, "" if they can, and the language model's name."""
+        if view.early:
+            return "", ""
+        try:
+            searcher = self._service.searcher(view.gallery)
+        except CirqueError:
+            return "", ""   # the gallery cannot be opened, which the results panel says
+        return "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name), searcher.language.name
 
     def _galleries(self) -> list[dict[str, Any]]:
         return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}

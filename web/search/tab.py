@@ -26,7 +26,7 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
             panels["results"] = _panel("results", first)
         with gr.Column(elem_id="aside", scale=0, min_width=0):
             panels["how"] = _panel("how", first)
-    panels |= {name: _panel(name, first) for name in ("drawers", "sessions")}
+    panels |= {name: _panel(name, first) for name in ("drawers", "chooser", "sessions")}
     view, tab = gr.State(UiState.first(services.settings)), gr.JSON(value={}, visible=False)
     wire_screen(demo, services, screen, view, tab, panels["state"], [view, *(panels[name] for name in PANELS)])
     if not services.settings.public_demo:

@@ -51,6 +51,7 @@ class UiState:
     further: tuple[str, ...] = ()            # references beside it, for the next search
     cuts: tuple[Cut, ...] = ()               # what this tab cut out, newest last
     target_live: bool = False
+    found: str | None = None                 # the session whose target the person found in this tab
     compare: tuple[str, str] | None = None   # two branch ids, side by side
     adjustment: Adjustment = Adjustment()    # what the person changed of the shown turn, not kept yet
     undo: tuple[Adjustment, ...] = ()        # the changes before it, the latest last

@@ -46,7 +46,7 @@ const KEYS = [
   { keys: ["g"], text: "Pick a reference from the gallery", does: () => pick("reference") },
   { keys: ["h"], text: "How the selected result was found", does: () => toggleFold("how") },
   { keys: ["p"], text: "Presentation: the reference, the words and the results alone", does: () => present() },
-  { keys: ["Ctrl V"], text: "Paste an image as reference" },
+  { keys: ["Ctrl V"], text: "Paste an image, or its address, as reference" },
   { keys: ["Esc"], text: "Stop a search, leave the text field, close a dialog" },
   { keys: ["Delete"], text: "Remove the focused chip (Enter edits it), delete the focused branch", when: () => Boolean(branchAt()),
     does: () => act("delete_branch", { branch: branchAt()?.dataset.branch }) },

@@ -2,7 +2,7 @@
 import { closer, createDelay, dialog, h, until } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $, $$, further, shown } from "./page.js";
-import { browse } from "./reference.js";
+import { addressIn, browse, takeAddress } from "./reference.js";
 import { nextReference } from "./results/next.js";
 import { selected } from "./results/selection.js";
 
@@ -10,7 +10,7 @@ import { selected } from "./results/selection.js";
 
 const PURPOSES = /** @type {Record<string, string>} */ ({ reference: "Pick a reference", target: "Pick a target", add: "Add a picture" });
 const heading = h("h2", {});
-const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words", "aria-label": "Search the gallery by words",
+const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words, or paste a picture's address", "aria-label": "Search the gallery by words",
   maxlength: 300, autocomplete: "off" });
 const answer = h("p", { class: "cq-quiet", role: "status" });
 const grid = h("div", { class: "cq-pickgrid", role: "group", "aria-label": "Gallery images" });
@@ -68,6 +68,13 @@ async function found(/** @type {number} */ mine) {
 field.addEventListener("input", () => {
   asked += 1; // what is on its way answers something else
   typed.start(find);
+});
+field.addEventListener("paste", (event) => {
+  const address = purpose === "target" ? "" : addressIn(event); // a target is in the gallery
+  if (!address) return;
+  event.preventDefault();
+  picker.close();
+  takeAddress(address, { add: purpose === "add" });
 });
 field.addEventListener("keydown", (event) => {
   if (event.key === "Enter") { event.preventDefault(); typed.stop(); find(); }

@@ -20,6 +20,7 @@ export function toggleFold(/** @type {string} */ name) {
   if (!fold) return;
   fold.open = !fold.open;
   remember(fold);
+  if (fold.open && narrow(720).matches) fold.scrollIntoView({ block: "nearest" }); // it may be above what is in sight
 }
 const small = narrow(1100);
 small.addEventListener("change", () => restore());

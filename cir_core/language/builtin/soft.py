@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cir_core.garments.lexicon import GROUPS, NONE, describe
+from cir_core.garments.lexicon import BY_KEY, GROUPS, NONE, describe
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, also, joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
@@ -23,7 +23,8 @@ def constraints(caption: str, modification_text: str) -> ConstraintsAnswer:
     """Both sides of the request. Never fails; limitations are in the notes.
 
     ``remove`` holds values that the caption names and the text replaces or drops, and those
-    the text itself rejects; never a guess at what an addition may have replaced.
+    the text itself rejects, whether or not the caption names them; never a guess at what an
+    addition may have replaced.
     """
     text = " ".join(modification_text.split())
     wanted = understand(caption, text)
@@ -38,14 +39,31 @@ def constraints(caption: str, modification_text: str) -> ConstraintsAnswer:
         (add if wanted.edits.noun else keep).insert(0, wanted.noun)
     unwanted = _unwanted(wanted)
     keep += [extra for extra in wanted.reference.extras if extra not in unwanted]
-    removed = [phrase(group, value, old.get("category", kind)) for group, value in wanted.gone.items()]
+    rejected = _rejected(wanted)
+    removed = [phrase(group, value, old.get("category", kind)) for group, value in (*wanted.gone.items(), *rejected)]
     if wanted.edits.noun and wanted.reference.noun:
         removed.insert(0, wanted.reference.noun)
     return ConstraintsAnswer(
         keep=tuple(keep), add=(*add, *wanted.edits.extras), remove=(*removed, *unwanted),
-        prescriptive=_prescriptive(wanted), proscriptive=_proscriptive(wanted, unwanted) if removed or unwanted else "",
+        prescriptive=_prescriptive(wanted),
+        proscriptive=_proscriptive(wanted, rejected, unwanted) if removed or unwanted else "",
         notes=wanted.notes,
     )
+
+
+def _rejected(wanted: Wanted) -> list[tuple[str, str]]:
+    """Groups and values that the text rejects and the reference does not show: "without stripes" of a plain one."""
+    found = []
+    for edit in wanted.edits.edits:
+        group, value = edit.group, "stripes" if edit.value == "pinstripes" else edit.value
+        if edit.operation != "drop" or value == NONE or value not in BY_KEY[group].keys:
+            continue
+        # "Green dots instead of white" speaks of either colour.
+        places = ("colour", "second_colour") if group == "colour" else (group,)
+        settled = {slots.get(place) for slots in (wanted.slots, wanted.gone) for place in places}
+        if not {value, edit.value} & settled:
+            found.append((group, value))
+    return list(dict.fromkeys(found))
 
 
 def _unwanted(wanted: Wanted) -> list[str]:
@@ -65,14 +83,16 @@ def _prescriptive(wanted: Wanted) -> str:
     return Caption(slots, wanted.noun, wanted.edits.extras).sentence()
 
 
-def _proscriptive(wanted: Wanted, unwanted: list[str]) -> str:
+def _proscriptive(wanted: Wanted, rejected: Sequence[tuple[str, str]], unwanted: Sequence[str]) -> str:
+    """What the reference shows as one text, and what the text alone rejects, each by itself."""
     old = wanted.reference
     slots = {group: value for group, value in wanted.gone.items() if group != "second_colour"}
     kind = {"category": old.slots["category"]} if "category" in old.slots else {}
-    text = positive(kind | slots, old.noun)
-    if not slots and "second_colour" in wanted.gone:
-        text += _with_second_colour(old.slots)
-    return ", ".join([text, *unwanted])
+    texts = [positive(kind | {group: value}, old.noun) for group, value in rejected]
+    if slots or "second_colour" in wanted.gone or not texts:
+        text = positive(kind | slots, old.noun)
+        texts.insert(0, text if slots or "second_colour" not in wanted.gone else text + _with_second_colour(old.slots))
+    return ", ".join([*texts, *unwanted])
 
 
 def positive(slots: Mapping[str, str], noun: str = "") -> str:

@@ -108,6 +108,6 @@ def _is_open(group: str, slots: Slots, spoken: set[str]) -> bool:
 
 def _gone(old: Slots, new: Slots, edits: Edits) -> dict[str, str]:
     gone = {edit.group: edit.value for edit in edits.edits
-            if edit.operation == "drop" and edit.value and edit.group not in old}
+            if edit.operation == "drop" and edit.value and edit.group not in old and new.get(edit.group) != edit.value}
     gone |= {group: value for group, value in old.items() if value != NONE and new.get(group) != value}
     return {group.key: gone[group.key] for group in GROUPS if group.key in gone}

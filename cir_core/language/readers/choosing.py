@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from cir_core.garments.known import Mask, knows_garments_only, unlike_garments
 from cir_core.garments.learned import reader_of
+from cir_core.garments.lexicon import describe
+from cir_core.garments.zero_shot import attributes_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.builtin.seeing import GARMENTS
@@ -28,6 +30,15 @@ def undescribed(features: Matrix, encoder: TextEncoder | None) -> Mask:
     """For each row of ``features`` (``[n, dim]``) whether it shows something that ``encoder`` does not know, so that
     the built-in rules cannot describe it. All False for encoders of which that cannot be told."""
     return unlike_garments(features, encoder)
+
+
+def described(features: Matrix, encoder: TextEncoder, domain: Domain) -> list[str]:
+    """What the images with these ``features`` (``[n, dim]``) show, as the built-in rules read them without encoding a
+    text; "" for what the encoder does not know, and for all images of other encoders."""
+    if domain not in GARMENTS or not knows_garments_only(encoder):
+        return [""] * len(features)
+    return ["" if unknown else describe(slots) for slots, unknown in zip(
+        attributes_of(encoder).predict(features), undescribed(features, encoder), strict=True)]
 
 
 def aspect_reader(encoder: object) -> AspectReader | None:

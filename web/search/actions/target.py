@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cir_core.errors import SearchError
+from cir_core.errors import CirqueError, SearchError
 from cir_core.sessions.service import SearchService
+from cir_core.sessions.target import CLOSE, Nearness, duplicates, nearness
 from cir_core.support.texts import quoted
+from cir_core.types.records import SearchSession
 from web.search.actions.parts import fresh, session_of
 from web.search.inputs import Data, text_of
+from web.search.presenters.results import COMPARED
 from web.search.view import UiState
 
 
@@ -35,18 +38,43 @@ def _aim(service: SearchService, view: UiState, target_id: str, reference_id: st
 
 
 def found_it(service: SearchService, view: UiState, data: Data) -> UiState:
-    session = session_of(service, view)
+    session, image_id = session_of(service, view), text_of(data, "image")
     if session.target_id is None:
         raise SearchError("This session has no target. Start one with “Find a target”.")
-    if text_of(data, "image") != session.target_id:
-        return replace(view, notice="Close, but that is a different image. Keep looking.")
+    if image_id != session.target_id:
+        near = nearness(service.gallery(session.gallery), session.target_id, image_id)
+        return replace(view, notice=f"{_how_near(near)} Keep looking.")
+    turn = session.turn(view.turn_id or "")
     service.reveal_target(session.session_id)
-    return replace(view, notice="Correct. Your ranks are shown below the target.")
+    rank = turn.target_rank if turn else None
+    said = f"You found the target{f', at rank {rank:,}' if rank else ''}."
+    if rank and rank > COMPARED:
+        said += f" The scores count the first {COMPARED} results only, as CIRCLED does, so this turn counts 0."
+    return replace(view, notice=said + _alike(service, session), found=session.session_id)
 
 
 def give_up(service: SearchService, view: UiState, data: Data) -> UiState:
-    service.reveal_target(session_of(service, view).session_id)
-    return view
+    session = service.reveal_target(session_of(service, view).session_id)
+    return replace(view, notice=_alike(service, session).strip())
+
+
+def _how_near(near: Nearness | None) -> str:
+    if near is None or not near.close:
+        return "This is not the target."
+    if near.duplicate:
+        return f"A near-duplicate of the target (similarity {near.similarity:.2f}), but not the target itself."
+    return f"Close: one of the {CLOSE} images that are most similar to the target, but not the target itself."
+
+
+def _alike(service: SearchService, session: SearchSession) -> str:
+    try:
+        count = duplicates(service.gallery(session.gallery), session.target_id or "")
+    except CirqueError:   # the gallery is gone, and the target is shown all the same
+        return ""
+    if not count:
+        return ""
+    return (" Another image of the gallery is a near-duplicate of the target; it does not count." if count == 1
+            else f" {count:,} other images of the gallery are near-duplicates of the target; they do not count.")
 
 
 def set_live(service: SearchService, view: UiState, data: Data) -> UiState:

@@ -3,6 +3,7 @@ turn: as stored, or with unsaved changes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,7 +63,7 @@ Tiles = Callable[[Sequence[Hit]], list[Dict]]
 def arranged(service: SearchService, maps: Projections, loaded: LoadedTurn, seen: ShownTurn, view: UiState,
              tiles: Tiles) -> Dict:
     """``tiles`` in their order, each with ``similar``, the tiles folded ``under`` it; on a map with the place ``x`` and
-    ``y``, in percent. ``problem`` says why there is neither."""
+    ``y`` and the share ``near`` of the first rank's colour, in percent. ``problem`` says why there is neither."""
     turn = seen.shown
     try:
         if view.layout == "map" and turn.hits:
@@ -90,9 +91,17 @@ def _mapped(service: SearchService, maps: Projections, loaded: LoadedTurn, seen:
     searcher = loaded.searcher
     hits = _ranked(service, loaded, seen, view, MAPPED)
     places = maps.of(searcher.gallery.digest, [hit.image_id for hit in hits], searcher.features_of)
-    shown = [tile | {"x": round(100 * float(x), 2), "y": round(100 * float(y), 2)}
+    last = max(hit.rank for hit in hits)
+    shown = [tile | {"x": round(100 * float(x), 2), "y": round(100 * float(y), 2),
+                     "near": near_the_top(tile["rank"], last)}
              for tile, (x, y) in zip(tiles(hits), places, strict=True)]
     return {"tiles": shown, "map": True, "folded": None, "problem": ""}
+
+
+def near_the_top(rank: int, last: int) -> int:
+    """How much of the colour of rank 1 a result at ``rank`` has on a map down to rank ``last``, in percent: equal
+    steps for equal ratios of ranks, as people look at the first ones."""
+    return round(100 * (1 - math.log(rank) / math.log(last))) if last > 1 else 100
 
 
 def _ranked(service: SearchService, loaded: LoadedTurn, seen: ShownTurn, view: UiState, k: int) -> Sequence[Hit]:

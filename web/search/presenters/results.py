@@ -37,6 +37,7 @@ _FOREIGN = ("This gallery was indexed with the sample's encoder, which knows dra
             "pictures show something else. They get no captions, attributes or ticks, and results may have little to "
             "do with the words.")
 _MOST_TICKS = 3   # under a picture, each with its name
+_ALL_IN_LINE, _LAST_TURNS = 4, 3   # a branch of more turns than the first shows as many as the second
 
 
 def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
@@ -109,13 +110,17 @@ def knows(encoder: EncoderIdentity, foreign: float = 0.0) -> str:
 
 
 def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
-    """Turns of one branch as cards, and the branch tree if there are several branches."""
+    """Turns of one branch, and the branch tree if there are several branches. Of a long branch the last turns are in
+    the line, or the viewed one and those after it; ``folds`` names the places of the others."""
     tip = session.tip_of(branch_id)
     path = session.path_to(tip.turn_id) if tip else ()
     viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path) if turn_id else 0)
+    begin, end = _in_line(len(path), viewed)
     return {
         "session": session.session_id, "branch": branch_id, "viewed": viewed, "length": len(path),
         "long": max_turns if len(path) > max_turns else 0,
+        "folds": [{"name": "earlier", "begin": 0, "end": begin}, {"name": "", "begin": begin, "end": end},
+                  {"name": "later", "begin": end, "end": len(path)}],
         "turns": [
             {
                 "id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
@@ -128,6 +133,14 @@ def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, ma
         ],
         "branches": branch_rows(session, branch_id, turn_id),
     }
+
+
+def _in_line(length: int, viewed: int) -> tuple[int, int]:
+    """Places of the turns that are not folded: ``viewed`` counts from 1."""
+    if length <= _ALL_IN_LINE:
+        return 0, length
+    begin = max(0, min(length - _LAST_TURNS, viewed - 1))
+    return begin, begin + _LAST_TURNS
 
 
 def branch_name(session: SearchSession, branch_id: str) -> str:

@@ -37,6 +37,7 @@ def rank_plot(ranks: Sequence[int], setbacks: Sequence[int] = (), *, width: int 
 def trace(found: TargetTrace) -> Dict:
     return {
         "ranks": list(found.ranks), "best": found.best, "last": found.ranks[-1] if found.ranks else None,
+        "beyond": COMPARED if found.ranks and found.ranks[-1] > COMPARED else 0,
         "plot": rank_plot(found.ranks, [s.turn for s in found.setbacks]) if found.ranks else None,
         "notes": [
             *(f"Turn {s.turn} moved the target from rank {s.before:,} to {s.after:,}: a drop of more than 30, "

@@ -57,6 +57,28 @@ def test_constraints(caption, text, add, remove, prescriptive, proscriptive) -> 
     assert (answer.prescriptive, answer.proscriptive) == (prescriptive, proscriptive)
 
 
+BROWN = "a brown plain sleeveless top with a round neck"
+
+
+@pytest.mark.parametrize(("caption", "text", "remove", "proscriptive"), [
+    (BROWN, "without stripes", ("striped",), "a striped top"),
+    (BROWN, "in blue with long sleeves, without stripes", ("brown", "sleeveless", "striped"),
+     "a brown sleeveless top, a striped top"),
+    (BROWN, "no stripes or dots", ("striped", "polka dot"), "a striped top, a polka dot top"),
+    (BROWN, "not red", ("red",), "a red top"),
+    (BROWN, "without a belt", ("belt",), "a top with a belt"),
+    (BROWN, "no pinstripes", ("striped",), "a striped top"),
+    (BROWN, "without stripes, no lace", ("striped", "with lace"), "a striped top, with lace"),
+    (BROWN, "no pattern", (), ""),
+    (BROWN, "in stripes, not dots", ("plain", "polka dot"), "a plain top, a polka dot top"),
+    (DOTS, "without stripes", ("striped",), "a striped top"),
+    ("a red shirt", "without stripes, striped please", (), ""),
+])
+def test_what_the_text_rejects_must_not_show_though_the_reference_lacks_it(caption, text, remove, proscriptive) -> None:
+    answer = constrain(caption, text)
+    assert (answer.remove, answer.proscriptive) == (remove, proscriptive)
+
+
 def test_an_addition_alone_removes_nothing() -> None:
     answer = constrain("a red dress", "has long sleeves")
     assert (answer.keep, answer.add, answer.remove, answer.proscriptive) == (

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -41,6 +42,7 @@ from web.limits.url_downloads import (
 from web.mcp import ToolCaller
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
+from web.search.media import media_routes
 
 Write = Callable[[BaseHTTPRequestHandler], None]
 MB = 2**20
@@ -457,3 +459,65 @@ def test_a_tool_fetches_its_image_after_everything_else_is_checked(uploads: Path
             with pytest.raises(ImageRefused, match="an image is"):
                 run(story("researcher", odd))
     assert server.paths == ["/x.png"] and files_in(uploads) == []
+
+
+# --- an address pasted into the search page ------------------------------------------------
+
+
+class Taken:
+    """A service that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.uploads: list[tuple[str, bytes]] = []
+
+    def add_upload(self, source: Path, name: str, *, patience: float) -> str:
+        self.uploads.append((name, source.read_bytes()))
+        return "upload:1"
+
+
+def pasted(address: object, *, quota: UploadQuota | None = None, name: str = "Ann", taken: Taken | None = None) -> Any:
+    quota = quota or UploadQuota.unlimited()
+    services: Any = SimpleNamespace(search=taken or Taken(), quota=quota, settings=SimpleNamespace(max_upload_mb=1))
+    app = FastAPI()
+    app.include_router(media_routes(services, fetcher(quota)))
+    client = TestClient(SignedIn(app, "admin"))
+    return client.post("/media/address", json={"address": address}, headers={"x-test-name": name} if name else {})
+
+
+def test_a_pasted_address_becomes_an_upload(uploads: Path) -> None:
+    taken = Taken()
+    with served(sending(1000)) as server:
+        answer = pasted(server.url, taken=taken)
+    assert (answer.status_code, answer.json()) == (200, {"reference_id": "upload:1"})
+    assert taken.uploads == [("x.png", bytes(1000))]
+    assert files_in(uploads) == [], "the fetched file is not left behind"
+
+
+@pytest.mark.parametrize(("address", "said"), [
+    ("http://127.0.0.1/x.png", "no public address"), ("http://169.254.169.254/latest", "no public address"),
+    ("http://[::1]/x.png", "no public address"), ("file:///etc/passwd", "http or https URL"),
+    ("data:image/png;base64,AA==", "http or https URL"), ("in red", "http or https URL"), (7, "http or https URL"),
+    (f"http://{HOST}:99999/", "URL"),
+])
+def test_a_pasted_address_inside_is_refused_in_plain_words(address: object, said: str) -> None:
+    taken = Taken()
+    answer = pasted(address, taken=taken)
+    assert answer.status_code == 422 and said in answer.json()["error"] and not taken.uploads
+    assert answer.json()["error"][0].isupper() and "Invalid value" not in answer.json()["error"]
+
+
+def test_a_pasted_address_of_what_is_too_large_or_gone() -> None:
+    with served(sending(MB + 1)) as server:
+        assert "larger than 1 MB" in pasted(server.url).json()["error"]
+    with served(lambda handler: start(handler, status=404)) as server:
+        assert "status 404" in pasted(server.url).json()["error"]
+
+
+def test_a_pasted_address_counts_as_an_upload_of_somebody(tmp_path: Path) -> None:
+    with served(sending(10)) as server:
+        quota = UploadQuota(tmp_path / "quota", pictures=1)
+        assert pasted(server.url, quota=quota).status_code == 200
+        refused = pasted(server.url, quota=quota)
+        assert refused.status_code == 429 and refused.headers["Retry-After"]
+        asked = len(server.paths)
+        assert pasted(server.url, name="").status_code == 422 and len(server.paths) == asked

@@ -14,6 +14,7 @@ from tests.fakes.colours import NAME
 from tests.fakes.language import ScriptedLanguageModel
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.presenters.columns import chooser, columns
+from web.search.screen import Screen
 from web.search.view import UiState
 from web.ui.static_files import fill
 
@@ -225,3 +226,20 @@ def test_no_words_are_made_up_for_the_search_that_follows(services):
     _, job = COLUMN_LONG["compare_methods"](services, view, {"methods": ["image-only", "image-again"], "text": ""})
     _, shown, html = drawn(services, job())
     assert shown["text"] == "Like the reference" and html.count('data-text=""') == 2
+
+
+def test_a_comparison_sends_no_settings_again(services):
+    screen = Screen(services)
+    view, first = screen.draw(UiState(gallery=NAME, reference_id="r0g3b0"))
+    assert 'id="drawer-settings"' in first["drawers"] and 'id="drawer-columns"' in first["chooser"]
+    _, job = COLUMN_LONG["compare_methods"](services, view, {"methods": COMPARED, "text": "red", "who": "me"})
+    view, panels = screen.draw(job())
+    assert "drawers" not in panels and 'value="red"' in panels["chooser"]
+    view, panels = screen.draw(view)
+    assert not {"drawers", "chooser"} & set(panels)
+    view, panels = screen.draw(COLUMN_ACTIONS["vote"](services, view, {"choice": "0"}))
+    assert "drawers" not in panels and "Votes so far" in panels["chooser"]
+    view, panels = screen.draw(COLUMN_ACTIONS["close_columns"](services, view, {}))
+    assert "drawers" not in panels
+    _, panels = screen.draw(dataclasses.replace(view, k=30))
+    assert "drawers" in panels, "what is set was changed"

@@ -9,6 +9,7 @@ from cir_core.methods.declared import builtin_methods
 from tests.fakes.colours import NAME
 from web.search.actions.base import begin, perform
 from web.search.api import run_search
+from web.search.presenters.arranged import near_the_top
 from web.search.screen import Screen
 from web.search.view import UiState
 
@@ -89,3 +90,13 @@ def test_a_program_folds_only_where_it_asks_for_it(services):
 def test_a_program_is_told_what_fold_takes(services, fold):
     with pytest.raises(SearchError, match="fold"):
         run_search(services, "r0g3b0", None, "red", "", 8, "slerp", fold=fold)
+
+
+def test_a_map_colours_by_rank_and_says_so(services, view):
+    html = results(services, perform(services, view, "layout", {"as": "map"}))
+    shares = [int(one) for one in re.findall(r"--near:(\d+)%", html)]
+    assert len(shares) > 20 and shares[0] == 100 and shares[-1] == 0 and shares == sorted(shares, reverse=True)
+    middle = round(len(shares) ** 0.5)     # half way in ratios of ranks
+    assert shares[middle - 1] == pytest.approx(50, abs=3)
+    assert f"<span>Rank 1</span><i></i><span>{len(shares)}</span>" in html
+    assert near_the_top(1, 1) == 100, "a map of one image"

@@ -64,6 +64,34 @@ def test_strip_shows_one_branch_and_where_it_is_viewed(session: SearchSession) -
     assert results.strip(session, "b1", "t2", "v", max_turns=1)["long"] == 1
 
 
+@pytest.mark.parametrize(("length", "viewed", "folds"), [
+    (1, 1, (0, 1, 0)), (4, 1, (0, 4, 0)), (4, 4, (0, 4, 0)),
+    (5, 5, (2, 3, 0)), (12, 12, (9, 3, 0)), (12, 10, (9, 3, 0)), (12, 9, (8, 3, 1)), (12, 1, (0, 3, 9)),
+])
+def test_a_long_branch_keeps_one_line_with_the_viewed_turn_in_it(session, length, viewed, folds):
+    turns = tuple(turn(f"t{n}", n, "b1", f"t{n - 1}" if n > 1 else None, ["i1"]) for n in range(1, length + 1))
+    strip = results.strip(replace(session, turns=turns), "b1", f"t{viewed}", "v", max_turns=6)
+    assert tuple(one["end"] - one["begin"] for one in strip["folds"]) == folds
+    assert [one["begin"] for one in strip["folds"][1:]] == [one["end"] for one in strip["folds"][:-1]], "each turn once"
+    line = strip["folds"][1]
+    assert viewed in [one["number"] for one in strip["turns"][line["begin"]:line["end"]]]
+    html = fill("search/strip.html", strip=strip)
+    assert html.count('data-act="turn"') == length and html.count("<details") == sum(map(bool, (folds[0], folds[2])))
+    for count, name in ((folds[0], "earlier"), (folds[2], "later")):
+        said = f"<summary>{count} {name} turn{'' if count == 1 else 's'}</summary>"
+        assert (said in html) == bool(count)
+
+
+def test_more_than_two_branches_fold_into_one_line(session):
+    two = fill("search/strip.html", strip=results.strip(session, "b1", "t2", "v", max_turns=6))
+    assert "<details" not in two and two.count('data-act="branch"') == 2
+    three = replace(session, branches=(*session.branches, Branch("b3", "s", 3, "")),
+                    turns=(*session.turns, turn("t4", 2, "b3", "t1", ["i1"])))
+    html = fill("search/strip.html", strip=results.strip(three, "b2", "t3", "v", max_turns=6))
+    assert '<details class="cq-otherturns" data-keep="branches">' in html and html.count('data-act="branch"') == 3
+    assert "<b>3 branches</b><span>mine</span>" in html
+
+
 def test_branch_rows_line_up_at_the_fork(session: SearchSession) -> None:
     rows = results.branch_rows(session, "b2", "t3")
     assert [(row["name"], row["forked"], [d["number"] for d in row["dots"]]) for row in rows] == [
@@ -101,6 +129,11 @@ def test_trace_says_which_turn_broke_what() -> None:
     notes = target.trace(found)["notes"]
     assert "rank 5 to 80" in notes[0] and "ε" in notes[0]
     assert "turn 1" in notes[1] and "0.93" in notes[1]
+
+
+@pytest.mark.parametrize(("ranks", "beyond"), [((26,), 10), ((3, 11), 10), ((26, 10), 0), ((1,), 0), ((), 0)])
+def test_a_last_rank_that_no_score_counts_is_known(ranks: tuple[int, ...], beyond: int) -> None:
+    assert target.trace(TargetTrace("x", ranks, (), ()))["beyond"] == beyond
 
 
 def test_timings_are_in_order_and_shares_of_the_whole(session: SearchSession) -> None:
