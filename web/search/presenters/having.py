@@ -25,7 +25,7 @@ def having(found: Had | None, tiles: Sequence[Dict], listed: bool) -> Dict:
     groups = groups_of([tile["ticks"] for tile in tiles]) if listed else ()
     first, *later = groups or (None,)
     # What has all is under the line itself.
-    titles = ["", *(_title(one, found.requests) for one in later if one)]
+    titles = ["", *(_title(one, found) for one in later if one)]
     parts, start = [], 0
     for title, group in zip(titles, groups, strict=False):
         parts.append({"title": title, "tiles": tiles[start : start + group.size]})
@@ -58,11 +58,10 @@ def _back(found: Had) -> Dict | None:
     return {"name": found.rarest.name, "label": found.rarest.label, "gain": gain}
 
 
-def _title(group: Group, requests: int) -> str:
-    if not group.missing:
-        return "Of these it is not sure"
-    unsure = ", or it is not sure" if group.unsure else ""
-    return f"These lack {_things(group.fewest, group.most) if requests > 1 else 'it'}{unsure}"
+def _title(group: Group, found: Had) -> str:
+    verb = "may lack" if not group.missing else "lack, or may lack," if group.unsure else "lack"
+    what = _things(group.fewest, group.most) if found.requests > 1 else f"“{found.rarest.label}”"
+    return f"These {verb} {what}"
 
 
 def _things(fewest: int, most: int) -> str:

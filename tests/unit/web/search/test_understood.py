@@ -150,7 +150,7 @@ def test_what_the_gallery_has_is_said_and_the_order_stays(services, searched):
     lacks = [sum(tick != "yes" for _, tick in one) for one in ticks(turn.composition, (hit.parts for hit in turn.hits))]
     assert ranks(html) == list(range(1, 64))
     assert re.search(rf"{lacks.count(0)} of 63 images have all that was asked", html)
-    assert parts(html)[0].startswith("These lack one thing")
+    assert parts(html)[0].endswith(("one thing", "one thing or more"))
     # The heading is behind the last that has all.
     before, after = html.split('class="cq-part"', 1)
     assert ranks(before)[-1] == max(place for place, lack in enumerate(lacks, start=1) if not lack)
@@ -231,6 +231,26 @@ def test_after_the_gallery_changed_nothing_is_said_of_it(services, searched, mon
 ])
 def test_counts_are_said_in_a_sentence(found, text):
     assert having(found, [], True)["text"] == text
+
+
+@pytest.mark.parametrize(("requests", "behind", "title"), [
+    (1, ["no"], "These lack “blue”"), (1, ["not sure"], "These may lack “blue”"),
+    (2, ["no"], "These lack one thing"), (2, ["not sure", "not sure"], "These may lack one thing"),
+    (2, ["no", "not sure"], "These lack, or may lack, one thing"),
+])
+def test_headings_say_what_is_lacking(requests, behind, title):
+    others = [("long", "yes")] * (requests - 1)
+    tiles = [{"ticks": [("blue", tick), *others]} for tick in ("yes", *behind)]
+    found = Had(64, requests, 1, 0, 0, (), BLUISH, 9, 1)
+    assert [part["title"] for part in having(found, tiles, True)["parts"]] == ["", title]
+
+
+def test_a_heading_for_several_things():
+    tiles = [{"ticks": [(label, "no" if place < lost else "yes") for place, label in enumerate("abcdefgh")]}
+             for lost in (0, 2, 3, 2, 7, 7, 8)]
+    parts_of = having(Had(64, 8, 1, 0, 0, (), BLUISH, 9, 1), tiles, True)["parts"]
+    assert [(part["title"], len(part["tiles"])) for part in parts_of] == [
+        ("", 1), ("These lack two things or more", 3), ("These lack 7 things", 2), ("These lack 8 things", 1)]
 
 
 @pytest.mark.parametrize(("found", "gain"), [
