@@ -267,20 +267,16 @@ def requests_of(composition: Composition | None) -> tuple[Aspect, ...]:
 def read_requests(composition: Composition | None, features: Matrix, encoder: object) -> dict[str, Vector]:
     """For each request of the turn that the encoder's learned reader can tell, by its label, the probability ``[n]``
     that the images with ``features`` ``[n, dim]`` show it. Nothing for an encoder without such a reader."""
-    read = {one.label: read_request(one, features, encoder) for one in requests_of(composition)}
-    return {label: p for label, p in read.items() if p is not None}
-
-
-def read_request(one: Aspect, features: Matrix, encoder: object) -> Vector | None:
-    """:func:`read_requests` of one of them; None if it cannot be told."""
     reader = aspect_reader(encoder)
-    columns = reader.columns(one.wanted, one.others) if reader else None
-    if columns is None:
-        return None
-    vectors, offsets, satisfying = columns
-    scores = features @ vectors.T + offsets
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(shares[:, :satisfying].sum(axis=1) / shares.sum(axis=1))
+    found: dict[str, Vector] = {}
+    for one in requests_of(composition) if reader else ():
+        columns = reader.columns(one.wanted, one.others) if reader else None
+        if columns is not None:
+            vectors, offsets, satisfying = columns
+            scores = np.asarray(features, dtype=np.float64) @ vectors.T + offsets
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            found[one.label] = shares[:, :satisfying].sum(axis=1) / shares.sum(axis=1)
+    return found
 
 
 def ticks(

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from cir_core.language.readers.choosing import undescribed
-from cir_core.methods.guidance import SURE, Aspect, Guidance, Tick, read_request, requests_of
+from cir_core.language.readers.choosing import aspect_reader, undescribed
+from cir_core.methods.guidance import SURE, Aspect, Guidance, Tick, requests_of
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Composition
-from cir_core.types.records import Matrix
+from cir_core.types.records import Matrix, Vector
 
 _ALIKE = 6   # results, about a row
 _CHUNK = 65_536
-_KEPT = 32 * 2**20   # bytes
+_KEPT = 64 * 2**20   # bytes
 _YES, _UNSURE, _NO = 1, 0, -1
 _Seen = npt.NDArray[np.int8]   # [n], of these
 
@@ -77,10 +77,10 @@ class Had:
 
 
 class Having:
-    """Counts over galleries. Which images show a request is kept for the turns to come. Thread-safe."""
+    """Counts over galleries. What the images of one are read to show is kept for the turns to come. Thread-safe."""
 
     def __init__(self) -> None:
-        self._seen: LRUCache[tuple[object, ...], _Seen] = LRUCache(_KEPT, getsizeof=len)   # a byte an image
+        self._shares: LRUCache[tuple[object, ...], _Shares] = LRUCache(_KEPT, getsizeof=lambda one: one.shares.nbytes)
         self._lock = threading.Lock()
 
     def of(
@@ -116,26 +116,46 @@ class Having:
         )
 
     def _of_one(self, searcher: Searcher, one: Aspect, temperature: float) -> _Seen:
+        """``[n]``, by the rules of :func:`cir_core.methods.guidance.ticks`."""
+        reader = aspect_reader(searcher.encoder)
+        columns = reader.columns(one.wanted, one.others) if reader else None
+        if columns is not None:
+            vectors, offsets, satisfying = columns
+            sure = SURE
+        else:
+            texts = tuple(dict.fromkeys((*one.wanted, *one.others)))
+            vectors = searcher.text_vectors(texts) / np.float32(temperature)
+            offsets, satisfying, sure = np.zeros(len(texts), np.float32), len(set(one.wanted)), 0.5
+        p = self._likely(searcher, vectors, offsets, satisfying)
+        return np.where(p >= sure, _YES, np.where(p <= 1 - sure, _NO, _UNSURE)).astype(np.int8)
+
+    def _likely(self, searcher: Searcher, vectors: Matrix, offsets: Vector, satisfying: int) -> Vector:
+        """``[n]``: how likely the first ``satisfying`` of the values are. The same values are kept for any of them."""
         gallery = searcher.gallery
-        key = (gallery.name, gallery.digest, searcher.encoder.identity.revision, one.wanted, one.others, temperature)
+        values = [vector.tobytes() + offset.tobytes() for vector, offset in zip(vectors, offsets, strict=True)]
+        key = (gallery.name, gallery.digest, frozenset(values))
         with self._lock:
-            seen = self._seen.get(key)
-        if seen is None:
+            known = self._shares.get(key)
+        if known is None:
             blocks = (np.asarray(gallery.features[start:start + _CHUNK], dtype=np.float32)
                       for start in range(0, len(gallery), _CHUNK))
-            seen = np.concatenate([_read(searcher, one, block, temperature) for block in blocks])
+            known = _Shares(values, np.concatenate([_shares(block, vectors, offsets) for block in blocks], axis=1))
             with self._lock:
-                if len(seen) <= self._seen.maxsize:
-                    self._seen[key] = seen
-        return seen
+                if known.shares.nbytes <= self._shares.maxsize:
+                    self._shares[key] = known
+        total: Vector = known.shares[[known.values.index(value) for value in values[:satisfying]]].sum(axis=0)
+        return total
 
 
-def _read(searcher: Searcher, one: Aspect, features: Matrix, temperature: float) -> _Seen:
-    """``[n]``, by the rules of :func:`cir_core.methods.guidance.ticks`."""
-    p, sure = read_request(one, features, searcher.encoder), SURE
-    if p is None:
-        texts = tuple(dict.fromkeys((*one.wanted, *one.others)))
-        scaled = features @ searcher.text_vectors(texts).T / np.float32(temperature)
-        shares = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-        p, sure = shares[:, :len(set(one.wanted))].sum(axis=1) / shares.sum(axis=1), 0.5
-    return np.where(p >= sure, _YES, np.where(p <= 1 - sure, _NO, _UNSURE)).astype(np.int8)
+@dataclass(frozen=True)
+class _Shares:
+    """``shares`` ``[m, n]``: how likely each of m ``values`` is in each of n images, next to the others of them."""
+
+    values: list[bytes]
+    shares: Matrix
+
+
+def _shares(features: Matrix, vectors: Matrix, offsets: Vector) -> Matrix:
+    scores = vectors @ features.T + offsets[:, None]
+    shares = np.exp(scores - scores.max(axis=0))
+    return np.asarray(shares / shares.sum(axis=0), dtype=np.float32)

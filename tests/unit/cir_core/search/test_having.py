@@ -131,7 +131,7 @@ class Reader:
 
 
 def test_of_some_images_it_is_not_sure(searcher, even, monkeypatch):
-    monkeypatch.setattr(guidance, "aspect_reader", lambda encoder: Reader())
+    monkeypatch.setattr(having, "aspect_reader", lambda encoder: Reader())
     blue = seen(searcher, BLUE) - set(even)
     p = {one: 1 / (1 + np.exp(10 - 20 * searcher.features_of([one])[0, 0])) for one in searcher.gallery.ids}
     yes, may = ({one for one, value in p.items() if value >= least} for least in (0.95, 0.05 + 1e-9))
@@ -148,14 +148,16 @@ def test_what_the_encoder_does_not_know_has_nothing(searcher, even, monkeypatch)
     assert Having().of(searcher, made(RED, BLUE), even, enough=64).whole == len(whole) - 2
 
 
-def test_a_gallery_is_read_once_for_a_request(searcher, monkeypatch):
-    asked = []
-    monkeypatch.setattr(having, "read_request", lambda one, features, encoder: asked.append((one.label, len(features))))
+def test_a_gallery_is_read_once_for_the_values_of_an_aspect(searcher, monkeypatch):
+    read, shares = [], having._shares
+    monkeypatch.setattr(having, "_shares", lambda x, *values: read.append(len(x)) or shares(x, *values))
+    green = Aspect("colour", "green", ("green",), ("blue", "red"), turn=3)    # of the same values as red
     counts = Having()
     first = counts.of(searcher, made(RED), enough=64)
     both = counts.of(searcher, made(RED, BLUE), ["r3g0b0"], enough=64)
-    assert asked == [("red", 64), ("blue", 64)]
-    assert (first.images, both.images) == (64, 63)
+    other = counts.of(searcher, made(green), enough=64)
+    assert read == [64, 64]
+    assert (first.images, both.images) == (64, 63) and other == Having().of(searcher, made(green), enough=64) != first
     assert counts.of(searcher, made(RED), enough=64) == first, "what is kept is not changed"
 
 
