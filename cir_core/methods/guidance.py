@@ -18,6 +18,7 @@ Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -51,6 +52,9 @@ FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
 MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
+_WORD = re.compile(r"\w+")
+_SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
+                    "on", "or", "than", "the", "to", "very", "with", "without"})
 MOST_READ = 8    # images marked on one side that are read: each may be a call of a language model
 
 
@@ -135,7 +139,8 @@ class GuidanceStep(Step[Guidance]):
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
         wishes, unread = _read_marks(turn, answer.aspects)
         aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number, wishes)
-        unclear = Unclear(_short(answer.unused, MOST_WORDS), _short(answer.choices, MOST_CHOICES))
+        unused = _short(answer.unused, MOST_WORDS)
+        unclear = Unclear(unused, _short(_not_repeating(unused, answer.choices), MOST_CHOICES))
         return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
                 "unclear": unclear or None}, (*notes, *unread)
 
@@ -267,13 +272,19 @@ def _weight(one: Aspect, settings: Guidance) -> float:
     return settings.asked * (MARKED if one.marked else 1) if one.turn else settings.kept
 
 
+def requests_of(composition: Composition | None) -> tuple[Aspect, ...]:
+    """What the turn is asked for in words, by it and by those before, where this has a weight."""
+    settings = (composition.part("guidance") if composition else None) or Guidance()
+    return tuple(one for one in _aspects(composition) if one.turn and not one.marked) if settings.asked else ()
+
+
 def read_requests(composition: Composition | None, features: Matrix, encoder: object) -> dict[str, Vector]:
     """For each request of the turn that the encoder's learned reader can tell, by its label, the probability ``[n]``
     that the images with ``features`` ``[n, dim]`` show it. Nothing for an encoder without such a reader."""
     reader = aspect_reader(encoder)
     found: dict[str, Vector] = {}
-    for one in composition.part("aspects") or () if composition and reader else ():
-        columns = reader.columns(one.wanted, one.others) if reader and one.turn and not one.marked else None
+    for one in requests_of(composition) if reader else ():
+        columns = reader.columns(one.wanted, one.others) if reader else None
         if columns is not None:
             vectors, offsets, satisfying = columns
             scores = np.asarray(features, dtype=np.float64) @ vectors.T + offsets
@@ -324,6 +335,19 @@ def _short(texts: Sequence[str], most: int) -> tuple[str, ...]:
     """The first of ``texts``: a model may answer with any number, of any length."""
     plain = (clean_text(text[:MAX_TEXT], required=False) for text in texts[:most])
     return tuple(dict.fromkeys(text for text in plain if text))
+
+
+def _not_repeating(unused: Sequence[str], choices: Sequence[str]) -> list[str]:
+    """Those of ``choices`` without any of the words that were not understood. Scripts that write no spaces have no
+    words: there it is what was not understood as a whole."""
+    said = {word for text in unused for word in _WORD.findall(text.casefold())} - _SMALL
+    whole = [text.casefold() for text in unused if not text.isascii()]
+
+    def repeats(choice: str) -> bool:
+        text = choice[:MAX_TEXT].casefold()
+        return not said.isdisjoint(_WORD.findall(text)) or any(one in text for one in whole)
+
+    return [choice for choice in choices if not repeats(choice)]
 
 
 def _aspects(made: Composition | None) -> tuple[Aspect, ...]:

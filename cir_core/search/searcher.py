@@ -171,8 +171,12 @@ class Searcher:
 
     def text_vector(self, text: str) -> Vector:
         """``[dim]`` of a text, unmodified, cached."""
-        vector: Vector = self._texts.encode_texts([text])[0]
+        vector: Vector = self.text_vectors([text])[0]
         return vector
+
+    def text_vectors(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` of texts, one at least, unmodified, cached."""
+        return self._texts.encode_texts(texts)
 
     def picture_of(self, image_id: str) -> Picture:
         """A gallery image for a language model; its pixels are decoded on demand."""

@@ -63,7 +63,7 @@ def _turns(stores: Stores, gallery: str | None, since: str) -> Iterator[JudgedTu
         raise SearchError(f"No search session is over a gallery {quoted(gallery)}. " + (
             f"There are sessions over {', '.join(there)}." if there else "There are no search sessions yet."))
     for one in found:
-        yield from judged_turns(stores.sessions.session(one.session_id), methods, begin)
+        yield from judged_turns(stores.sessions.session(one.session_id, whole=True), methods, begin)
 
 
 def _is_a_study(stores: Stores, name: str) -> bool:

@@ -1,7 +1,7 @@
-// Where the arrow keys lead on a map, and which of its places show a picture.
+// Where the arrow keys lead on a map and in a list, and which of its places show a picture.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { nearest, uncrowded } from "../../assets/js/search/results/directions.js";
+import { inNextRow, nearest, uncrowded } from "../../assets/js/search/results/directions.js";
 
 const at = (x, y) => ({ x, y });
 
@@ -34,4 +34,12 @@ test("every place can be reached from any other", () => {
 
 test("pictures keep their distance, the better ranked first", () => {
   assert.deepEqual(uncrowded([at(0, 0), at(5, 5), at(12, 0), at(11, 3), at(-11, -3)], 10), [true, false, true, false, true]);
+});
+
+test("in a list an arrow leads to the next row, however short a row is", () => {
+  const tops = [0, 0, 0, 50, 50, 120.5, 121, 120]; // three, then two in front of a heading, then three
+  const down = tops.map((_, from) => inNextRow(tops, from, true)), up = tops.map((_, from) => inNextRow(tops, from, false));
+  assert.deepEqual(down, [3, 4, 4, 5, 6, 7, 7, 7]);
+  assert.deepEqual(up, [0, 0, 0, 0, 1, 3, 4, 4]);
+  assert.deepEqual([inNextRow([7], 0, true), inNextRow([7], 0, false)], [0, 0]);
 });

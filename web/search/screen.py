@@ -14,12 +14,11 @@ from cir_core.methods.guidance import read_requests, telling, ticks
 from cir_core.methods.references import MOST_FURTHER
 from cir_core.methods.steps import counts_marks
 from cir_core.relevance.configured import problem_of
+from cir_core.search.having import Had, Having
 from cir_core.search.projection import Projections
-from cir_core.search.searcher import Searcher
-from cir_core.search.suggestions import scarce
 from cir_core.sessions.service import LoadedTurn
 from cir_core.types.methods import method_to_dict
-from cir_core.types.records import Hit, SearchSession, Turn
+from cir_core.types.records import Hit, SearchSession
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
 from web.search.actions.sessions import PAGE, Asked
@@ -29,6 +28,7 @@ from web.search.presenters import methods, reflection, results, steps
 from web.search.presenters import target as present_target
 from web.search.presenters.arranged import arranged, shown_turn
 from web.search.presenters.columns import chooser, columns
+from web.search.presenters.having import having, whole
 from web.search.presenters.soft_filter import moves as ranking_moves
 from web.search.thumbs import thumbs_shown
 from web.search.view import UiState
@@ -54,6 +54,7 @@ class Screen:
         self._settings = services.settings
         self._service = services.search
         self._maps = Projections()
+        self._having = Having()
 
     def draw(self, view: UiState, *, sessions: Asked | None = None) -> tuple[UiState, dict[str, str]]:
         """The panels that differ from what the page shows (``view.drawn``), and the view with its beat incremented. The
@@ -191,11 +192,15 @@ class Screen:
                                  () if hit.image_id in unread else seen, apart)
                     for hit, seen in zip(hits, read, strict=True)]
 
+        shown = arranged(self._service, self._maps, loaded, seen, view, tiles)
+        had: Had | None = None
+        if not whole(shown["tiles"]) and session.protocol.gallery_digest == searcher.gallery.digest:
+            had = self._having.of(searcher, turn.composition, turn.excluded_ids, enough=len(turn.hits))
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
             problem=seen.problem, wording=results.wording(seen.stored, turn, session.method.base),
-            shown=arranged(self._service, self._maps, loaded, seen, view, tiles),
-            warnings=[*methods.warnings(turn.notes), *_scarce(searcher, turn)], moves=moves, rules_can=RULES_CAN,
+            shown=shown, having=having(had, shown["tiles"], not shown["map"]),
+            warnings=methods.warnings(turn.notes), moves=moves, rules_can=RULES_CAN,
             offers=steps.offers(turn), panels=steps.panels(seen.stored, turn, gallery, version),
             changes=steps.changes(view),
             feedback=counts_marks(session.method),
@@ -281,11 +286,6 @@ class Screen:
     def _galleries(self) -> list[dict[str, Any]]:
         return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
                 for info in self._service.galleries()]
-
-
-def _scarce(searcher: Searcher, turn: Turn) -> list[str]:
-    """What the gallery perhaps does not have, as sentences."""
-    return methods.scarce_notes(scarce(searcher, turn.composition, turn.hits), len(searcher.gallery))
 
 
 def _changed(panels: dict[str, _Panel], view: UiState) -> tuple[dict[str, str], dict[str, Any]]:

@@ -21,6 +21,8 @@ from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 
 _MOST = 4
+_BETWEEN = ("and", "but", ",", ".")
+_DANGLING = (*_BETWEEN, "or", "with", "for")   # at the end of what is left
 
 
 @cache
@@ -59,7 +61,11 @@ def choices(reference: Caption, modification_text: str) -> tuple[str, ...]:
     if _small("less") & set(words[start:place]):
         wish = wishes["opposites"].get(wish or "")
     spans = [_around(words, at) for at in wished]
-    rest = _trimmed([word for at, word in enumerate(words) if not any(start <= at < end for start, end in spans)])
+    left = [word for at, word in enumerate(words) if not any(start <= at < end for start, end in spans)]
+    small = {*_DANGLING, "of", *_small("before", "around")}
+    rest = _understood(left, _words((*unused, edits.noun)) - small)
+    if rest is None:
+        return ()
     said = _groups(rest)
     found = [reading for reading in wishes["meant"].get(wish or "", ()) if not said & _groups(reading)
              and apply_edits(reference.slots, parse_edits(reading)) != reference.slots]
@@ -84,14 +90,37 @@ def _words(texts: Sequence[str]) -> set[str]:
     return {word for text in texts for word in text.split()}
 
 
+def _understood(words: Sequence[str], unused: set[str]) -> str | None:
+    """What is left of the text besides the wish, without the ``unused`` words, of which nothing was made; None if
+    that would be another request."""
+    clauses: list[list[str]] = [[]]
+    for word in words:
+        if word in _BETWEEN:
+            clauses += [[word], []]
+        elif word not in unused:
+            clauses[-1].append(word)
+        elif clauses[-1][-1:] and clauses[-1][-1] in ("a", "an", "the"):
+            clauses[-1].pop()
+    if not unused & set(words):
+        return _trimmed(list(words))
+    kept: list[str] = []
+    for place in range(0, len(clauses), 2):
+        clause = _trimmed(clauses[place])
+        if clause and not parse_edits(clause).is_empty:
+            kept += [*(clauses[place - 1] if kept else ()), clause]
+    rest = " ".join(kept).replace(" ,", ",").replace(" .", ".")
+    asked = parse_edits(" ".join(words))
+    return rest if parse_edits(rest).edits == asked.edits and not unused & set(tokenise(rest)) else None
+
+
 def _trimmed(words: list[str]) -> str:
     """What is left of the text besides the wish, without the small words at its ends."""
     if all(word in _small("before", "after", "around") for word in words):
         return ""
     start, end = 0, len(words)
-    while words[start] in ("and", "but", ",", "."):
+    while words[start] in (*_BETWEEN, "or"):
         start += 1
-    while words[end - 1] in ("and", "but", ",", ".", "with", "for"):
+    while words[end - 1] in _DANGLING:
         end -= 1
     return " ".join(words[start:end]).replace(" ,", ",").replace(" .", ".")
 

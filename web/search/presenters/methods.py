@@ -13,7 +13,6 @@ from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
 from cir_core.search.far_pictures import UNLIKE
-from cir_core.search.suggestions import Scarce
 from cir_core.search.usual import UNREAD
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, method_to_dict
@@ -152,9 +151,3 @@ def warnings(notes: Sequence[str]) -> list[str]:
         if kind:
             found.setdefault(kind, note)
     return list(found.values())
-
-
-def scarce_notes(found: Sequence[Scarce], size: int) -> list[str]:
-    """``size``: images of the gallery."""
-    return [f"{'Few images show it' if one.seen else 'Perhaps the gallery has none'}: "
-            f"the encoder sees “{one.label}” in {one.seen or 'none'} of its {size:,} images" for one in found]

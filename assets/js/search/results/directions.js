@@ -1,4 +1,4 @@
-// The nearest of several places in a direction.
+// The nearest of several places in a direction, on a map or in a list.
 /** @typedef {{ x: number, y: number }} Place */
 const WAYS = /** @type {Record<string, Place>} */ ({ ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } });
 
@@ -16,6 +16,22 @@ export function nearest(from, places, key) {
     if (far < least) [best, least] = [place, far];
   }
   return best;
+}
+
+// The place below or above number ``from`` in a list in rows, any of which may be short: ``tops`` says where each begins. Beyond
+// the first row it is the first place, beyond the last the last.
+/** @type {(tops: readonly number[], from: number, down: boolean) => number} */
+export function inNextRow(tops, from, down) {
+  const rows = /** @type {number[][]} */ ([]);
+  for (const [place, top] of tops.entries()) {
+    const row = rows.at(-1);
+    if (row && top <= tops[row[0]] + 4) row.push(place);
+    else rows.push([place]);
+  }
+  const at = rows.findIndex((row) => row.includes(from));
+  const next = rows[at + (down ? 1 : -1)];
+  if (!next) return down ? tops.length - 1 : 0;
+  return next[Math.min(rows[at].indexOf(from), next.length - 1)];
 }
 
 // Which places show a picture: each, best first, that keeps its distance from those before. ``size`` is a picture's edge.

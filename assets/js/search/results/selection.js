@@ -2,6 +2,7 @@
 import { toast } from "../../shared/common.js";
 import { act, onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
+import { inNextRow } from "./directions.js";
 
 export const allTiles = () => /** @type {Tile[]} */ ($$("#results .cq-grid [role=option]"));
 export const tiles = () => allTiles().filter((tile) => !tile.hidden); // without those folded under another
@@ -42,7 +43,7 @@ export function deselect() {
   for (const follow of followers) follow(undefined);
 }
 
-// Results in a row of the list; 0 on the map, which has no rows.
+// Results in the first row of the list; 0 on the map, which has no rows.
 export function perRow() {
   if ($("[data-map]")) return 0;
   const all = tiles();
@@ -51,16 +52,18 @@ export function perRow() {
   return second < 0 ? all.length : second;
 }
 
+/** @type {(all: Tile[], from: number, key: string) => number} */
+const nextRow = (all, from, key) => ($("[data-map]") ? from // which has no rows
+  : inNextRow(all.map((tile) => tile.getBoundingClientRect().top), from, key === "ArrowDown"));
+
 /** @type {(key: string, alone?: boolean) => void} ``alone``: the focus moves, what is selected stays */
 export function move(key, alone = false) {
   const all = tiles();
   if (!all.length || (!alone && movers.some((mover) => mover(key)))) return;
   const from = all.findIndex((tile) => tile === document.activeElement);
   const current = from >= 0 ? from : all.findIndex((tile) => tile === selected());
-  const row = perRow();
-  const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row,
-    Home: -all.length, End: all.length });
-  const wanted = from < 0 ? Math.max(0, current) : current + steps[key];
+  const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, Home: -all.length, End: all.length });
+  const wanted = from < 0 ? Math.max(0, current) : key in steps ? current + steps[key] : nextRow(all, current, key);
   const to = all[Math.min(all.length - 1, Math.max(0, wanted))];
   if (!alone) return select(to, { focus: true });
   to.focus({ preventScroll: true });

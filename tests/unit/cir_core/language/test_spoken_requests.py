@@ -252,6 +252,38 @@ def test_other_texts_have_no_choices(text: str) -> None:
     assert aspects("a brown dog", "more formal").choices == ()
 
 
+@pytest.mark.parametrize(("text", "lost", "choice"), [
+    ("zorp and more formal", "zorp", "plain and in black"),
+    ("elegant in turquose with sparkels", "sparkels", "in turquose, with a bow"),      # a typo that is understood stays
+    ("for summer and glittery, in red", "glittery", "in red, sleeveless"),
+    ("summery with qwerty buttons", "qwerty", "with buttons, sleeveless"),
+    ("a leather jacket, more casual", "leather", "with a pocket"),                     # another kind of garment
+    ("office, but not zorp", "zorp", "pinstriped"),
+    ("more cheerful \U0001f984", "\U0001f984", "in yellow"),
+    ("f\u00fcr den Sommer mit Glitzer", "glitzer", "sleeveless"),
+    ("pour l'\u00e9t\u00e9 avec des paillettes", "paillettes", "sleeveless"),
+    ("\u590f\u5411\u3051\u306e\u30ad\u30e9\u30ad\u30e9", "\u30ad\u30e9\u30ad\u30e9", "sleeveless"),
+])
+def test_choices_do_not_repeat_what_was_not_understood(text: str, lost: str, choice: str) -> None:
+    found = aspects(SHIRT, text)
+    assert any(lost in words.lower() for words in found.unused)
+    assert choice in found.choices and not any(lost in one.lower() for one in found.choices)
+
+
+@pytest.mark.parametrize(("text", "start"), [
+    ("more formal, any zorp but red", "red, "), ("formal, like the zorp but not in red", "not in red, "),
+    ("a formal zorp instead of the collar", "instead of the collar, "), ("formal, zorp or red", "red, "),
+    ("more formal, in red or zorp", "in red, "), ("swap the zorp for a bow, more formal", "swap for a bow, "),
+    ("more formal, the zorp should be red", "should be red, "), ("formal and flurby, with a zorp", ""),
+])
+def test_of_the_rest_a_choice_keeps_what_was_understood(text: str, start: str) -> None:
+    def asked(words: str) -> set[str]:
+        return {one.label for one in aspects(SHIRT, words).aspects if one.asked}
+
+    choices = aspects(SHIRT, text).choices
+    assert choices and all(choice.startswith(start) and asked(text) <= asked(choice) for choice in choices)
+
+
 @pytest.mark.parametrize(("text", "noun", "asked"), [
     ("a hoodie instead of this", "hoodie", []), ("make it a skirt", "skirt", []),
     ("a blue jumper", "jumper", ["blue"])])

@@ -12,7 +12,7 @@ from cir_core.evaluation.query_steps import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
-from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, _joined, guided_score, ticks
+from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, Unclear, _joined, guided_score, ticks
 from cir_core.methods.references import join
 from cir_core.methods.relevance import SMALL, Relevance, RelevanceStep, needs_relevance
 from cir_core.search.protocol import card_from_dict, card_to_dict, differences
@@ -126,6 +126,19 @@ def test_without_an_answer_the_words_and_the_picture_rank(search):
     found = searcher.turn(searcher.gallery_reference("r0g0b3"), "green", GUIDED, k=5)
     assert "no server" in found.notes[0]
     assert {name for name, _ in found.hits[0].parts} == {"text", "image"}
+
+
+@pytest.mark.parametrize(("unused", "choices", "offered"), [
+    (("beach party",), ("a beach dress", "in Beach-white", "a partywear", "in green"), ("a partywear", "in green")),
+    (("sequins with lace",), ("with a collar", "lace collar", "SEQUINS"), ("with a collar",)),
+    (("\u30ad\u30e9\u30ad\u30e9",), ("\u30ad\u30e9\u30ad\u30e9\u306e\u9752", "\u9752"), ("\u9752",)),
+    (("d\u00e9contract\u00e9",), ("d\u00e9contract\u00e9, in blue", "in blue", "in blue"), ("in blue",)),
+    ((), ("in green", "in blue"), ("in green", "in blue")),
+])
+def test_what_may_be_meant_does_not_repeat_what_was_not_understood(search, unused, choices, offered):
+    searcher = search(AspectsAnswer(aspects=(RED,), unused=unused, choices=choices))
+    found = searcher.turn(searcher.gallery_reference("r0g0b3"), "red", GUIDED, k=5)
+    assert (found.composition.part("unclear") or Unclear()).choices == offered
 
 
 def test_a_dropped_request_ranks_again_and_the_turn_can_be_stored(search):

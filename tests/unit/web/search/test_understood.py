@@ -1,6 +1,8 @@
 """What was understood of a turn: chips that can be dropped, and ticks on the results."""
 
+import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -8,8 +10,8 @@ from cir_core.errors import CirqueError, SearchError
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
 from cir_core.methods.guidance import Aspect, ticks
 from cir_core.methods.steps import STEPS
-from cir_core.search.suggestions import Scarce, scarce
-from cir_core.types.composition import Marks
+from cir_core.search.having import Had
+from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import Hit
 from tests.fakes.colours import NAME
 from tests.fakes.encoder import FakeEncoder
@@ -21,12 +23,13 @@ from web.search.presenters import methods
 from web.search.presenters import steps as present_steps
 from web.search.presenters.arranged import shown_turn
 from web.search.presenters.guidance import GuidancePresenter
-from web.search.presenters.methods import scarce_notes
+from web.search.presenters.having import having
 from web.search.presenters.results import tile
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 
 RED = AspectAnswer(name="colour", label="red", asked=True, wanted=("red",), others=("green", "blue"))
+RED_ASKED = Aspect("colour", "red", ("red",), ("green", "blue"), turn=1)
 KEPT = AspectAnswer(name="hue", label="green", asked=False, wanted=("green",), others=("blue",))
 
 
@@ -124,19 +127,145 @@ def test_ticks_are_what_the_encoder_sees_more_likely_than_not(services, searched
             assert list(ticks(turn.composition, [hit.parts])) == [[("red", "yes" if rest < 1 else "no")]], hit.image_id
 
 
-def test_that_the_gallery_has_none_is_said_only_where_it_is_so(services, searched):
-    turn = services.search.session(searched.session_id).turn(searched.turn_id)
-    searcher = services.search.searcher(NAME)
-    assert scarce(searcher, turn.composition, turn.hits) == [], "some results show it"
-    unseen = [hit for hit in turn.hits if next(ticks(turn.composition, [hit.parts])) == [("red", "no")]]
-    assert scarce(searcher, turn.composition, unseen) == [], "the gallery has it, beyond these results"
-    zebra = Aspect("colour", "red", ("zebra",), ("red", "green", "blue"), 1)   # no image is nearest to it but the black
-    never = turn.composition.with_parts({"aspects": (zebra, *turn.composition.part("aspects")[1:])})
-    assert unseen
-    assert scarce(searcher, never, unseen) == [Scarce("red", 1)]
-    assert scarce_notes([Scarce("a bow", 0)], 6000) == [
-        "Perhaps the gallery has none: the encoder sees “a bow” in none of its 6,000 images"]
-    assert "in 3 of its 64 images" in scarce_notes([Scarce("a bow", 3)], 64)[0]
+BLUISH = Aspect("tint", "blue", ("blue",), ("green",), turn=1)
+WIDE = Aspect("size", "wide", ("wide",), ("red", "green", "blue"), turn=1)   # of which no colour is one
+
+
+def asking(services, view, *aspects):
+    """The panel of results and its having, where the turn asks for ``aspects``."""
+    view = replace(view, adjustment=Adjustment().with_parts({"aspects": aspects}))
+    return view, unescape(Screen(services).draw(view)[1]["results"])
+
+
+def parts(html):
+    return re.findall(r'<div class="cq-part" role="group" aria-label="([^"]*)">', html)
+
+
+def ranks(html):
+    return [int(rank) for rank in re.findall(r'data-rank="(\d+)"', html)]
+
+
+def test_what_the_gallery_has_is_said_and_the_order_stays(services, searched):
+    view, html = asking(services, searched, RED_ASKED, BLUISH)
+    turn = shown_turn(services.search, services.search.loaded(view.session_id, view.turn_id), view).shown
+    lacks = [sum(tick != "yes" for _, tick in one) for one in ticks(turn.composition, (hit.parts for hit in turn.hits))]
+    assert ranks(html) == list(range(1, 64))
+    assert re.search(rf"{lacks.count(0)} of 63 images have all that was asked", html)
+    assert parts(html)[0].endswith(("one thing", "one thing or more"))
+    # The heading is behind the last that has all.
+    before, after = html.split('class="cq-part"', 1)
+    assert ranks(before)[-1] == max(place for place, lack in enumerate(lacks, start=1) if not lack)
+    assert ranks(before) + ranks(after) == ranks(html)
+
+
+def test_the_rarest_wish_can_be_taken_back_and_undone(services, searched):
+    view, html = asking(services, searched, RED_ASKED, WIDE)
+    assert "None of 63 images has all that was asked. The nearest lack one thing. None shows “wide”." in html
+    [(name, gain)] = re.findall(r'data-aspect="([^"]*)" title="[^"]*">Take back “wide”: (.*?)<', html)
+    left = drop(services, view, name)
+    assert [one.label for one in left.adjustment.part("aspects")] == ["red"]
+    again = unescape(Screen(services).draw(left)[1]["results"])
+    [count] = re.findall(r"(\d+) of 63 images have “red”", again)
+    assert gain == f"{count} images have the rest" and "Take back" not in again
+    assert unescape(Screen(services).draw(perform(services, left, "undo", {}))[1]["results"]) == html
+
+
+def test_with_one_request_nothing_can_be_taken_back(services, searched):
+    _, html = asking(services, searched, WIDE)
+    assert "None of 63 images has “wide”." in html and "Take back" not in html and not parts(html)
+
+
+@pytest.mark.parametrize("aspects", [(), (Aspect("hue", "green", ("green",), ("blue",)),)])
+def test_without_requests_nothing_is_said_of_the_gallery(services, searched, aspects):
+    _, html = asking(services, searched, *aspects)
+    assert "cq-having" not in html and not parts(html) and ranks(html) == list(range(1, 64))
+
+
+def test_where_all_results_have_all_nothing_is_said(services, searched):
+    _, html = asking(services, replace(searched, k=3), RED_ASKED)
+    assert ranks(html) == [1, 2, 3] and "cq-having" not in html and not parts(html)
+
+
+def test_on_a_map_there_is_the_line_alone():
+    tiles = [{"ticks": [("red", "yes")]}, {"ticks": [("red", "no")]}]
+    found = Had(63, 1, 1, 0, 0, (), RED_ASKED, 63, 1)
+    assert [len(part["tiles"]) for part in having(found, tiles, True)["parts"]] == [1, 1]
+    on_map = having(found, tiles, False)
+    assert on_map["text"] and on_map["parts"] == [{"title": "", "tiles": tiles}]
+
+
+def test_folded_results_keep_their_ranks_in_their_groups(services, searched):
+    _, html = asking(services, replace(searched, fold=True, fold_at=0.9), RED_ASKED, BLUISH)
+    heads = [int(rank) for rank in re.findall(r'class="cq-tile" [^>]*data-rank="(\d+)"', html)]
+    assert len(heads) < 63 and heads == sorted(heads) and len(parts(html)) >= 1
+
+
+def test_a_target_changes_nothing_of_it(services, language):
+    """What is said depends on what is asked, not on where the target is."""
+    said = set()
+    for target in (None, "r3g0b1", "r0g3b3"):
+        language._replies["aspects"] = [AspectsAnswer(aspects=(RED,))]
+        view = UiState(gallery=NAME, reference_id="r0g3b0", k=64)
+        if target:
+            view = replace(perform(services, view, "target", {"image": target}), reference_id="r0g3b0")
+        view = begin(services, view, "search", {"text": "red"})[1]()
+        assert services.search.session(view.session_id).target_id == target
+        html = asking(services, view, RED_ASKED, BLUISH)[1]
+        said.add((*re.findall(r'<div class="cq-having">.*?</div>', html), *parts(html)))
+    assert len(said) == 1 and said.pop()[0]
+
+
+def test_after_the_gallery_changed_nothing_is_said_of_it(services, searched, monkeypatch):
+    session = services.search.session(searched.session_id)
+    changed = replace(session, protocol=replace(session.protocol, gallery_digest="another"))
+    monkeypatch.setattr(services.search, "session", lambda session_id: changed)
+    _, html = asking(services, searched)
+    assert "cq-having" not in html and len(ranks(html)) == 63
+
+
+@pytest.mark.parametrize(("found", "text"), [
+    (Had(5999, 3, 1, 0, 0, (), BLUISH, 9, 4), "1 of 5,999 images has all that was asked."),
+    (Had(5999, 3, 3, 1, 0, (), BLUISH, 9, 4), "3 of 5,999 images have all that was asked; one more may."),
+    (Had(5999, 3, 0, 12, 1, (), BLUISH, 9, 4), "None of 5,999 images has all that was asked; 12 may."),
+    (Had(64, 3, 0, 0, 2, (), BLUISH, 9, 4), "None of 64 images has all that was asked. The nearest lack two things."),
+    (Had(64, 1, 0, 0, 1, (), BLUISH, 64, 0), "None of 64 images has “blue”."),
+])
+def test_counts_are_said_in_a_sentence(found, text):
+    assert having(found, [], True)["text"] == text
+
+
+@pytest.mark.parametrize(("requests", "behind", "title"), [
+    (1, ["no"], "These lack “blue”"), (1, ["not sure"], "These may lack “blue”"),
+    (2, ["no"], "These lack one thing"), (2, ["not sure", "not sure"], "These may lack one thing"),
+    (2, ["no", "not sure"], "These lack, or may lack, one thing"),
+])
+def test_headings_say_what_is_lacking(requests, behind, title):
+    others = [("long", "yes")] * (requests - 1)
+    tiles = [{"ticks": [("blue", tick), *others]} for tick in ("yes", *behind)]
+    found = Had(64, requests, 1, 0, 0, (), BLUISH, 9, 1)
+    assert [part["title"] for part in having(found, tiles, True)["parts"]] == ["", title]
+
+
+def test_a_heading_for_several_things():
+    tiles = [{"ticks": [(label, "no" if place < lost else "yes") for place, label in enumerate("abcdefgh")]}
+             for lost in (0, 2, 3, 2, 7, 7, 8)]
+    parts_of = having(Had(64, 8, 1, 0, 0, (), BLUISH, 9, 1), tiles, True)["parts"]
+    assert [(part["title"], len(part["tiles"])) for part in parts_of] == [
+        ("", 1), ("These lack two things or more", 3), ("These lack 7 things", 2), ("These lack 8 things", 1)]
+
+
+@pytest.mark.parametrize(("found", "gain"), [
+    (Had(64, 2, 3, 0, 0, (), BLUISH, 27, 4), "27 images have the rest"),
+    (Had(64, 2, 0, 0, 1, (), BLUISH, 1, 4), "1 image has the rest"),
+    (Had(64, 3, 0, 0, 2, (), BLUISH, 0, 4), "4 images have it"),
+    (Had(64, 3, 0, 0, 2, (), BLUISH, 0, 1), "1 image has it"),
+    (Had(64, 3, 0, 0, 2, ("blue",), BLUISH, 0, 0), "no image has it"),
+    (Had(64, 2, 10, 0, 0, (), BLUISH, 27, 4), None),     # enough of them
+    (Had(64, 1, 0, 0, 1, (), BLUISH, 64, 0), None),
+])
+def test_a_wish_is_taken_back_for_a_gain(found, gain):
+    back = having(found, [], True)["back"]
+    assert (back and back["gain"]) == gain
 
 
 def test_an_action_draws_only_what_it_changes(services, searched):
