@@ -49,6 +49,7 @@ ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
 MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
+HELD = 4.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 MOST_READ = 8    # images marked on one side that are read: each may be a call of a language model
 
@@ -77,6 +78,7 @@ class Aspect:
     others: tuple[str, ...]
     turn: int = 0
     marked: Side | None = None
+    held: bool = False   # kept beside a part that was named: a pink belt on this red
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,9 @@ def _part(one: Aspect) -> str:
 
 
 def _weight(one: Aspect, settings: Guidance) -> float:
-    return settings.asked * (MARKED if one.marked else 1) if one.turn else settings.kept
+    if not one.turn:
+        return settings.kept * (HELD if one.held else 1)
+    return settings.asked * (MARKED if one.marked else 1)
 
 
 def read_requests(composition: Composition | None, features: Matrix, encoder: object) -> dict[str, Vector]:
@@ -382,5 +386,5 @@ def _joined(
             f"{one.label} ({one.name})"
         name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
         requested[key] = Aspect(name, label, one.wanted, one.others, turn, side)
-    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
+    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held) for one in answered}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))

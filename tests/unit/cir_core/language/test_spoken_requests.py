@@ -50,7 +50,7 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (TOP, "maxi gown w/ long slvs, solid blk",
      {"category": "dress", "length": "long", "sleeves": "long", "pattern": "plain", "colour": "black"}),
     (DRESS, "a dress with stripes but the stripes are white and navy",
-     {"colour": "white", "second_colour": "navy", "pattern": "stripes pinstripes"}),
+     {"colour": "white navy", "second_colour": "white navy", "pattern": "stripes pinstripes"}),
     (SHIRT, "in gold with silver buttons", {"colour": "yellow", "second_colour": "grey", "trim": "buttons"}),
     (SHIRT, "burgandy", {"colour": "red"}),
     (SHIRT, "what about one with a bow?", {"trim": "bow"}),
