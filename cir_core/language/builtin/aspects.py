@@ -201,7 +201,7 @@ def _held(wanted: Wanted) -> frozenset[str]:
     """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour."""
     edits = wanted.edits
     if edits.pieces:
-        return frozenset({"colour", "second_colour", "pattern"})
+        return frozenset({"colour", "pattern"})
     second = edits.of("second_colour")
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
         return frozenset({"colour", "pattern"})

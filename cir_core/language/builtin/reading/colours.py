@@ -10,8 +10,9 @@ from cir_core.language.builtin.reading.reader import ReadItem
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
-_LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all", "to be", "rather",
-                    "maybe", "perhaps", "then", "both", "entirely", "completely"})
+_LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all", "to be",
+                    "rather", "maybe", "perhaps", "then", "both", "entirely", "completely"})
+_ADJECTIVES = ("ed", "ly")
 _ADDING = frozenset({"has", "have", "had", "add", "adding", "give", "put", "it", "try", "now", "want", "need", "make"})
 
 
@@ -101,7 +102,7 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
         if item.value_of("neckline"):
             return "", look
         if item.value_of("trim"):
-            return "trim", look
+            return "" if item.words[0].endswith(_ADJECTIVES) else "trim", look  # "black belted" is about the cloth
         if item.value_of("pattern"):
             before_noun = _kind(items, look + 1) == "head" or bool(_value(items, look + 1, "category"))
             return ("pattern" if item.sense.is_noun and not before_noun else ""), look
@@ -125,6 +126,7 @@ def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int
         return ""
     item, apart = items[look], look < place - 1 or _kind(items, look - 1) == "the"
     apart = apart or (item.kind == "value" and _kind(items, look - 1) in ("", "and", "break"))
+    apart = apart or (item.kind == "part" and item.sense.group == "second_colour")
     if apart and is_piece(item) and not _is_shaped(items, look):
         return "piece"
     if item.kind == "part" and item.sense.group in ("pattern", "trim", "second_colour") and apart:

@@ -182,7 +182,9 @@ class _Interpreter(Operators):
         elif self._is_negated() and self.excepting:
             self.edits.append(Edit("other", group))
         elif self._is_negated():
-            if group in ("sleeves", "pattern", "trim") and self.negation != "instead":
+            if group == "second_colour":
+                self._set(Edit("set", "pattern", "plain"))
+            elif group in ("sleeves", "pattern", "trim") and self.negation != "instead":
                 self.edits.append(Edit("drop", group))
                 self.spent = True
         elif group == "sleeves" and not self.is_caption:
@@ -293,6 +295,8 @@ class _Interpreter(Operators):
             self._set_run(run)
         if run.piece:
             before = run.piece_end == run.end and run.piece_at is None   # "the collar in red"
+            if before and self.edits and self.edits[-1].operation == "sleeved":
+                self.edits.pop()   # they are there
             self._piece(run.piece, self._begin(place) if before else place, run.piece_end)
             if run.piece_at is not None:
                 self.taken.add(run.piece_at)

@@ -14,7 +14,7 @@ _HEMS = frozenset({"hem", "hemline"})
 _AT = frozenset({"on", "at", "along", "around", "over", "for", "only", "just", "all", "of", "both"})
 _AS = frozenset({"of", "like", "as", "from", "on"})
 _SAYING = frozenset({"exactly", "exact", "all", "entirely", "overall", "just", "everything"})
-_CLOTH = frozenset({"fabric", "cloth", "background", "base", "rest"})
+_CLOTH = frozenset({"fabric", "cloth", "background", "ground", "base", "rest"})
 
 
 def halved(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
@@ -37,7 +37,7 @@ def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
         if group and _is_recoloured(items, end):
             while found and found[-1].kind in ("the", "a"):
                 found.pop()
-            found.append(items[end - 1])   # "the colour of the belt should be pink" is about the belt
+            found.append(items[place] if shows_second(items[place]) else items[end - 1])   # "the colour of the belt should be pink" is about the belt
             place = end
             continue
         if not group:
@@ -55,7 +55,9 @@ def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
 
 def _likeness(items: Sequence[ReadItem], place: int) -> tuple[int, str]:
     """Where the likeness of colours that begins at ``place`` ends, and whose colour it is; "" if there is none."""
-    if items[place].kind != "part" or items[place].sense.group != "colour":
+    if shows_second(items[place]) and _is_colour(items, place + 1) and _follows_in(items, place):
+        return place + 2, "second_colour"   # "in the stripes' colour"
+    if not _is_colour(items, place):
         return place, ""
     look = place + 1
     if look >= len(items) or (items[look].text not in _AS and items[look].kind != "as"):
@@ -70,6 +72,16 @@ def _likeness(items: Sequence[ReadItem], place: int) -> tuple[int, str]:
         return look + 1, "second_colour"
     cloth = item.value_of("category") or item.kind == "head" or item.text in _CLOTH
     return (look + 1, "colour") if cloth else (place, "")
+
+
+def _is_colour(items: Sequence[ReadItem], place: int) -> bool:
+    return place < len(items) and items[place].kind == "part" and items[place].sense.group == "colour"
+
+
+def _follows_in(items: Sequence[ReadItem], place: int) -> bool:
+    while place and items[place - 1].kind in ("the", "a", "same"):
+        place -= 1
+    return place > 0 and items[place - 1].kind in ("in", "to")
 
 
 def _is_recoloured(items: Sequence[ReadItem], place: int) -> bool:
