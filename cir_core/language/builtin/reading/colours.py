@@ -29,6 +29,7 @@ class ColourRun:
     piece_end: int = 0             # the position after the words of that piece
     piece_at: int | None = None    # position of a piece without further information
     equal: bool = False            # "black and white": none of the colours is said to be the ground
+    others: tuple[str, ...] = ()   # that the owner may have as well: "blue with red and white flowers"
     added: bool = False            # "with red and white stripes": they may all be the owner's
 
 
@@ -79,7 +80,9 @@ def colour_run(
         first = found[0] if len(found) > 1 else ""
         return ColourRun(found, end, first, last, owner, added=added)
     equal = len(found) > 1 and owner != "trim" and "with" not in between and not (owner and "," in between)
-    return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner, equal=equal, added=added)
+    others = found[2:] if owner and between[:1] == ["with"] and "with" not in between[1:] else ()
+    return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner, equal=equal, others=others,
+                     added=added)
 
 
 def _piece_before(items: Sequence[ReadItem], place: int) -> str:
@@ -102,7 +105,7 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
         if item.value_of("neckline"):
             return "", look
         if item.value_of("trim"):
-            return "" if item.words[0].endswith(_ADJECTIVES) else "trim", look  # "black belted" is about the cloth
+            return "" if item.words[-1].endswith(_ADJECTIVES) else "trim", look  # "black belted" is about the cloth
         if item.value_of("pattern"):
             before_noun = _kind(items, look + 1) == "head" or bool(_value(items, look + 1, "category"))
             return ("pattern" if item.sense.is_noun and not before_noun else ""), look

@@ -316,7 +316,7 @@ class _Interpreter(Operators):
         if run.colour:
             self._set(Edit("set", "colour", run.colour, either=either))
         if run.second:
-            self._set(Edit("set", "second_colour", run.second, of_trim=of_trim, either=either))
+            self._set(Edit("set", "second_colour", run.second, of_trim=of_trim, either=either or run.others))
         if either:
             self.notes.append(either_order(either))
 

@@ -14,7 +14,7 @@ _HEMS = frozenset({"hem", "hemline"})
 _AT = frozenset({"on", "at", "along", "around", "over", "for", "only", "just", "all", "of", "both"})
 _AS = frozenset({"of", "like", "as", "from", "on"})
 _SAYING = frozenset({"exactly", "exact", "all", "entirely", "overall", "just", "everything"})
-_CLOTH = frozenset({"fabric", "cloth", "background", "ground", "base", "rest"})
+_CLOTH = frozenset({"fabric", "cloth", "background", "ground", "base", "the rest"})
 
 
 def halved(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
@@ -37,7 +37,8 @@ def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
         if group and _is_recoloured(items, end):
             while found and found[-1].kind in ("the", "a"):
                 found.pop()
-            found.append(items[place] if shows_second(items[place]) else items[end - 1])   # "the colour of the belt should be pink" is about the belt
+            # "The colour of the belt should be pink" is about the belt.
+            found.append(items[place] if shows_second(items[place]) else items[end - 1])
             place = end
             continue
         if not group:
