@@ -8,7 +8,7 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
-or ``kept``, F a floor: the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not
+or ``kept`` (:data:`HELD` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not
 "how red": merged captions alone spread their weight over everything they mention. What earlier turns asked for holds
 until a later one speaks of the same aspect. The whole gallery is scored.
 
@@ -51,6 +51,7 @@ ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
 MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
+HELD = 4.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
 _SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
@@ -82,6 +83,7 @@ class Aspect:
     others: tuple[str, ...]
     turn: int = 0
     marked: Side | None = None
+    held: bool = False   # kept beside a part that was named: a pink belt on this red
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,9 @@ def _part(one: Aspect) -> str:
 
 
 def _weight(one: Aspect, settings: Guidance) -> float:
-    return settings.asked * (MARKED if one.marked else 1) if one.turn else settings.kept
+    if not one.turn:
+        return settings.kept * (HELD if one.held else 1)
+    return settings.asked * (MARKED if one.marked else 1)
 
 
 def requests_of(composition: Composition | None) -> tuple[Aspect, ...]:
@@ -420,5 +424,5 @@ def _joined(
             f"{one.label} ({one.name})"
         name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
         requested[key] = Aspect(name, label, one.wanted, one.others, turn, side)
-    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others) for one in answered}
+    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held) for one in answered}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from cir_core.garments.lexicon import CATEGORY, GROUPS, Group
+from cir_core.garments.lexicon import CATEGORY, GROUPS, SECOND_COLOUR, Group
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.captions import Caption
 from cir_core.language.builtin.phrases import phrase
-from cir_core.language.builtin.reading.edits import apply_edits, target
+from cir_core.language.builtin.reading.edits import Edits, apply_edits, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.ordering import Piece, typed
 from cir_core.language.builtin.reading.parse import interpret, parse_edits
-from cir_core.language.builtin.reading.reader import CHATTY
+from cir_core.language.builtin.reading.reader import CHATTY, read
 from cir_core.language.builtin.reading.vocabulary import tokenise
 from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer
@@ -43,11 +43,13 @@ def choices(reference: Caption, modification_text: str) -> tuple[str, ...]:
     if not reference.is_garment:
         return ()
     modification_text = translate(modification_text).text
+    edits = parse_edits(modification_text)
+    if edits.pieces:
+        return _of_the_whole(reference, edits)
     words = tokenise(modification_text)
     of_word, wishes = _wishes(), table("wishes")
     if len(words) > CHATTY or not any(word in of_word for word in words):
         return ()
-    edits = parse_edits(modification_text)
     unused = _words((*edits.unused, *edits.unwanted))
     wished = [place for place, word in enumerate(words) if word in of_word and word in unused
               and not _small("material").intersection(words[place + 1 : place + 2])]
@@ -70,6 +72,19 @@ def choices(reference: Caption, modification_text: str) -> tuple[str, ...]:
     found = [reading for reading in wishes["meant"].get(wish or "", ()) if not said & _groups(reading)
              and apply_edits(reference.slots, parse_edits(reading)) != reference.slots]
     return tuple(f"{rest}, {reading}" if rest else reading for reading in found[:_MOST])
+
+
+def _of_the_whole(reference: Caption, edits: Edits) -> tuple[str, ...]:
+    """What may be had in the place of a piece in another colour or pattern: "blue sleeves"."""
+    items, _ = read(edits.pieces[0])
+    colour = next((item.value_of("colour") for item in items if item.value_of("colour")), None)
+    pattern = next((item.text for item in items if item.value_of("pattern")), None)
+    found = [f"{colour} {pattern}" if colour else pattern] if pattern else []
+    found += [f"with {colour} contrast trim", f"colour block with {colour}", f"all in {colour}"] if colour else []
+    found += [] if colour else ["with contrast trim"]
+    rest = _trimmed(list(edits.rest))
+    texts = (f"{rest}, {one}" if rest else one for one in found)
+    return tuple(text for text in texts if apply_edits(reference.slots, parse_edits(text)) != reference.slots)[:_MOST]
 
 
 def _around(words: Sequence[str], place: int) -> tuple[int, int]:
@@ -127,6 +142,7 @@ def _trimmed(words: list[str]) -> str:
 
 _LONGEST = 80   # label
 _DENIALS = frozenset({"not", "without", "not any", "nor"})
+_AS_SECOND = " as the second colour"
 _OWNER = {"second_colour": "colour"}   # whose words it shares
 
 
@@ -200,12 +216,25 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     if group.key in wanted.slots:
         named = [wanted.slots[group.key], *wanted.alternatives(group.key)]
         label = " or ".join(phrase(group.key, value, category) for value in dict.fromkeys(named))
+        if group is SECOND_COLOUR:
+            label = label.replace(_AS_SECOND, "", label.count(_AS_SECOND) - 1)   # "red or white as the second colour"
     else:
         label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
     return AspectAnswer(
-        name=group.key.replace("_", " "), label=label, asked=asked,
+        name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
+
+
+def _held(wanted: Wanted) -> frozenset[str]:
+    """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour."""
+    edits = wanted.edits
+    if edits.pieces:
+        return frozenset({"colour", "pattern"})
+    second = edits.of("second_colour")
+    if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
+        return frozenset({"colour", "pattern"})
+    return frozenset({"colour", "trim"} if second else ())
 
 
 def _captions(group: Group, values: Sequence[str], category: str) -> tuple[str, ...]:

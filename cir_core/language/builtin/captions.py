@@ -71,8 +71,9 @@ _NOT_A_GARMENT = ("The caption describes no garment, and the built-in model edit
                   "added as typed. Connect a language model for other images")
 
 
-def merge(caption: str, modification_text: str) -> MergeAnswer:
-    """The description of the wanted image. Never fails; limitations are in the notes.
+def merge(caption: str, modification_text: str, *, pieces: bool = True) -> MergeAnswer:
+    """The description of the wanted image. Never fails; limitations are in the notes. Without ``pieces`` a piece in a
+    colour of its own ("blue sleeves") is left out of it, for encoders that would take the colour for the whole.
 
     Without a caption the query is the modification text itself (CIReVL's fallback); with
     one that is not about a garment, both are joined by a comma.
@@ -91,9 +92,11 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
     edits = parse_edits(modification_text)
     slots, applied = apply_with_notes(known.slots, edits)
     extras, removed = _extras(known, edits)
+    if not pieces:
+        extras = tuple(extra for extra in extras if extra.removeprefix("with ") not in edits.pieces)
     merged = replace(known, slots=slots, noun=edits.noun or known.noun, extras=extras)
     notes = [*edits.notes, *applied, *removed]
-    if edits.is_empty:
+    if edits.is_empty and not edits.pieces:
         notes.append(NOTHING)
     elif merged == known and not notes and all(edit.operation == "set" for edit in edits.edits):
         notes.append(AS_IT_IS)

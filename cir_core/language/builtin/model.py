@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
+from cir_core.garments.known import knows_garments_only
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.base import Observer
 from cir_core.language.builtin.aspects import aspects
@@ -53,10 +54,11 @@ class BuiltinLanguageModel:
         self, encoder_texts: TextEncoder | None = None, *,
         attributes: Callable[[TextEncoder], ZeroShotAttributes] = attributes_of,
     ) -> None:
+        pieces = not knows_garments_only(encoder_texts)
         self._captioner = FeatureCaptioner(encoder_texts, attributes)
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
             CaptionTask: self._caption, AspectsTask: self._aspects, ConstraintsTask: self._constraints,
-            MergeTask: lambda task: merge(task.caption, task.modification_text),
+            MergeTask: lambda task: merge(task.caption, task.modification_text, pieces=pieces),
             ReflectTask: self._reflect, FreeReflectTask: self._reflect_freely,
             SilentReflectTask: lambda task: _silent(self._reflect(task)),
             DifferenceTask: self._difference, TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,

@@ -82,11 +82,22 @@ def understand(caption: str, modification_text: str) -> Wanted:
     spoken |= {"second_colour" for edit in edits.edits if edit.operation == "swap"}
     spoken |= {group for group in (*reference.slots, *slots)
                if group != "second_colour" and slots.get(group) != reference.slots.get(group)}
+    if _is_of_second(reference.slots, slots, edits):
+        spoken = (spoken - {"colour"}) | {"second_colour"}
     order = [group.key for group in GROUPS]
     edited = tuple(group for group in order if group in spoken and not _is_open(group, slots, spoken))
     kept = tuple(group for group in order
                  if group in slots and group not in spoken and not _is_open(group, slots, spoken))
     return Wanted(reference, edits, slots, edited, kept, _gone(reference.slots, slots, edits), (*edits.notes, *notes))
+
+
+def _is_of_second(old: Slots, new: Slots, edits: Edits) -> bool:
+    """Whether the colours named are those of the pattern or trim alone: "the stripes not green but blue"."""
+    if old.get("colour") != new.get("colour") or old.get("second_colour") == new.get("second_colour"):
+        return False
+    of_colour = edits.of("colour")
+    return bool(of_colour) and all(
+        edit.operation in ("set", "drop") and edit.value not in ("", new.get("colour")) for edit in of_colour)
 
 
 def said(slots: Slots, groups: Collection[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from cir_core.language.tasks.base import Answer, Domain, Picture, Task
 
@@ -64,6 +65,7 @@ class AspectAnswer(BaseModel):
     asked: bool = Field(description="True if the text asks for it, false if the image shows it and the text leaves it.")
     wanted: tuple[str, ...] = Field(min_length=1, description="Short captions, any of which satisfies it.")
     others: tuple[str, ...] = Field(min_length=1, description="Captions of the same form, of the alternatives.")
+    held: SkipJsonSchema[bool] = False   # stays, and the text names a part of it: the rules alone tell
 
 
 class AspectsAnswer(Answer):

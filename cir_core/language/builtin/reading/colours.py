@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from cir_core.language.builtin.reading.parts import is_kept, is_piece, piece_after, shows_second
 from cir_core.language.builtin.reading.reader import ReadItem
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
-_LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all"})
+_LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all", "to be",
+                    "rather", "maybe", "perhaps", "then", "both", "entirely", "completely"})
+_ADJECTIVES = ("ed", "ly")
 _ADDING = frozenset({"has", "have", "had", "add", "adding", "give", "put", "it", "try", "now", "want", "need", "make"})
 
 
@@ -23,7 +26,11 @@ class ColourRun:
     second: str = ""
     of: str = ""                   # "pattern", "print", "trim" if the last colour belongs to one
     piece: str = ""                # "white sleeves": a piece whose colour has no slot
+    piece_end: int = 0             # the position after the words of that piece
     piece_at: int | None = None    # position of a piece without further information
+    equal: bool = False            # "black and white": none of the colours is said to be the ground
+    others: tuple[str, ...] = ()   # that the owner may have as well: "blue with red and white flowers"
+    added: bool = False            # "with red and white stripes": they may all be the owner's
 
 
 def colour_run(
@@ -35,6 +42,7 @@ def colour_run(
     ("red/white") need none, unless ``joiners`` is empty: "not red white" is about red only.
     """
     colours = [_colour(items, place)]
+    between: list[str] = []
     end = place + 1
     while joiners and len(colours) < 3:
         skip = 0
@@ -46,24 +54,39 @@ def colour_run(
             skip += 1
         if not _colour(items, end + skip):
             break
+        between += [item.text for item in items[end : end + skip] if item.kind in ("and", "with")]
         colours.append(_colour(items, end + skip))
         end += skip + 1
     found = tuple(dict.fromkeys(colours))  # "rose pink" is one colour
     owner, owner_at = _owner_after(items, end)
-    last = found[-1]
+    last, added = found[-1], _after_with(items, place)
+    if owner in ("pattern", "print") and (on := piece_after(items, owner_at + 1)) is not None:
+        words = " ".join(item.text for item in items[end : on + 1])
+        return ColourRun(found, on + 1, piece=" and ".join(found) + f" {words}", piece_end=on + 1)
     if owner == "piece":
         rest = (*found[:-1], "", "")
         piece_item = items[owner_at]
         says_more = piece_item.kind == "value"
-        return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}", None if says_more else owner_at)
-    if owner in ("pattern", "print") and _is_print(items[owner_at]) and not _after_with(items, place):
+        return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}", owner_at + 1,
+                         None if says_more else owner_at)
+    on_it = owner_at + 1 < len(items) and items[owner_at + 1].text == "on"  # "a navy print on it"
+    if owner in ("pattern", "print") and _is_print(items[owner_at]) and not added and not on_it:
         owner = ""
     if not owner and len(found) == 1:
         owner = _owner_before(items, place, negated)
+        if owner == "piece":
+            return ColourRun(found, end, piece=f"{last} {_piece_before(items, place)}", piece_end=end)
     if owner == "second" or (owner and len(found) == 1):
         first = found[0] if len(found) > 1 else ""
-        return ColourRun(found, end, first, last, owner)
-    return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner)
+        return ColourRun(found, end, first, last, owner, added=added)
+    equal = len(found) > 1 and owner != "trim" and "with" not in between and not (owner and "," in between)
+    others = found[2:] if owner and between[:1] == ["with"] and "with" not in between[1:] else ()
+    return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner, equal=equal, others=others,
+                     added=added)
+
+
+def _piece_before(items: Sequence[ReadItem], place: int) -> str:
+    return next(item.text for item in reversed(items[:place]) if is_piece(item))
 
 
 def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
@@ -73,16 +96,16 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
         return "second", place
     for look in range(place, min(place + 3, len(items))):
         item = items[look]
-        if item.kind == "part" and item.sense.group in ("sleeves", "neckline"):
+        if is_piece(item):
             return "piece", look
-        if item.kind == "part" and item.sense.group == "trim":
-            return "second", look
+        if item.kind == "part" and item.sense.group in ("trim", "second_colour"):
+            return "trim" if item.sense.group == "trim" else "second", look
         if item.kind == "part" and item.text in _PRINTS:
             return "print", look
         if item.value_of("neckline"):
-            return ("piece", look) if item.text.endswith("collar") else ("", look)
+            return "", look
         if item.value_of("trim"):
-            return "trim", look
+            return "" if item.words[-1].endswith(_ADJECTIVES) else "trim", look  # "black belted" is about the cloth
         if item.value_of("pattern"):
             before_noun = _kind(items, look + 1) == "head" or bool(_value(items, look + 1, "category"))
             return ("pattern" if item.sense.is_noun and not before_noun else ""), look
@@ -95,22 +118,44 @@ def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
 def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int]) -> str:
     """The owner before the colour at ``place``, as in "stripes in white", "the belt is red"."""
     look = place - 1
-    small = ("in", "a", "the", "shade", "verb", "to")
-    while look >= 0 and (items[look].kind in small or items[look].text in _LINKS) and items[look].text not in _ADDING:
+    while look >= 0 and _links(items[look]):
         look -= 1
     if _kind(items, place - 1) == "with" and place > 1 and (place - 2) not in negated:
         before = _value(items, place - 2, "pattern")
         return "pattern" if before not in ("", "plain") else ""  # "striped with navy"
+    if _kind(items, look) == "but" and is_kept(items, look - 1) and items[look - 1].kind == "value":
+        look -= 1  # "the same dots but pink"
     if look < 0 or look in negated:
         return ""
-    if items[look].kind == "part" and items[look].sense.group in ("pattern", "trim") and look < place - 1:
+    item, apart = items[look], look < place - 1 or _kind(items, look - 1) == "the"
+    apart = apart or (item.kind == "value" and _kind(items, look - 1) in ("", "and", "break"))
+    apart = apart or (item.kind == "part" and item.sense.group == "second_colour")
+    if apart and is_piece(item) and not _is_shaped(items, look):
+        return "piece"
+    if item.kind == "part" and item.sense.group in ("pattern", "trim", "second_colour") and apart:
         kept = any(_kind(items, before) in ("same", "keep") for before in (look - 1, look - 2))
-        return "" if kept or items[look].text.startswith("design") else "second"
-    if items[look].kind != "value" or not items[look].sense.is_noun:
+        return "" if kept or item.text.startswith("design") else "trim" if item.sense.group == "trim" else "second"
+    if item.kind == "part" and item.sense.group == "colour" and look and (look - 1) not in negated:
+        return "second" if shows_second(items[look - 1]) else ""  # "the bow's colour should be green"
+    if item.kind == "value" and item.value_of("pattern") == "graphic" and _kind(items, look - 1) == "the":
+        return "pattern"  # "the graphic should be blue"
+    if item.kind != "value" or not item.sense.is_noun:
         return ""
-    if items[look].value_of("trim"):
+    if item.value_of("trim"):
         return "trim"
-    return "pattern" if items[look].value_of("pattern") else ""
+    return "pattern" if item.value_of("pattern") else ""
+
+
+def _links(item: ReadItem) -> bool:
+    """Whether ``item`` may be between a thing and its colour: "the buttons should be in red"."""
+    small = item.kind in ("in", "a", "the", "shade", "verb", "to") or item.text in _LINKS
+    return small and item.text not in _ADDING
+
+
+def _is_shaped(items: Sequence[ReadItem], place: int) -> bool:
+    """Whether the piece at ``place`` is asked for itself: "shorter sleeves in red"."""
+    before = _kind(items, place - 1)
+    return before in ("step", "more", "less", "with") or (before == "value" and not _colour(items, place - 1))
 
 
 def _after_with(items: Sequence[ReadItem], place: int) -> bool:

@@ -46,7 +46,7 @@ def step(group: str, value: str | None, direction: int) -> str | None:
     ``direction`` +1 is longer, looser, lower or darker. A missing ``value`` goes straight
     to the requested end; a missing colour has no such end and stays missing.
     """
-    if group == "shade":
+    if group in _SHADES:
         return (_DARKER if direction > 0 else _LIGHTER).get(value or "")
     ladder = _LADDERS[group]
     if value is None:
@@ -61,7 +61,7 @@ def step(group: str, value: str | None, direction: int) -> str | None:
 def beyond(group: str, value: str, direction: int) -> frozenset[str]:
     """Every value past ``value``: three-quarter and long sleeves are both longer than short ones. Shorter sleeves are
     still sleeves, except where the next step is to have none."""
-    ladder = _LADDERS[group]
+    ladder = _LADDERS["shade" if group in _SHADES else group]
     place = _rung(ladder, value)
     if place is None:
         return frozenset()
@@ -90,15 +90,18 @@ END_WORDS = {
 """Notes for a :func:`step` beyond the end of its ladder."""
 
 
+_SHADES = {"shade": "colour", "second_shade": "second_colour"}
+
+
 Slots = Mapping[str, str]
-Operation = Literal["set", "drop", "other", "keep", "swap", "step", "simpler", "sleeved"]
+Operation = Literal["set", "drop", "other", "keep", "swap", "match", "step", "simpler", "sleeved"]
 
 
 @dataclass(frozen=True)
 class Edit:
     """One change. ``drop`` removes ``value`` (any if empty); ``other`` asks for anything but what is there; ``keep``
     holds ``value`` (whatever is there if empty); ``sleeved`` requests sleeves of any kind; ``swap`` exchanges the
-    colours."""
+    colours; ``match`` gives the garment the colour of its pattern or trim."""
 
     operation: Operation
     group: str = ""
@@ -119,6 +122,8 @@ class Edits:
     unwanted: tuple[str, ...] = ()   # words outside the vocabulary to be removed
     unused: tuple[str, ...] = ()     # words that nothing was made of
     notes: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()     # as typed, whose colour or pattern no attribute holds: "blue sleeves"
+    rest: tuple[str, ...] = ()       # the words besides those, where there are any
 
     @property
     def is_empty(self) -> bool:
@@ -132,7 +137,7 @@ class Edits:
 
 def target(edit: Edit) -> str:
     """The group that ``edit`` changes."""
-    return "colour" if edit.group == "shade" else edit.group
+    return _SHADES.get(edit.group, edit.group)
 
 
 def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
@@ -144,8 +149,8 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
     """:func:`apply_edits`, with notes on edits that had no or an uncertain effect."""
     new, notes = dict(slots), []
     wanted = _set(slots, edits)
-    second = [edit for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour"]
-    on_trim = bool(second) and second[-1].of_trim
+    second = _second(edits)
+    on_trim = second is not None and second.of_trim
     dropped = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "drop"}
     if _means_second_colour(slots, wanted, dropped, edits):
         wanted["second_colour"] = wanted.pop("colour")
@@ -166,12 +171,24 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
             notes += _simplify(new, wanted)
         elif edit.operation == "swap":
             notes += _swap(new)
+        elif edit.operation == "match":
+            notes += _match(new)
     if edits.noun:
         new.pop("category", None)
+    notes += [f"The trim has the colour of the pattern here, so {_phrase('colour', edit.value)} was left out"
+              for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour" and edit.of_trim
+              and not on_trim and edit.value != wanted.get("second_colour")]
     notes += _settle_second_colour(slots, new, wanted, on_trim)
     notes += [f"unchanged: {edit.words}" for edit in edits.edits
               if edit.operation == "keep" and _stayed(edit, slots, new)]
     return new, tuple(dict.fromkeys(notes))
+
+
+def _second(edits: Edits) -> Edit | None:
+    """What sets the second colour: that of the pattern rather than of the trim, where both have one."""
+    found = [edit for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour"]
+    of_pattern = [edit for edit in found if not edit.of_trim]
+    return next(reversed(of_pattern or found), None)
 
 
 def _set(slots: Slots, edits: Edits) -> dict[str, str]:
@@ -182,6 +199,8 @@ def _set(slots: Slots, edits: Edits) -> dict[str, str]:
             wanted[edit.group] = edit.value
         elif edit.operation == "drop" and not edit.value:
             wanted.pop(edit.group, None)  # "it goes with the flowers, but no pattern"
+    if "second_colour" in wanted and (second := _second(edits)):
+        wanted["second_colour"] = second.value
     kept = {edit.group: edit.value for edit in edits.edits if edit.operation == "keep" and edit.value}
     for group, value in kept.items():
         shown = {slots.get(group), slots.get("second_colour") if group == "colour" else None}
@@ -250,8 +269,10 @@ def _step(new: dict[str, str], edit: Edit) -> list[str]:
     sign = 1 if edit.direction > 0 else -1
     for taken in range(abs(edit.direction)):
         following = step(edit.group, new.get(target(edit)), sign)
+        if target(edit) == "second_colour" and following == new.get("colour"):
+            following = step(edit.group, following, sign)   # it differs from the cloth's
         if following is None:
-            return [END_WORDS[edit.group, sign]] if taken == 0 else []
+            return [END_WORDS["shade" if edit.group in _SHADES else edit.group, sign]] if taken == 0 else []
         new[target(edit)] = following
     return []
 
@@ -280,6 +301,14 @@ def _swap(new: dict[str, str]) -> list[str]:
     return []
 
 
+def _match(new: dict[str, str]) -> list[str]:
+    if new.get("second_colour", NONE) == NONE:
+        return ["nothing to match: the description has only one colour"]
+    new["colour"] = new["second_colour"]
+    _open_second_colour(new)
+    return []
+
+
 def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_trim: bool) -> list[str]:
     """Retain the second colour if something can show it: the pattern, or the trim of a plain garment."""
     notes: list[str] = []
@@ -287,6 +316,9 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
     pattern = new.get("pattern")
     if on_trim and pattern is None:
         pattern = new["pattern"] = "plain"
+    if on_trim and pattern == "plain" and new.get("trim") == NONE and "trim" not in wanted:
+        new["trim"] = "piping"
+        notes.append("No kind of trim given: contrast trim assumed")
     if on_trim and pattern != "plain":
         # A garment has two colours: a belt on stripes has that of the stripes.
         notes.append(f"The pattern is {_phrase('second_colour', wanted['second_colour'])} then, like the trim")
@@ -298,6 +330,8 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
         else:
             new["second_colour"] = NONE
     if new.get("second_colour", NONE) == new.get("colour"):
+        if named and "colour" not in wanted:
+            notes.append(f"{wanted['second_colour']} is the main colour already, and a second colour differs from it")
         new["second_colour"] = NONE
     if new.get("second_colour") == NONE and "second_colour" not in old:
         del new["second_colour"]

@@ -122,6 +122,8 @@ class Operators:
         self.extras: list[str] = []
         self.unused: list[str] = []     # the extras' own words
         self.pointers: list[str] = []
+        self.pieces: list[str] = []         # whose colour or pattern no attribute holds
+        self.of_pieces: set[int] = set()    # positions of their words
         self.unwanted: list[str] = []
         self.noun = ""
         self.negated_at: set[int] = set()
@@ -243,7 +245,8 @@ class Operators:
         self.rungs = 2
 
     def on_swap(self, place: int, item: ReadItem) -> None:
-        self.edits.append(Edit("swap", "colour"))
+        if self.negation not in ("not", "without"):
+            self.edits.append(Edit("swap", "colour"))
 
     def on_pointer(self, place: int, item: ReadItem) -> None:
         if not self.is_caption:

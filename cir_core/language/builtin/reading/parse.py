@@ -11,6 +11,7 @@ from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
+from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
 _MOST = 12  # words in a note
@@ -49,6 +50,22 @@ def in_english(text: str) -> str:
     return f"read in English as: {text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + ' …'}"
 
 
+ALWAYS_TWO = "a pattern or trim is told apart only in another colour than the cloth's: its colour was left open"
+ALWAYS_ALIKE = "the pattern and the trim of a garment have one colour here, so they are alike already"
+_LINKING = frozenset({"on", "both", "exactly", "also", "all"})
+
+
+def no_place(words: Sequence[str]) -> str:
+    """Colours and patterns of pieces that no attribute holds."""
+    return (f"no attribute holds it: {_listed(words)} (a garment has a main colour and a second one, "
+            "that of its pattern or trim; single pieces, such as sleeves or a collar, have none of their own)")
+
+
+def either_order(colours: Sequence[str]) -> str:
+    """Two colours of which either may be the main one."""
+    return f"either may be the main colour: {_listed(colours)}"
+
+
 _SIGN = {
     ("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1,
     ("sleeves", "short"): -1, ("sleeves", "long"): 1, ("neckline", "turtleneck"): -1,
@@ -60,7 +77,8 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
-    return _Interpreter(fronted(items), list(notes), is_caption).run()
+    items = fronted(items) if is_caption else likened(halved(fronted(items)))
+    return _Interpreter(items, list(notes), is_caption).run()
 
 
 @lru_cache(maxsize=256)
@@ -91,8 +109,13 @@ class _Interpreter(Operators):
             self.unused, self.unwanted, extras = [*self.unused, *self.unwanted], [], ()
         if not self.is_caption and self.unused:
             self.notes.append(left_out(self.unused) if chatty else used_as_typed(self.unused))
-        return Edits(tuple(self.edits), self.noun, extras, tuple(dict.fromkeys(self.unwanted)),
-                     tuple(dict.fromkeys([*self.pointers, *self.unused])), tuple(dict.fromkeys(self.notes)))
+        if self.pieces:
+            self.notes.append(no_place(self.pieces))
+        rest = tuple(word for place, item in enumerate(self.items) for word in item.words
+                     if place not in self.of_pieces)
+        unwanted, unused, notes, pieces = (tuple(dict.fromkeys(texts)) for texts in (
+            self.unwanted, [*self.pointers, *self.pieces, *self.unused], self.notes, self.pieces))
+        return Edits(tuple(self.edits), self.noun, extras, unwanted, unused, notes, pieces, rest if pieces else ())
 
     def on_step(self, place: int, item: ReadItem) -> None:
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
@@ -108,6 +131,8 @@ class _Interpreter(Operators):
         elif not self.negation and not self.is_caption:
             if (owner, group) in _OWNED:
                 group = owner
+            elif group == "shade" and shades_second(self.items, place):
+                group = "second_shade"
             self._step(group, item.sense.direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
 
@@ -126,6 +151,24 @@ class _Interpreter(Operators):
             self._keep_as_typed(item.text, item.text)
         return None
 
+    def on_alike(self, place: int, item: ReadItem) -> None:
+        """"The same colour as the bow", of the garment or of another part."""
+        of_part = self._is_of_part(place)
+        if self._is_negated() or self.keep:
+            self.edits += [Edit("keep", item.sense.group, words=item.text)] if self.keep else []
+        elif item.sense.group == "colour":
+            self.notes += [ALWAYS_TWO] if of_part else []
+        elif of_part:
+            self.notes.append(ALWAYS_ALIKE)
+        else:
+            self.edits.append(Edit("match", "colour"))
+
+    def _is_of_part(self, place: int) -> bool:
+        back = place - 1
+        while back >= 0 and (self.items[back].kind in ("verb", "a", "the", "in") or self.items[back].text in _LINKING):
+            back -= 1
+        return back >= 0 and shows_second(self.items[back])
+
     def on_noun(self, place: int, item: ReadItem) -> None:
         refers = self.keep or bool(self.negation) or (not self.is_caption and is_reference(self.items, place))
         if not refers:
@@ -141,7 +184,9 @@ class _Interpreter(Operators):
         elif self._is_negated() and self.excepting:
             self.edits.append(Edit("other", group))
         elif self._is_negated():
-            if group in ("sleeves", "pattern", "trim") and self.negation != "instead":
+            if group == "second_colour":
+                self._set(Edit("set", "pattern", "plain"))
+            elif group in ("sleeves", "pattern", "trim") and self.negation != "instead":
                 self.edits.append(Edit("drop", group))
                 self.spent = True
         elif group == "sleeves" and not self.is_caption:
@@ -152,6 +197,10 @@ class _Interpreter(Operators):
         if item.value_of("colour"):
             return self._colours(place)
         group, value = item.sense.pairs[0]
+        if group == "pattern" and not self.is_caption and not self.keep and not self._is_negated() \
+                and (on := self._piece_of_pattern(place)) is not None:
+            self._piece(" ".join(one.text for one in self.items[place : on + 1]), place, on + 1)
+            return on + 1
         of_sleeves = place in self.sleeves_at or (group == "length" and self._are_ones(place))
         if of_sleeves:
             group, value = "sleeves", _AS_SLEEVES[value]
@@ -174,6 +223,26 @@ class _Interpreter(Operators):
                 self.notes.append(f"treated '{item.text}' as '{value}'")
         self.degree = 0
         return None
+
+    def _piece_of_pattern(self, place: int) -> int | None:
+        """Where the piece is that alone has the pattern at ``place``: "stripes on the sleeves", "a floral collar"."""
+        ahead = place + 1
+        beside = ahead < len(self.items) and is_piece(self.items[ahead]) and ahead not in self.bound
+        closed = self.items[ahead + 1].kind if ahead + 1 < len(self.items) else ""
+        if beside and closed != "head" and not (closed == "value" and self.items[ahead + 1].value_of("category")):
+            return ahead
+        return piece_after(self.items, ahead)
+
+    def _piece(self, words: str, start: int, end: int) -> None:
+        """``words`` of the items from ``start`` to ``end``, which no attribute holds."""
+        if self.is_caption:
+            self._keep_as_typed(words, f"with {words}")
+            return
+        while start and self.items[start - 1].kind in ("a", "the", "with", "in", "verb", "shade"):
+            start -= 1
+        self.extras.append(f"with {words}")
+        self.pieces.append(words)
+        self.of_pieces.update(range(start, end))
 
     def on_word(self, place: int, item: ReadItem) -> int:
         run = extra_run(self.items, place)
@@ -212,11 +281,12 @@ class _Interpreter(Operators):
         bare = len(run.colours) == 1 and not run.of and not run.piece
         replaced = last if bare and last and is_recoloured(last, self.items, place, self.negated_at) else None
         if replaced is not None and replaced.group in ("sleeves", "neckline"):
-            self.edits.remove(replaced)
-            words = f"{run.colour} {replaced.value or replaced.group}"
-            self._keep_as_typed(words, f"with {words}")  # "change the collar to red": a piece has no colour of its own
+            self.edits.remove(replaced)  # "change the collar to red"
+            self._piece(f"{run.colour} {replaced.value or replaced.group}", self._begin(place), run.end)
         elif replaced is not None:
             self.edits.remove(replaced)  # "change the stripes to yellow": they stay
+            if replaced.value:
+                self._set(Edit("set", replaced.group, replaced.value))
             self._set(Edit("set", "second_colour", run.colour, of_trim=replaced.group == "trim"))
         else:
             self._lay_on(place)
@@ -224,17 +294,39 @@ class _Interpreter(Operators):
                 self._set(Edit("set", "pattern", "graphic"))
             elif run.of:
                 self._share_owner(run)
-            if run.colour:
-                self._set(Edit("set", "colour", run.colour))
-            if run.second:
-                self._set(Edit("set", "second_colour", run.second, of_trim=run.of == "trim"))
+            self._set_run(run)
         if run.piece:
-            self._keep_as_typed(run.piece, f"with {run.piece}")
+            before = run.piece_end == run.end and run.piece_at is None   # "the collar in red"
+            if before and self.edits and self.edits[-1].operation == "sleeved":
+                self.edits.pop()   # they are there
+            self._piece(run.piece, self._begin(place) if before else place, run.piece_end)
             if run.piece_at is not None:
                 self.taken.add(run.piece_at)
         for item in self.items[place : run.end]:
             if item.sense.loosely:
                 self.notes.append(f"treated '{item.text}' as '{item.value_of('colour')}'")
+
+    def _set_run(self, run: ColourRun) -> None:
+        named = any((edit.operation, edit.group) == ("set", "colour") for edit in self.edits)
+        of_trim = run.of == "trim"
+        several = len(run.colours) > 1 and not self.is_caption and not run.piece
+        if several and run.added and run.of not in ("", "second") and (named or of_trim):
+            second, *others = run.colours   # "a blue dress with red and white stripes"
+            self._set(Edit("set", "second_colour", second, of_trim=of_trim, either=tuple(others)))
+            return
+        either = run.colours if several and run.equal else ()
+        if run.colour:
+            self._set(Edit("set", "colour", run.colour, either=either))
+        if run.second:
+            self._set(Edit("set", "second_colour", run.second, of_trim=of_trim, either=either or run.others))
+        if either:
+            self.notes.append(either_order(either))
+
+    def _begin(self, place: int) -> int:
+        """Where the clause of ``place`` begins."""
+        while place and self.items[place - 1].kind not in ("and", "but", "break"):
+            place -= 1
+        return place
 
     def _lay_on(self, place: int) -> None:
         """"Red on white": the first is the second colour."""
@@ -242,6 +334,9 @@ class _Interpreter(Operators):
         last = self.edits[-1] if self.edits else None
         if before[-1:] == ["on"] and last and (last.operation, last.group) == ("set", "colour"):
             self.edits[-1] = replace(last, group="second_colour")
+        elif before[-1:] == ["on"] and last and last.group == "second_colour" and last.either and len(self.edits) > 1:
+            del self.edits[-2]   # "red and blue on white"
+            self.notes.remove(either_order(last.either))
 
     def _share_owner(self, run: ColourRun) -> None:
         """"Red or orange stripes": the red belongs to the stripes, too."""

@@ -86,6 +86,7 @@ WordKind = Literal[
     "and", "or", "but", "break", "with", "in", "the", "a", "verb", "stop",
     "pointer",  # another result or an earlier turn
     "shade",    # "dark", "light" before a colour or after "less"
+    "alike",    # "the same colour as the bow": the colour of ``group``
     "head",     # "garment", "one": what adjectives may precede
     "word",     # everything else
 ]
@@ -151,6 +152,10 @@ def _add_function_words(found: Table) -> None:
     for number in range(1, 61):
         _add(found, ", ".join(f"{word} {number}" for word in ("number", "no", "turn", "result", "picture", "image")),
              Sense("pointer"))
+    colours, exchanging, exchanged = (operators[key] for key in ("two_colours", "exchanging", "exchanged"))
+    _add(found, ", ".join([_pairs(exchanging, colours), _pairs(_pairs(exchanging, colours), "round, around"),
+                           _pairs(colours, exchanged), _pairs(_pairs(colours, operators["to_be"]), exchanged),
+                           _pairs(exchanged, "colours")]), Sense("swap"))
     _add(found, book["unknown_phrases"], Sense("word"))
     found[(",",)] = Sense("and")
     found[("dark",)], found[("light",)] = Sense("shade", direction=1), Sense("shade", direction=-1)

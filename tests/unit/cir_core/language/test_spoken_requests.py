@@ -9,6 +9,7 @@ import pytest
 from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.builtin.aspects import aspects
 from cir_core.language.builtin.captions import merge
+from cir_core.language.builtin.reading.parse import ALWAYS_ALIKE, ALWAYS_TWO, NOTHING, no_place
 from cir_core.language.builtin.wanted import understand
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.scene import Scene
@@ -50,7 +51,7 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (TOP, "maxi gown w/ long slvs, solid blk",
      {"category": "dress", "length": "long", "sleeves": "long", "pattern": "plain", "colour": "black"}),
     (DRESS, "a dress with stripes but the stripes are white and navy",
-     {"colour": "white", "second_colour": "navy", "pattern": "stripes pinstripes"}),
+     {"colour": "white navy", "second_colour": "white navy", "pattern": "stripes pinstripes"}),
     (SHIRT, "in gold with silver buttons", {"colour": "yellow", "second_colour": "grey", "trim": "buttons"}),
     (SHIRT, "burgandy", {"colour": "red"}),
     (SHIRT, "what about one with a bow?", {"trim": "bow"}),
@@ -102,6 +103,43 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (DRESS, "without the green", {"second_colour": "!green"}),
     (SHIRT, "red dots on white", {"colour": "white", "second_colour": "red", "pattern": "dots"}),
     (SHIRT, "the same striped, w/o buttons", {"pattern": "stripes pinstripes", "trim": "none"}),
+    # Colours of parts.
+    (DRESS, "with a pink belt", {"second_colour": "pink", "trim": "belt"}),
+    (SHIRT, "I'd like the buttons to be beige", {"second_colour": "beige", "trim": "buttons"}),
+    (TOP, "change the bow's colour to yellow", {"second_colour": "yellow", "trim": "bow"}),
+    (TOP, "the colour of the bow should be yellow", {"second_colour": "yellow"}),
+    (SHIRT, "with a yellow trim", {"second_colour": "yellow"}),
+    (DRESS, "second colour grey", {"second_colour": "grey"}),
+    (DRESS, "same stripes but pink", {"second_colour": "pink"}),
+    (DRESS, "the stripes not green but blue", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
+    (LONG, "a navy print on it", {"second_colour": "navy", "pattern": "graphic"}),
+    (LONG, "the graphic should be in blue", {"second_colour": "blue", "pattern": "graphic"}),
+    (LONG, "a black belted dress", {"colour": "black", "trim": "belt", "category": "dress"}),
+    (TOP, "in red and white, belted", {"colour": "red white", "second_colour": "red white", "trim": "belt"}),
+    # Two colours of which neither is the ground, and those of which one is.
+    (LONG, "black and white stripes",
+     {"colour": "black white", "second_colour": "black white", "pattern": "stripes pinstripes"}),
+    (LONG, "white/blue checks", {"colour": "white blue", "second_colour": "white blue", "pattern": "checks"}),
+    (DRESS, "stripes in teal and beige",
+     {"colour": "teal beige", "second_colour": "teal beige", "pattern": "stripes pinstripes"}),
+    (LONG, "half black, half orange",
+     {"colour": "black orange", "second_colour": "black orange", "pattern": "colourblock"}),
+    (LONG, "red and blue dots on white", {"colour": "white", "second_colour": "red blue", "pattern": "dots"}),
+    (LONG, "white with black stripes",
+     {"colour": "white", "second_colour": "black", "pattern": "stripes pinstripes"}),
+    (LONG, "blue with red and white flowers", {"colour": "blue", "second_colour": "red white", "pattern": "floral"}),
+    (LONG, "navy, white dots", {"colour": "navy", "second_colour": "white", "pattern": "dots"}),
+    # Exchanged, and alike.
+    *((DRESS, text, {"colour": "green", "second_colour": "red"}) for text in (
+        "the other way round", "exchange both colours please", "invert the colours", "with the colours reversed",
+        "the two colours should be swapped", "can you switch the colours around?")),
+    (SHIRT, "make it the same colour as the buttons", {"colour": "orange"}),
+    (DRESS, "the whole dress in the colour of the stripes", {"colour": "green", "category": "dress"}),
+    (DRESS, "in the stripes' colour", {"colour": "green"}),
+    # Steps of a part.
+    (SHIRT, "darker buttons", {"second_colour": "black navy brown", "trim": "buttons"}),
+    (SHIRT, "the buttons a bit lighter", {"second_colour": "white beige pink yellow", "trim": "buttons"}),
+    (DRESS, "make the stripes darker", {"second_colour": "black navy brown", "pattern": "stripes pinstripes"}),
 ]
 
 
@@ -117,6 +155,64 @@ def test_what_is_asked_satisfies_and_the_rest_stays(caption: str, text: str, wan
             assert wanted.slots.get(group) == value, group
     assert not [note for note in wanted.notes if note.startswith("unchanged: ") and
                 note.removeprefix("unchanged: ") in wanted.gone.values()]
+
+
+# (request, of what no attribute holds, what may be had instead)
+WITHOUT_PLACE = [
+    ("only the collar in red", "red collar", "with red contrast trim"),
+    ("make the sleeves white", "white sleeves", "with white contrast trim"),
+    ("black sleeves", "black sleeves", "with black contrast trim"),
+    ("the hem yellow", "yellow hem", "with yellow contrast trim"),
+    ("white cuffs", "white cuffs", "with white contrast trim"),
+    ("the neckline should be in green", "green neckline", "with green contrast trim"),
+    ("stripes on the sleeves", "stripes on the sleeves", "stripes"),
+    ("white dots along the hem", "white dots along the hem", "white dots"),
+    ("a floral collar", "floral collar", "floral"),
+    ("longer, with a white collar", "white collar", "longer, with white contrast trim"),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "instead"), WITHOUT_PLACE)
+def test_a_piece_without_a_colour_of_its_own_is_said_and_offered_otherwise(text: str, words: str, instead: str) -> None:
+    wanted = understand(SHIRT, text)
+    assert {group: wanted.slots[group] for group in ("colour", "second_colour", "pattern", "trim")} == \
+        {"colour": "blue", "second_colour": "orange", "pattern": "plain", "trim": "buttons"}
+    found = aspects(SHIRT, text)
+    assert [note for note in found.notes if note.startswith("no attribute holds it: ")] == [no_place([words])]
+    assert found.unused == (words,) and found.choices[0] == instead
+    assert NOTHING not in merge(SHIRT, text).notes
+    assert words in merge(SHIRT, text).query and words not in merge(SHIRT, text, pieces=False).query
+
+
+@pytest.mark.parametrize(("text", "held"), [
+    ("the buttons in white", {"colour", "trim"}), ("make the sleeves white", {"colour", "pattern"}), ("longer", set()),
+    ("in green with white buttons", {"trim"}), ("swap the colours", {"pattern"}),
+])
+def test_what_is_kept_beside_a_part_is_held(text: str, held: set[str]) -> None:
+    assert {one.name for one in aspects(SHIRT, text).aspects if one.held} == held - {
+        one.name for one in aspects(SHIRT, text).aspects if one.asked}
+
+
+def test_two_colours_are_one_label_each_and_said_to_be_of_either_order() -> None:
+    found = aspects(LONG, "black and white stripes")
+    labels = [one.label for one in found.aspects if one.asked]
+    assert labels == ["black or white", "white or black as the second colour", "striped"]
+    assert "either may be the main colour: black, white" in found.notes
+
+
+@pytest.mark.parametrize(("text", "note"), [
+    ("red stripes and a blue belt", "The trim has the colour of the pattern here, so blue was left out"),
+    ("a pocket in the colour of the stripes", ALWAYS_ALIKE),
+    ("a belt the same colour as the dress", ALWAYS_TWO),
+    ("the stripes in red", "red is the main colour already, and a second colour differs from it"),
+    ("with a pink belt", "The pattern is pink then, like the trim"),
+])
+def test_what_cannot_be_kept_apart_is_said(text: str, note: str) -> None:
+    assert note in merge(DRESS, text).notes
+
+
+def test_colours_are_not_swapped_where_that_is_denied() -> None:
+    assert understand(DRESS, "don't swap the colours").slots == understand(DRESS, "?").slots
 
 
 # (request, words that the one note names)
