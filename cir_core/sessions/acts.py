@@ -52,12 +52,13 @@ def _undone(act: Act, session: SearchSession, turn: Turn) -> Outcome:
 
 
 def _before(session: SearchSession, turn: Turn) -> Turn | None:
-    """The turn that was shown before ``turn``: one of the same request whose images it leaves out, or its parent."""
+    """The turn that was shown before ``turn``: one of the same request whose best image it leaves out, with all that
+    this one left out, or its parent."""
     left_out = set(turn.excluded_ids)
     earlier = session.turns[: session.turns.index(turn)]
     same = (one for one in reversed(earlier) if one.parent_id == turn.parent_id and one.hits
             and one.modification_text == turn.modification_text and one.reference_id == turn.reference_id)
-    repeated = next((one for one in same if left_out.issuperset(hit.image_id for hit in one.hits)), None)
+    repeated = next((one for one in same if left_out.issuperset((one.hits[0].image_id, *one.excluded_ids))), None)
     return repeated or (session.turn(turn.parent_id) if turn.parent_id else None)
 
 

@@ -91,6 +91,7 @@ def test_only_what_was_seen_is_left_out(services, talk):
     shown = ids(services, talk[0])
     view = say(services, talk[0], "others", seen=3)
     assert not set(shown[:3]) & set(ids(services, view)) and ids(services, view)[:5] == shown[3:]
+    assert say(services, view, "undo").turn_id == talk[0].turn_id
 
 
 def test_where_everything_was_shown_that_is_said(services):
