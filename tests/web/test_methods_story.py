@@ -489,6 +489,17 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
 def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], Page]) -> None:
     page = page_of(connected)
     choose(page, "corr")
+    before = screen.reference(page)
+    slow.hold.clear()
+    screen.text_field(page).fill("in yellow")
+    screen.text_field(page).press("Enter")
+    expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
+    page.go_back()      # from a search that is under way, to what it started from
+    expect(page.get_by_role("heading", name="Search with an image and a few words")).to_be_visible()
+    at_rest(page)
+    assert screen.reference(page) == before and "session=" not in page.url
+    slow.hold.set()
+    choose(page, "corr")
     slow.hold.clear()
     screen.text_field(page).fill("in green")
     screen.text_field(page).press("Enter")
