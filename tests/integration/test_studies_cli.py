@@ -272,12 +272,16 @@ def test_turns_of_searches_are_a_source(study, stores, home):
             session.session_id, None, reference_id=ids[0], hits=hits, modification_text="in red"))
         stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
+        other = stores.sessions.add_turn(session.session_id, None, turn_maker(
+            session.session_id, None, reference_id=ids[7], hits=hits, modification_text="striped"))
+        stores.sessions.remove_branch(session.session_id, other.branch_id)   # off the screen alone, as is
+        stores.sessions.remove_session(session.session_id)
     result = study("create", "validity", "asked", "--from-sessions")
-    assert "Created asked: 3 items" in result.output and "1 turn has no known target" in result.output
+    assert "Created asked: 4 items" in result.output and "2 turns have no known target" in result.output
     items = stores.studies.items(stores.studies.study("asked").study_id)
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [
-        ("in red", ids[3]), ("longer", ids[3]), ("in red", ids[5])]
+        ("in red", ids[3]), ("longer", ids[3]), ("striped", ids[3]), ("in red", ids[5])]
     assert {len(item.shown["panel"]) for item in items} == {10}, "the ten best that are neither reference nor target"
 
 

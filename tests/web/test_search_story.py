@@ -98,7 +98,8 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="All branches (JSON)").click()
-    records = json.loads(Path(waiting.value.path()).read_text("utf-8"))
+    exported = waiting.value
+    records = json.loads(Path(exported.path()).read_text("utf-8"))
     assert [record["num_turns"] for record in records] == [3, 2]
     assert [turn["reference_image_id"] for turn in records[0]["turns"]] == [first, second, third]
     assert [turn["relative_caption"] for turn in records[1]["turns"]] == ["in red", "in navy with white dots"]
@@ -107,6 +108,53 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     digest = page.locator(".cq-card code").inner_text()
     assert records[0]["cirque"]["protocol"]["digest"] == digest
     assert [hit["image_id"] for hit in records[0]["cirque"]["turns"][2]["hits"]] == third_results
+    assert re.fullmatch(r"cirque in red \d{4}-\d\d-\d\d [0-9a-z]{16}\.json", exported.suggested_filename)
+
+    # A branch is deleted by a key, and had back by another.
+    page.keyboard.press("Escape")
+    branches.get_by_role("button", name="with <b>dots</b>", exact=True).focus()
+    page.keyboard.press("Delete")
+    expect(page.get_by_text("with <b>dots</b> was deleted.")).to_be_visible()
+    expect(branches).to_have_count(0)
+    at_rest(page)
+    page.keyboard.press("Control+z")
+    expect(branches.get_by_role("button", name="with <b>dots</b>", exact=True)).to_be_visible()
+    at_rest(page)
+
+    # The session gets a name, leaves the list and returns; its file is known.
+    page.get_by_role("button", name="My sessions").click()
+    mine = page.get_by_role("dialog", name="My sessions")
+    mine.get_by_role("button", name=re.compile("^Rename")).click()
+    page.get_by_role("textbox", name="Name this session").fill("For the wedding")
+    page.get_by_role("textbox", name="Name this session").press("Enter")
+    expect(mine.get_by_text("For the wedding")).to_be_visible()
+    at_rest(page)
+    mine.get_by_role("searchbox", name="Search my sessions").fill("WEDDING dots striped")
+    expect(mine.get_by_text("No session has these words")).to_have_count(0)
+    expect(mine.get_by_role("button", name=re.compile("^For the wedding"))).to_be_visible()
+    at_rest(page)
+    mine.get_by_role("button", name="Remove For the wedding from the list").click()
+    expect(mine.get_by_role("button", name="Undo")).to_be_focused()
+    assert "session=" not in page.url
+    page.keyboard.press("Enter")
+    expect(mine.get_by_role("button", name=re.compile("^For the wedding"))).to_be_focused()
+    at_rest(page)
+    with page.expect_file_chooser() as chosen:
+        mine.get_by_role("button", name="Import").click()
+    chosen.value.set_files(exported.path())
+    expect(page.get_by_text("This session is here already.")).to_be_visible()
+    expect(turns).to_have_count(2)
+    at_rest(page)
+    assert page.url == session_url
+
+    # This browser remembers a method of one's own, with which new sessions begin.
+    page.get_by_role("button", name="Settings", exact=True).click()
+    page.get_by_role("dialog", name="Settings").get_by_label("Text only").check()
+    page.get_by_role("button", name="Use as my default").click()
+    expect(page.get_by_text("Your default: Text only")).to_be_visible()
+    at_rest(page)
+    page.goto(page.url.partition("?")[0])
+    expect(page.locator(".cq-method")).to_contain_text("Text only")
 
 
 def _ledger_adds_up(page: Page) -> None:
