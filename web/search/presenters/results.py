@@ -131,7 +131,8 @@ def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, ma
             }
             for turn in path
         ],
-        "branches": branch_rows(session, branch_id, turn_id),
+        "branches": (rows := branch_rows(session, branch_id, turn_id)),
+        "branch_name": next((row["name"] for row in rows if row["current"]), ""),
     }
 
 

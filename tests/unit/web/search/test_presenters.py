@@ -82,9 +82,9 @@ def test_a_long_branch_keeps_one_line_with_the_viewed_turn_in_it(session, length
         assert (said in html) == bool(count)
 
 
-def test_more_than_two_branches_fold_into_one_line(session):
+def test_branches_fold_into_one_line_two_of_them_on_narrow_screens_alone(session):
     two = fill("search/strip.html", strip=results.strip(session, "b1", "t2", "v", max_turns=6))
-    assert "<details" not in two and two.count('data-act="branch"') == 2
+    assert 'data-keep="branches" data-unfold="wide" open>' in two and two.count('data-act="branch"') == 2
     three = replace(session, branches=(*session.branches, Branch("b3", "s", 3, "")),
                     turns=(*session.turns, turn("t4", 2, "b3", "t1", ["i1"])))
     html = fill("search/strip.html", strip=results.strip(three, "b2", "t3", "v", max_turns=6))
