@@ -8,9 +8,10 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
-or ``kept`` (:data:`HELD` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not
-"how red": merged captions alone spread their weight over everything they mention. What earlier turns asked for holds
-until a later one speaks of the same aspect. The whole gallery is scored.
+or ``kept`` (``HELD`` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does
+not count. "Red rather than the other colours" is asked, not "how red": merged captions alone spread their weight over
+everything they mention. What earlier turns asked for holds until a later one speaks of the same aspect. The whole
+gallery is scored.
 
 Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """

@@ -52,6 +52,20 @@ def test_the_score_by_hand():
     assert score().combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
 
 
+def test_what_is_held_beside_a_part_weighs_four_times_what_stays():
+    held = guided_score(np.eye(32, dtype=np.float32)[4], (COLOUR, replace(SIZE, held=True)), SETTINGS, FakeEncoder())
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2]])
+    red = math.log(math.exp(3) / (math.exp(3) + math.exp(1) + math.exp(2)))
+    total = 0.6 + 0.5 * (red + FLOOR) + 0.4 * (math.log(0.5) + FLOOR)
+    assert held.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.9), abs=1e-12)
+
+
+def test_only_the_rules_tell_what_is_held():
+    assert "held" not in json.dumps(AspectsAnswer.model_json_schema())
+    stays = BLUE_STAYS.model_copy(update={"held": True})
+    assert [one.held for one in _joined([RED, stays], (), 1)] == [False, True]
+
+
 def test_several_values_may_satisfy():
     either = replace(COLOUR, wanted=("red", "blue"), others=("green",))
     found = guided_score(np.eye(32, dtype=np.float32)[4], (either,), SETTINGS, FakeEncoder())
