@@ -160,8 +160,9 @@ class WrittenFigures:
 
 def written_figures(answers: Sequence[WrittenAnswer], seed: int) -> WrittenFigures:
     """Measures that no answer has are left out."""
-    measured = {MEASURES[0]: [one.satisfaction for one in answers], MEASURES[1]: [one.preservation for one in answers],
-                AS_EXPECTED: [one.as_expected for one in answers]}
+    measured: dict[str, Sequence[float | None]] = {
+        MEASURES[0]: [one.satisfaction for one in answers], MEASURES[1]: [one.preservation for one in answers],
+        AS_EXPECTED: [one.as_expected for one in answers]}
     found: dict[str, MeanEstimate] = {}
     for name, values in measured.items():
         some = [(one.where, float(value)) for one, value in zip(answers, values, strict=True) if value is not None]
