@@ -171,8 +171,10 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     if group.key in wanted.slots:
         named = [wanted.slots[group.key], *wanted.alternatives(group.key)]
         label = " or ".join(phrase(group.key, value, category) for value in dict.fromkeys(named))
-    else:
+    elif group.key in wanted.gone:
         label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
+    else:
+        label = f"some {group.key.replace('_', ' ')}"   # there was none
     return AspectAnswer(
         name=group.key.replace("_", " "), label=label, asked=asked,
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),

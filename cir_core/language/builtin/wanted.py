@@ -11,6 +11,7 @@ from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_note
 from cir_core.language.builtin.reading.parse import parse_edits
 
 Slots = Mapping[str, str]
+_UPRIGHT = frozenset({"pinstripes"})
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,18 @@ class Wanted:
         old = self.reference.slots.get(group)
         if edits and all(edit.operation == "step" for edit in edits):
             return _past(edits[-1], old, wanted) if group in self.gone else frozenset()
-        if group == "sleeves" and old != wanted:
+        if group == "sleeves" and old != wanted and not any(edit.operation == "set" for edit in edits):
             if any((edit.operation, edit.value) in (("sleeved", ""), ("drop", "sleeveless")) for edit in edits):
                 return frozenset({"short", "elbow", "long"}) if wanted == "short" else frozenset()
             if wanted == "sleeveless" and all(edit.operation == "drop" and edit.value != "straps" for edit in edits):
                 return frozenset({"straps"})
         either = (set(edit.either) for edit in edits if edit.operation in ("set", "keep") and edit.value == wanted)
-        return frozenset().union(*either)
+        return frozenset().union(*either) - (frozenset() if self._stripes_stay() else _UPRIGHT)
+
+    def _stripes_stay(self) -> bool:
+        """Stripes are asked for as such, and run across; those that are there run as they do: "keep the stripes"."""
+        kept = any(edit.operation == "keep" for edit in self.edits.of("pattern"))
+        return self.reference.slots.get("pattern") == "pinstripes" and (kept or bool(self.edits.of("second_colour")))
 
 
 def _past(edit: Edit, old: str | None, wanted: str) -> frozenset[str]:

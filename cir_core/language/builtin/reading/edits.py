@@ -177,8 +177,9 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
 def _set(slots: Slots, edits: Edits) -> dict[str, str]:
     """The values to set, the last one of each group. To keep what is not there asks for it: "the same, striped"."""
     wanted: dict[str, str] = {}
+    refused = _refused(edits)
     for edit in edits.edits:
-        if edit.operation == "set":
+        if edit.operation == "set" and (edit.group, edit.value) not in refused:
             wanted[edit.group] = edit.value
         elif edit.operation == "drop" and not edit.value:
             wanted.pop(edit.group, None)  # "it goes with the flowers, but no pattern"
@@ -188,6 +189,14 @@ def _set(slots: Slots, edits: Edits) -> dict[str, str]:
         if value not in shown:
             wanted.setdefault(group, value)
     return wanted
+
+
+def _refused(edits: Edits) -> set[tuple[str, str]]:
+    """What is named as it is and refused: "the belt kept slipping, it has to go". Where two values change places, each
+    is refused and wanted."""
+    dropped = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "drop" and edit.value}
+    wanted = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "set"}
+    return {one for one in dropped & wanted if sum(group == one[0] for group, _ in dropped & wanted) == 1}
 
 
 def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]], edits: Edits) -> bool:
