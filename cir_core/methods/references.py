@@ -119,12 +119,10 @@ def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
 
 
 def excluded_ids(
-    gallery: Gallery, reference: Reference, previous: Previous | None, exclude: Exclude
+    gallery: Gallery, reference: Reference, previous: Previous | None, exclude: Exclude, without: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The gallery images excluded from the results."""
-    if exclude == "none":
-        return ()
-    ids = list(reference.image_ids)
+    """The gallery images excluded from the results: those that ``exclude`` says, and those of ``without``."""
+    ids = list(reference.image_ids) if exclude != "none" else []
     if exclude == "history" and previous is not None:
         ids = [*previous.references, *previous.further, *ids]
-    return tuple(dict.fromkeys(image_id for image_id in ids if image_id in gallery))
+    return tuple(dict.fromkeys(image_id for image_id in (*ids, *without) if image_id in gallery))

@@ -18,7 +18,9 @@ from cir_core.evaluation.evaluate_replay import RememberingEncoder
 from cir_core.evaluation.evaluate_single import SEEN, Progress, looks_at
 from cir_core.gallery.gallery import Gallery
 from cir_core.garments.lexicon import GROUPS
+from cir_core.language.acts import read_act
 from cir_core.language.base import LanguageModel
+from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
 from cir_core.methods.declared import Method
 from cir_core.methods.guidance import Aspect, Unclear
@@ -51,9 +53,10 @@ from cir_core.sample.request_set import (
 from cir_core.sample.requests import SPLITS, Purpose, Request, Wants, satisfies
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Previous, Searcher, TurnResult
+from cir_core.sessions.acts import outcome
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Composition
-from cir_core.types.records import MethodSettings, ProtocolCard, Turn
+from cir_core.types.records import MethodSettings, ProtocolCard, SearchSession, Turn
 
 
 @dataclass(frozen=True)
@@ -311,65 +314,115 @@ def run_written(
 ) -> tuple[WrittenAnswer, ...]:
     """Ask the turns of ``entry`` one after the other, beginning with the reference ``first``. The person goes on from
     the one of the first ten that satisfies most; an act that goes back shows an earlier turn's hits again."""
-    reference_id, path = first, tuple[Turn, ...]()
-    seen = [tuple[str, ...]()]   # what is on the screen after each turn, the first before any
+    session = SearchSession("", searcher.gallery.name, settings, searcher.card(settings))
+    reference_id, shown = first, _NOTHING
+    seen = [_NOTHING]   # what is on the screen after each turn, the first before any
     answers = list[WrittenAnswer]()
     for number, turn in enumerate(entry.turns, start=1):
         wants = wanted(turn.wants, pool.truth[first])
-        found = _said_turn(searcher, path, reference_id, turn.text, settings)
-        earlier = path[-1].composition if path else None
-        used = (*(one.reference_id for one in path), found.reference_id)
-        path = (*path, found)
-        seen.append(tuple(hit.image_id for hit in found.hits[:SEEN]))
-        others = seen[-2][:SHOWN] if turn.act == OTHER else ()
-        answers.append(_judged(entry, number, turn, found, earlier, wants, used, others, seen, pool))
-        reference_id = pick(seen[-1], reference_id, _one_by_one(wants), wants, pool) if seen[-1] else first
+        earlier, session, shown = shown, *_said(searcher, session, shown, reference_id, turn.text)
+        others = earlier.image_ids if turn.act == OTHER else ()
+        answers.append(_judged(entry, number, turn, shown, earlier, wants, others, seen, pool))
+        seen.append(shown)
+        reference_id = pick(shown.image_ids, shown.reference_id, _one_by_one(wants), wants, pool) \
+            if shown.turn else first
     return tuple(answers)
 
 
-def _said_turn(
-    searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, settings: MethodSettings
-) -> Turn:
+@dataclass(frozen=True)
+class _Shown:
+    """The screen: a turn, or the first reference alone, and what was ``said`` of an act that led there. ``used`` are
+    the references of the turns up to it."""
+
+    turn: Turn | None = None
+    said: str = ""
+    used: tuple[str, ...] = ()
+
+    @property
+    def image_ids(self) -> tuple[str, ...]:
+        return tuple(hit.image_id for hit in self.turn.hits[:SEEN]) if self.turn else ()
+
+    @property
+    def reference_id(self) -> str:
+        return self.turn.reference_id if self.turn else ""
+
+
+_NOTHING = _Shown()
+
+
+def _said(
+    searcher: Searcher, session: SearchSession, shown: _Shown, reference_id: str, text: str
+) -> tuple[SearchSession, _Shown]:
+    """What the screen does with ``text``: an act is carried out, all else is searched for."""
+    text, now = clean_text(text), shown.turn
+    path = session.path_to(now.turn_id) if now else ()
+    if (act := read_act(text)) is None:
+        pointed = searcher.reader.follow(text, Scene(path, reference_id, searcher.stored_captions))
+        return _searched(searcher, session, path, text, pointed, reference_id)
+    done = outcome(act, session, now.turn_id if now else None)
+    if done.kind == "again" and done.turn:
+        again = done.turn
+        before, without = path[:-1], (*again.excluded_ids, *(hit.image_id for hit in again.hits[:SEEN]))
+        pointed = searcher.reader.follow(again.modification_text,
+                                         Scene(before, again.reference_id, searcher.stored_captions))
+        return _searched(searcher, session, before, again.modification_text, pointed, again.reference_id, without)
+    if done.kind == "nothing":
+        return session, replace(shown, said=done.said)
+    to = done.turn if done.kind == "turn" else None
+    used = tuple(one.reference_id for one in session.path_to(to.turn_id)) if to else ()
+    return session, _Shown(to, done.said, used)
+
+
+def _searched(
+    searcher: Searcher, session: SearchSession, path: Sequence[Turn], text: str, pointed: Pointed, reference_id: str,
+    without: Sequence[str] = (),
+) -> tuple[SearchSession, _Shown]:
     """A turn after those of ``path``, as :mod:`cir_core.sessions.service` makes it."""
-    text = clean_text(text)
-    pointed = searcher.reader.follow(text, Scene(path, reference_id, searcher.stored_captions))
     reference_id = pointed.reference_id or reference_id
-    found = searcher.turn(searcher.gallery_reference(reference_id), pointed.text, settings,
-                          previous=Previous.of(path, pointed.held), k=looks_at(settings))
+    found = searcher.turn(searcher.gallery_reference(reference_id), pointed.text, session.method,
+                          previous=Previous.of(path, pointed.held), k=looks_at(session.method), without=without)
     own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
-    name = str(len(path) + 1)
-    return Turn(name, "", "", None, len(path) + 1, reference_id, text, found.caption, found.merged_text,
-                (*pointed.notes, *own), found.vector, found.hits, found.excluded_ids, None, {}, "", _NEVER,
-                found.composition)
+    parent = path[-1].turn_id if path else None
+    turn = Turn(str(len(session.turns) + 1), "", "", parent, len(path) + 1, reference_id, text, found.caption,
+                found.merged_text, (*pointed.notes, *own), found.vector, found.hits, found.excluded_ids, None, {}, "",
+                _NEVER, found.composition)
+    return (replace(session, turns=(*session.turns, turn)),
+            _Shown(turn, used=(*(one.reference_id for one in path), reference_id)))
 
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)   # turns that nobody stores
 
 
 def _judged(
-    entry: WrittenEntry, number: int, turn: WrittenTurn, found: Turn, earlier: Composition | None, wants: Wants,
-    used: Sequence[str], others: Sequence[str], seen: Sequence[tuple[str, ...]], pool: Pool,
+    entry: WrittenEntry, number: int, turn: WrittenTurn, shown: _Shown, earlier: _Shown, wants: Wants,
+    others: Sequence[str], seen: Sequence[_Shown], pool: Pool,
 ) -> WrittenAnswer:
-    """``others`` were shown before and do not count; ``seen`` are the images on the screen after each turn."""
-    shown, satisfaction, preservation = seen[-1][:SHOWN], None, None
-    left_out = tuple(dict.fromkeys((*used, *others)))
+    """``others`` were shown before and do not count; ``seen`` is what was on the screen after each earlier turn."""
+    first, satisfaction, preservation = shown.image_ids[:SHOWN], None, None
+    left_out = tuple(dict.fromkeys((*shown.used, *others)))
     if turn.shows is not None:
-        satisfaction = float(shown == seen[turn.shows][:SHOWN])
+        satisfaction = float(first == seen[turn.shows].image_ids[:SHOWN])
+    elif shown.turn is None:
+        satisfaction = 0.0 if wants else None
     elif wants and pool.satisfying(wants, left_out).any():
         request = Request(turn.text, "single", tuple(wants), wants)
-        answer = judge(TurnResult.of(found), request, found.reference_id, wants, left_out, pool)
+        answer = judge(TurnResult.of(shown.turn), request, shown.reference_id, wants, left_out, pool)
         satisfaction, preservation = answer.satisfaction, answer.preservation
-    composition = found.composition
-    asked, reads = _asked(composition), composition is not None and composition.part("guidance") is not None
+    composition = shown.turn.composition if shown.turn and not shown.said else None
     unclear = (composition.part("unclear") if composition else None) or Unclear()
-    said = bool(unclear or found.notes)
-    now = tuple(label for label, at in asked if at == found.number)
+    notes = (shown.said,) if shown.said else shown.turn.notes if shown.turn else ()
+    said = bool(unclear or notes)
+    asked = _asked(composition)
+    now = tuple(label for label, at in asked if shown.turn and at == shown.turn.number)
+    before = _asked(earlier.turn.composition if earlier.turn else None)
+    reads = composition is not None and composition.part("guidance") is not None
     return WrittenAnswer(
-        entry.where, entry.name, number, found.reference_id, turn.text, turn.act, found.merged_text, now, found.notes,
-        unclear.words, unclear.choices, {group: tuple(sorted(values)) for group, values in wants.items()}, shown,
-        {group: tuple(pool.truth[image_id][group] for image_id in shown) for group in wants}, satisfaction,
+        entry.where, entry.name, number, shown.reference_id, turn.text, turn.act,
+        shown.turn.merged_text if shown.turn else "", now, notes, unclear.words, unclear.choices,
+        {group: tuple(sorted(values)) for group, values in wants.items()}, first,
+        {group: tuple(pool.truth[image_id][group] for image_id in first) for group in wants}, satisfaction,
         preservation, {"choices": bool(unclear.choices), "said": said}.get(turn.expect),
-        not (now or said or asked != _asked(earlier)) if reads else None,
+        not (now or said or asked != before) if reads else None,
     )
 
 

@@ -210,8 +210,10 @@ class Searcher:
     def turn(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(), k: int = 60, target_id: str | None = None, watch: TurnObserver | None = None,
+        without: Sequence[str] = (),
     ) -> TurnResult:
-        """Run one turn. ``previous`` is None for the first one; ``marks`` refer to its hits.
+        """Run one turn. ``previous`` is None for the first one; ``marks`` refer to its hits. Images ``without`` which
+        the gallery is ranked come on top of those that the method excludes.
 
         Raises:
             SearchError: empty or overlong text, k out of range, contradictory marks.
@@ -219,7 +221,7 @@ class Searcher:
         """
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
-        made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
+        made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch, without=without)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
         left_out = (damage_note(self.gallery.lost),) if self.gallery.lost else ()
         own = [one for one in reference.parts if one.image_id not in self.gallery] if method.base != "text-only" else []
@@ -231,7 +233,7 @@ class Searcher:
 
     def compose(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
-        marks: Marks = Marks(), watch: TurnObserver | None = None,
+        marks: Marks = Marks(), watch: TurnObserver | None = None, without: Sequence[str] = (),
     ) -> Composed:
         """:meth:`turn` without its last step, the ranking. The text may be empty: then the
         reference alone is the query. Raises as :meth:`turn` does."""
@@ -240,7 +242,7 @@ class Searcher:
         method, instead = self.able(reference, method)
         asked = self.prepare(reference, text, method, watch=watch)
         [base] = self.encode_bases([asked], method, asked.stages)
-        made = self.finish_query(asked, base, method, previous=previous, marks=marks)
+        made = self.finish_query(asked, base, method, previous=previous, marks=marks, without=without)
         return replace(made, notes=(*instead, *made.notes))
 
     def prepare(
@@ -267,14 +269,14 @@ class Searcher:
 
     def finish_query(
         self, asked: PreparedTurn, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
-        marks: Marks = Marks(),
+        marks: Marks = Marks(), without: Sequence[str] = (),
     ) -> Composed:
         """The last part: history, and what the method's steps make of the query."""
         reference, caption, stages = asked.reference, asked.caption, asked.stages
         start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
             raise SearchError("The terms of the query cancel out. Choose smaller weights or another image.")
-        excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
+        excluded = excluded_ids(self.gallery, reference, previous, method.exclude, without)
 
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
         if marks and (previous is None or not counts_marks(method)):

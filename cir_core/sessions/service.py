@@ -153,7 +153,8 @@ class SearchService:
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
         cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
-        rules: bool = False, watch: TurnObserver | None = None,
+        rules: bool = False, watch: TurnObserver | None = None, without: Sequence[str] = (),
+        as_typed: bool = False,
     ) -> LoadedTurn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
@@ -161,8 +162,9 @@ class SearchService:
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
         ``marks`` refer to the parent's results, and so may the text ("like the second one"), which then chooses the
         reference; they are shown in rows of ``columns`` (0: unknown). With ``rules`` the built-in rules answer this
-        turn in place of the language model. The turn is committed on return; the session returned with it is as it was
-        before.
+        turn in place of the language model. Images ``without`` which to search are left out of the results. Text
+        ``as_typed`` means nothing of earlier turns. The turn is committed on return; the session returned with it is as
+        it was before.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -179,14 +181,16 @@ class SearchService:
         searcher = searcher.by_rules if rules else searcher
         self._check_unchanged(session, searcher)
         method = _going_on(session.method, path)
-        pointed = self.pointed(searcher, path, reference_id, text, columns, further)
+        pointed = Pointed(clean_text(text, required=False), reference_id)
+        if not as_typed:
+            pointed = self.pointed(searcher, path, reference_id, text, columns, further)
         reference_id = pointed.reference_id or reference_id
         further = further if pointed.further is None else pointed.further
         reference, encode_ms = self.references(searcher, (reference_id, *further))
         found = searcher.turn(
             reference, pointed.text, method, previous=Previous.of(path, pointed.held), marks=marks, k=k,
             # Searches after the end are not part of the attempt: they get no rank.
-            target_id=None if session.target_revealed else session.target_id, watch=watch,
+            target_id=None if session.target_revealed else session.target_id, watch=watch, without=without,
         )
         timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
         text = clean_text(text, required=False)
@@ -194,7 +198,8 @@ class SearchService:
         method = found.method or method
         now = searcher.card(method)
         own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
-        found = replace(found, notes=(*differences(session.protocol, now), *pointed.notes, *own))
+        left_out = (f"without the {len(set(without))} images that were shown before",) if without else ()
+        found = replace(found, notes=(*differences(session.protocol, now), *left_out, *pointed.notes, *own))
         if pointed.text != text:
             found = replace(found, composition=replace(found.composition, read_as=pointed.text))
         before = (cut for turn in reversed(path) if turn.composition for cut in turn.composition.cuts)
@@ -204,6 +209,22 @@ class SearchService:
         digest = with_stand_ins(card, found.composition.usage.stand_ins).digest
         turn = self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
         return LoadedTurn(session, turn, searcher)
+
+    def search_again(
+        self, session_id: str, turn_id: str, *, seen: int | None = None, k: int = 60,
+        watch: TurnObserver | None = None,
+    ) -> LoadedTurn:
+        """The request of a turn once more, on a branch of its own, without its first ``seen`` results (None: all) and
+        those that it left out itself. Raises as :meth:`run_turn` does, and ``SearchError`` where the gallery has no
+        others."""
+        turn, searcher = (loaded := self.loaded(session_id, turn_id)).turn, loaded.searcher
+        shown = tuple(dict.fromkeys((*turn.excluded_ids, *(hit.image_id for hit in turn.hits[:seen]))))
+        if len(shown) >= len(searcher.gallery):
+            raise SearchError("Every image of this gallery has been shown. Ask for something else, or go back.")
+        return self.run_turn(
+            session_id, turn.modification_text, reference_id=turn.reference_id, further=turn.further,
+            parent_id=turn.parent_id, marks=turn.composition.marks if turn.composition else Marks(), k=k,
+            watch=watch, without=shown)
 
     def pointed(
         self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0,

@@ -12,13 +12,16 @@ import gradio as gr
 from annotation.accounts.account_names import LOCAL
 from cir_core.errors import CirqueError, SearchError
 from cir_core.index.near_duplicates import check_fold, folded_page
+from cir_core.language.acts import Act, read_act
 from cir_core.methods.declared import find_method, usual_method
 from cir_core.methods.references import check_further
 from cir_core.search.searcher import clean_text
+from cir_core.sessions.acts import outcome
+from cir_core.sessions.service import LoadedTurn
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Marks, Usage
 from cir_core.types.methods import MethodSettings
-from cir_core.types.records import Hit, SearchSession
+from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.call_answers import ADDED_LATER, FoundImage, ModelUsage, SearchAnswer
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
@@ -28,6 +31,8 @@ from web.search.events import ENCODER
 from web.search.presenters.results import media_url
 from web.services import Services
 
+START = "start"   # in the place of a turn's id: before the first one
+
 
 def wire_api(services: Services) -> None:
     """Register ``/search``, the only public endpoint of this screen."""
@@ -35,7 +40,7 @@ def wire_api(services: Services) -> None:
     def search(
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
         method: str = "", more: list[str] | None = None, less: list[str] | None = None, fold: float = 0,
-        also: list[str] | None = None, request: gr.Request | None = None,
+        also: list[str] | None = None, turn: str = "", words: bool = False, request: gr.Request | None = None,
     ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
 
@@ -59,6 +64,12 @@ def wire_api(services: Services) -> None:
                 hits then has a list "similar" of further hits, and ranks have gaps. 0 folds nothing.
             also: Ids of up to 3 more images that are the reference together with the first one: their mean vector and
                 what their captions share. The text may speak of one of them: "the colour of the second picture".
+            turn: Turn of the session to continue from, by its id; "start" continues from before the first one. Empty
+                takes the session's last turn.
+            words: Search for the text even where it is something to do. Otherwise "undo", "go back", "back to the
+                second one", "start over", "something else" and the like are done, which a note says: an earlier
+                turn is answered, and its id, from which the next call continues if it is given as "turn"; or the
+                same request is searched without the images that were shown.
 
         Returns:
             The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
@@ -71,7 +82,7 @@ def wire_api(services: Services) -> None:
             marks = marks_of({"more": more or [], "less": less or []})
             with services.runs.of(LiveWatch()):
                 return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name,
-                                  fold, listed_ids(also, "also"))
+                                  fold, listed_ids(also, "also"), turn, words is True)
         except CirqueError as error:
             raise gr.Error(public_message(error), print_exception=False) from error
 
@@ -87,6 +98,8 @@ def wire_api(services: Services) -> None:
         gr.JSON([], label="Less like these ids", visible=False),
         gr.Number(0, label="Fold from this similarity", visible=False, elem_classes=[ADDED_LATER]),
         gr.JSON([], label="Further reference ids", visible=False, elem_classes=[ADDED_LATER]),
+        gr.Textbox("", label="Turn to continue from", visible=False, elem_classes=[ADDED_LATER]),
+        gr.Checkbox(False, label="Search for these words", visible=False, elem_classes=[ADDED_LATER]),
     ]
     gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
 
@@ -106,6 +119,7 @@ def check_search(services: Services, person: str, given: Mapping[str, Any]) -> N
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
     method: str = "", marks: Marks = Marks(), person: str = LOCAL, fold: float = 0, also: Sequence[str] = (),
+    turn: str = "", words: bool = False,
 ) -> SearchAnswer:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
@@ -114,6 +128,9 @@ def run_search(
     settings = _method(services, (method or "").strip(), session)
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count, at = _whole(k), _folds_at(fold)
+    parent = _parent(session, (turn or "").strip())
+    if not words and (act := read_act(text)) is not None:
+        return _acted(services, act, session, parent, count, at)
     check_further("" if image else reference_id or "", also)
     for further in also:
         service.image_path(session.gallery if session else gallery, further)
@@ -127,34 +144,67 @@ def run_search(
     check_further(reference_id or "", also)
     if marks and (session is None or session.latest is None):
         raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
+    if parent is None and session is not None and session.turns and reference_id is None:
+        reference_id, also = session.turns[0].reference_id, session.turns[0].further
     if session is None:
         session = service.start(gallery, method=settings if (method or "").strip() else None)
-    parent = session.latest
     loaded = service.run_turn(
         session.session_id, text, reference_id=reference_id, further=also,
-        parent_id=parent.turn_id if parent else None, marks=marks, k=count,
+        parent_id=parent.turn_id if parent else None, marks=marks, k=count, as_typed=words,
     )
-    turn, searcher = loaded.turn, loaded.searcher
+    reason = loaded.searcher.usual.reason if parent is None and not (method or "").strip() else ""
+    return _answer(services, loaded, count, at, [reason] if reason else [])
+
+
+def _answer(services: Services, loaded: LoadedTurn, count: int, at: float, why: Sequence[str]) -> SearchAnswer:
+    turn, searcher, gallery = loaded.turn, loaded.searcher, loaded.session.gallery
     version = searcher.gallery.digest[:8]
 
     def found(hit: Hit) -> FoundImage:
         return {"image_id": hit.image_id, "score": hit.score, "rank": hit.rank,
-                "picture": media_url("thumb", session.gallery, hit.image_id, version)}
+                "picture": media_url("thumb", gallery, hit.image_id, version)}
 
-    hits = [found(hit) for hit in turn.hits]
+    hits = [found(hit) for hit in turn.hits[:count]]
     if at and turn.hits:
-        page = folded_page(lambda depth: service.adjust(loaded, Adjustment(), depth).hits,
+        page = folded_page(lambda depth: services.search.adjust(loaded, Adjustment(), depth).hits,
                            searcher.features_of, count, at)
         hits = [found(one.hit) for one in page]
         for shown, one in zip(hits, page, strict=True):
             shown["similar"] = [found(hit) for hit in one.similar]
-    reason = searcher.usual.reason if parent is None and not (method or "").strip() else ""
-    why = [reason] if reason else []
     return {
-        "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
+        "session_id": turn.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
         "hits": hits, "merged_text": turn.merged_text, "notes": [*why, *turn.notes],
         "usage": _usage(turn.composition.usage if turn.composition else Usage()),
     }
+
+
+def _acted(
+    services: Services, act: Act, session: SearchSession | None, turn: Turn | None, count: int, at: float,
+) -> SearchAnswer:
+    """What ``act`` comes to where ``turn`` was answered last. Raises ``SearchError`` where it has no object."""
+    done = outcome(act, session, turn.turn_id if turn else None)
+    said = f"taken as {done.said}"
+    if session is None or done.turn is None:
+        raise SearchError(f"{said[0].upper()}{said[1:]}. Give “words” to search for the text as it is.")
+    if done.kind == "again":
+        return _answer(services, services.search.search_again(session.session_id, done.turn.turn_id, k=count), count,
+                       at, [said])
+    if done.kind == "start":
+        return {"session_id": session.session_id, "turn_id": START, "protocol_digest": session.protocol.digest,
+                "hits": [], "merged_text": None, "notes": [f"{said} ({done.turn.reference_id})"],
+                "usage": _usage(Usage())}
+    return _answer(services, services.search.loaded(session.session_id, done.turn.turn_id), count, at, [said])
+
+
+def _parent(session: SearchSession | None, turn_id: str) -> Turn | None:
+    """The turn to continue from: the one of that id, or the session's last. Raises ``SearchError``."""
+    if session is None or turn_id == START:
+        return None
+    if not turn_id:
+        return session.latest
+    if (turn := session.turn(turn_id)) is None:
+        raise SearchError("That turn is not part of this session.")
+    return turn
 
 
 def _usage(used: Usage) -> ModelUsage:

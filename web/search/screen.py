@@ -139,9 +139,10 @@ class Screen:
         }
 
     def _strip(self, session: SearchSession | None, view: UiState, version: str) -> str:
-        if session is None or view.turn_id is None or view.branch_id is None:
+        if session is None or view.branch_id is None:
             return ""
-        strip = results.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
+        # Started over, no turn of the branch is the current one.
+        strip = results.strip(session, view.branch_id, view.turn_id or "", version, self._settings.max_turns)
         return fill("search/strip.html", strip=strip)
 
     def _results(self, session: SearchSession | None, loaded: LoadedTurn | None, view: UiState, version: str,
@@ -288,6 +289,6 @@ def _key_of_results(view: UiState, session: SearchSession | None, version: str) 
     stored = (len(session.turns), session.branches, session.target_live, session.target_revealed) if session else ()
     return (version, view.gallery, view.session_id, view.turn_id, view.branch_id, view.k, view.adjustment, view.undo,
             view.moves, view.layout, view.fold, view.fold_at, view.compare, view.wall, view.notice, view.problem,
-            view.refused is not None, view.interrupted is not None,
+            view.refused is not None, view.interrupted is not None, view.taken,
             view.mine if session and session.target_id else (),
             stored)

@@ -17,6 +17,19 @@ MINE_KEPT = 200
 
 
 @dataclass(frozen=True)
+class Taken:
+    """A text that was taken for an act, and what was done: ``said``. The rest is what was shown before, from which the
+    same words can be searched instead."""
+
+    text: str
+    said: str
+    turn_id: str | None = None
+    branch_id: str | None = None
+    reference_id: str | None = None
+    further: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class UiState:
     """State from which, with the store, the whole screen is rendered.
 
@@ -51,6 +64,7 @@ class UiState:
     refused: Mapping[str, Any] | None = None # the search that a language model refused, to be asked of the rules
     interrupted: Mapping[str, Any] | None = None   # the search during which the connection was lost
     notice: str = ""
+    taken: Taken | None = None
     loaded: bool = False
     demo: bool = False                       # a public demo: for searching alone
     beat: int = 0                            # counts renderings, so that the page sees each one

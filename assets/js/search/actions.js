@@ -4,7 +4,7 @@ import { address, keepPlace, offered } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
 
-const SLOW = new Set(["search", "again", "by_rules", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
+const SLOW = new Set(["search", "again", "by_rules", "words", "compare_methods", "settings", "open_session", "new", "deal", "target", "layout"]);
 const GIVEN_UP_MS = 20000;
 
 let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the hidden panel
@@ -126,5 +126,6 @@ function drawn() {
 function heard(/** @type {string} */ action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]:not([hidden])").length;
-  return ["search", "again", "by_rules"].includes(action) && count ? `${count} results for ${title}` : "";
+  const results = ["search", "again", "by_rules", "words"].includes(action) && count ? `${count} results for ${title}` : "";
+  return [$(".cq-taken")?.dataset.said, results].filter(Boolean).join(". ");
 }

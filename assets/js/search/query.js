@@ -53,7 +53,7 @@ function restoreTyped(/** @type {HTMLTextAreaElement} */ field) {
 // --- after a new drawing -------------------------------------------------------------------
 
 const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
-const SEARCHES = ["search", "again", "by_rules"];
+const SEARCHES = ["search", "again", "by_rules", "words"];
 const IN_PLACE = ["adjust", "moves", "filter", "reword", "layout", "fold", "sessions"]; // the page stays where the person works
 
 onDraw(({ action, failed }) => {

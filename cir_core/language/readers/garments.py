@@ -20,6 +20,7 @@ from cir_core.garments.lexicon import BY_KEY, COLOUR
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.reading.foreign import translate
+from cir_core.language.readers.earlier import resolve
 from cir_core.language.readers.plain import FEWEST, MOST
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.reader import Pointed
@@ -44,7 +45,12 @@ class GarmentReader:
     def follow(self, text: str, scene: Scene) -> Pointed:
         """The reference and the text that ``text`` means in ``scene``: as it is where it points at nothing, in English
         where it does, whatever its language. Never fails."""
-        found = follow(plain := self.in_english(text), scene)
+        plain = self.in_english(text)
+        back = resolve(plain, scene)
+        if back is not None and (back.unclear or back.held is not None):
+            return back
+        found = follow(back.text if back else plain, scene)
+        found = replace(found, notes=(*back.notes, *found.notes)) if back else found
         return replace(found, text=text) if found.text == plain else found
 
     def in_english(self, text: str) -> str:

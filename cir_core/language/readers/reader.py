@@ -11,6 +11,7 @@ from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import TextEncoder
 
 WHOLE = "the same"   # the text of a request that names an image and nothing else
+TAKEN = "taken as: "   # begins the note on words that were read in the light of earlier turns
 
 
 @dataclass(frozen=True)

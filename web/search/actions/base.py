@@ -9,20 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
+from cir_core.language.acts import Act, read_act
 from cir_core.search.searcher import clean_text
+from cir_core.sessions.acts import Outcome, outcome
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
 from web.http.public_errors import public_message
-from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of
+from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of, undo
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
-from web.search.actions.parts import Action, Begin, fresh, leave, propose, session_of, shown, starting
+from web.search.actions.parts import WALL, Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
 from web.search.actions.settings import ARRANGING, apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
-from web.search.view import DEFAULT_K, UiState
+from web.search.view import DEFAULT_K, Taken, UiState
 from web.services import Services
 
 # --- arriving ----------------------------------------------------------------------
@@ -110,6 +112,8 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     """Check the request; the search itself is left to the job."""
     seen = view
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
+    if data.get("words") is not True and (act := read_act(text)) is not None:
+        return begin_act(services, view, text, act, data)
     view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
@@ -119,11 +123,11 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     shown_in = columns if isinstance(columns, int) and 0 < columns < 100 else 0
     watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
-    rules = data.get("rules") is True
+    rules, as_typed = data.get("rules") is True, data.get("words") is True
 
     def job() -> UiState:
         try:
-            return search(services.search, view, text, marks, watch, shown_in, rules)
+            return search(services.search, view, text, marks, watch, shown_in, rules, as_typed)
         except LanguageModelRefused as error:
             return replace(seen, problem=public_message(error), refused=dict(data))
 
@@ -159,7 +163,7 @@ def _before(service: SearchService, view: UiState) -> UiState:
 
 def search(
     service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0,
-    rules: bool = False,
+    rules: bool = False, as_typed: bool = False,
 ) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
@@ -172,6 +176,7 @@ def search(
         turn = service.run_turn(
             session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
             parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, rules=rules, watch=watch,
+            as_typed=as_typed,
         ).turn
     except Stopped:
         return replace(view if place else before, notice="Stopped before the query was ready.")
@@ -186,6 +191,66 @@ def search(
         view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
     # Which the words may have chosen.
     return replace(shown(view, turn), reference_id=turn.reference_id, further=turn.further)
+
+
+# --- texts that are acts -----------------------------------------------------------
+
+
+def begin_act(
+    services: Services, view: UiState, text: str, act: Act, data: Data,
+) -> tuple[LiveWatch, Callable[[], UiState]]:
+    """``text`` is no request: what it asks for is done, and said. Nothing is searched but the shown request, once more,
+    where other results are wanted."""
+    service = services.search
+    session = session_of(service, view) if view.session_id else None
+    before = starting(service, view, data)   # the words would be searched from the selected result
+    taken = Taken(text, "", view.turn_id, view.branch_id, before.reference_id, before.further)
+    watch = LiveWatch(text)
+    if act.kind == "undo" and view.undo:
+        undone = replace(undo(service, view, {}), taken=replace(taken, said="undo: takes back your last change here"))
+        return watch, lambda: undone
+    done = outcome(act, session, view.turn_id)
+    taken = replace(taken, said=done.said)
+    if done.kind != "again" or done.turn is None:
+        shown_now = replace(_carried_out(service, view, done), taken=taken)
+        return watch, lambda: shown_now
+    again, seen = done.turn, data.get("seen")
+
+    def job() -> UiState:
+        turn = service.search_again(
+            again.session_id, again.turn_id, seen=seen if isinstance(seen, int) and seen > 0 else None, k=view.k,
+            watch=watch).turn
+        return replace(leave(view, turn), reference_id=turn.reference_id, further=turn.further, taken=taken)
+
+    return watch, job
+
+
+def _carried_out(service: SearchService, view: UiState, done: Outcome) -> UiState:
+    if done.turn is None:
+        return view
+    if done.kind == "turn":
+        return open_turn(service, view, {"turn": done.turn.turn_id})
+    wall = view.wall or tuple(service.random_images(view.gallery, WALL))
+    return replace(leave(view, done.turn), turn_id=None, branch_id=view.branch_id, adjustment=Adjustment(), undo=(),
+                   reference_id=done.turn.reference_id, further=done.turn.further, wall=wall)
+
+
+def begin_words(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
+    """What was taken for an act, or read in the light of earlier turns, searched as it was typed."""
+    if (taken := view.taken) is not None:
+        view = replace(_shown_before(view, taken), taken=None)
+        return begin_search(services, view, {"text": taken.text, "words": True})
+    if (turn := session_of(services.search, view).turn(view.turn_id or "")) is None:
+        raise SearchError("There is no search to repeat. Describe what should be different, and search.")
+    # The turn's own reference may be one that the words have chosen.
+    view = replace(view, turn_id=turn.parent_id, reference_id=turn.reference_id, further=turn.further,
+                   adjustment=Adjustment(), undo=())
+    return begin_search(services, view, {"text": turn.modification_text, "words": True})
+
+
+def _shown_before(view: UiState, taken: Taken) -> UiState:
+    return replace(view, turn_id=taken.turn_id, branch_id=taken.branch_id, reference_id=taken.reference_id,
+                   further=taken.further, adjustment=Adjustment(), undo=(), compare=None, comparison_id=None)
 
 
 # --- turns and branches ------------------------------------------------------------
@@ -248,7 +313,7 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
 
 
 LONG: dict[str, Begin] = {"search": begin_search, "again": begin_again, "by_rules": begin_by_rules,
-                          "reword": begin_reword, **COLUMN_LONG}
+                          "words": begin_words, "reword": begin_reword, **COLUMN_LONG}
 """Actions that run in a thread and are watched meanwhile."""
 
 ACTIONS: dict[str, Action] = {
@@ -266,7 +331,7 @@ WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"setti
 def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     if name != "sessions":
-        view = replace(view, refused=None, interrupted=None)
+        view = replace(view, refused=None, interrupted=None, taken=None)
     view = replace(view, problem="", notice="")
     if name == "sessions":  # the screen draws the list
         return view
@@ -281,6 +346,8 @@ def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[Liv
     """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
     refused = view.refused if name == "by_rules" else None
     interrupted = view.interrupted if name == "again" else None
-    return LONG[name](services, replace(view, problem="", notice="", refused=refused, interrupted=interrupted), data)
+    taken = view.taken if name == "words" else None
+    view = replace(view, problem="", notice="", refused=refused, interrupted=interrupted, taken=taken)
+    return LONG[name](services, view, data)
 
 

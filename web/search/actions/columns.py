@@ -8,8 +8,9 @@ from time import time
 
 from annotation.votes import make_vote
 from cir_core.errors import SearchError
+from cir_core.language.acts import read_act
 from cir_core.methods.declared import Method, find_method
-from cir_core.support.texts import clean_text
+from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
@@ -28,6 +29,9 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
     methods = [find_method(name, services.methods) for name in _names(data)]
     text, blind = text_of(data, "text"), data.get("blind") in (True, "on") and not view.demo
+    if read_act(text) is not None:
+        raise SearchError(f"{quoted(text.strip())} is something to do, not to search for. Search with it first, or "
+                          "describe what should be different.")
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     reference_id, further, parent_id = view.reference_id, view.further, None if fresh_start else view.turn_id
     marks = Marks() if fresh_start else marks_of(data, reference_id, *view.further)

@@ -8,6 +8,7 @@ from typing import Any
 
 from cir_core.errors import RULES_CAN
 from cir_core.gallery.integrity import DAMAGE_NOTE
+from cir_core.language.readers.reader import TAKEN
 from cir_core.methods.declared import USUAL, Method, builtin_methods, name_of
 from cir_core.methods.relevance import needs_relevance
 from cir_core.methods.steps import STEPS, steps_of
@@ -134,6 +135,7 @@ _WARNINGS = (
     UNLIKE, UNREAD, DAMAGE_NOTE, "the built-in language model answered instead", "stopped after",
     "there are no constraints to filter by", "the marks were not used", "this session began with",
     "the built-in language model reads English", "not understood: ", "reference: ",
+    TAKEN,
 )
 
 

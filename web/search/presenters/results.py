@@ -112,7 +112,7 @@ def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, ma
     """Turns of one branch as cards, and the branch tree if there are several branches."""
     tip = session.tip_of(branch_id)
     path = session.path_to(tip.turn_id) if tip else ()
-    viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path))
+    viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path) if turn_id else 0)
     return {
         "session": session.session_id, "branch": branch_id, "viewed": viewed, "length": len(path),
         "long": max_turns if len(path) > max_turns else 0,

@@ -1,5 +1,7 @@
 """Requests and dialogues of a file: what is read, what is refused, whom they are asked about, and how answers count."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from cir_core.errors import DatasetError
@@ -158,9 +160,15 @@ class Scripted:
     def gallery_reference(self, image_id):
         return image_id
 
-    def turn(self, reference, text, settings, *, previous=None, k):
+    gallery = SimpleNamespace(name="g")
+
+    def card(self, settings):
+        return None
+
+    def turn(self, reference, text, settings, *, previous=None, k, without=()):
         self.asked.append((reference, text, previous.references if previous else ()))
-        hits = tuple(Hit(one, 1 / rank, rank) for rank, one in enumerate(self.script.pop(0), start=1))
+        left = [one for one in self.script.pop(0) if one not in without]
+        hits = tuple(Hit(one, 1 / rank, rank) for rank, one in enumerate(left, start=1))
         return TurnResult("a dress", "a dress", (), [0.0], hits, (), None, {}, Composition([0.0], ()))
 
 
@@ -185,18 +193,31 @@ def test_a_dialogue_goes_on_from_what_satisfies_most(pool):
 
 def test_after_an_act_that_goes_back_the_same_hits_are_shown(pool):
     turns = (WrittenTurn("in red", {"colour": "red"}), WrittenTurn("in grey", {"colour": "grey"}),
-             WrittenTurn("back", {}, "", "back", 1))
-    shown = ("red8", "red7")
-    again = run_written(dialogue(*turns), "ref", MethodSettings(), pool, Scripted(shown, ("grey8",), shown))
-    other = run_written(dialogue(*turns), "ref", MethodSettings(), pool, Scripted(shown, ("grey8",), shown[::-1]))
-    assert (again[-1].satisfaction, other[-1].satisfaction) == (1.0, 0.0)
-    assert again[-1].preservation is None
+             WrittenTurn("undo", {}, "", "undo", 1), WrittenTurn("in teal", {"colour": "teal"}),
+             WrittenTurn("start over", {}, "", "start over", 0), WrittenTurn("in grey", {"colour": "grey"}))
+    searcher = Scripted(("red8", "red7"), ("grey8",), ("teal8",), ("grey8",))
+    answers = run_written(dialogue(*turns), "ref", MethodSettings(exclude="history"), pool, searcher)
+    # Nothing is searched for the acts; what follows goes on from the turn that is shown, or from the first reference.
+    assert searcher.asked == [("ref", "in red", ()), ("red8", "in grey", ("ref",)), ("red8", "in teal", ("ref",)),
+                              ("ref", "in grey", ())]
+    assert [one.satisfaction for one in answers] == [pytest.approx(2 / 3), 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert answers[2].notes == ("undo: shows turn 1",) and answers[2].preservation is None
+    assert answers[4].shown == ()
+
+
+def test_an_act_that_is_not_understood_is_searched_for_and_shows_something_else(pool):
+    turns = (WrittenTurn("in red", {"colour": "red"}), WrittenTurn("hither", {}, "", "back", 1))
+    answers = run_written(dialogue(*turns), "ref", MethodSettings(), pool, Scripted(("red8",), ("red7",)))
+    same = run_written(dialogue(*turns), "ref", MethodSettings(), pool, Scripted(("red8",), ("red8",)))
+    assert (answers[-1].satisfaction, same[-1].satisfaction) == (0.0, 1.0)
 
 
 def test_others_are_images_that_were_not_shown(pool):
-    turns = (WrittenTurn("in red", {"colour": "red"}), WrittenTurn("others", {"colour": "red"}, "", "other"))
-    answers = run_written(dialogue(*turns), "ref", MethodSettings(), pool, Scripted(("red8",), ("red8", "red7")))
-    # Of red7 and red5, which were not shown, one is.
+    turns = (WrittenTurn("in red", {"colour": "red"}), WrittenTurn("something else", {"colour": "red"}, "", "other"))
+    searcher = Scripted(("red8",), ("red8", "red7", "blue7"))
+    answers = run_written(dialogue(*turns), "ref", MethodSettings(), pool, searcher)
+    # The same request, without the one that was shown; of red7 and red5, the other two that are red, one is.
+    assert searcher.asked[1] == ("ref", "in red", ()) and answers[-1].shown == ("red7", "blue7")
     assert answers[-1].satisfaction == 0.5
 
 

@@ -94,7 +94,7 @@ def test_words_may_choose_the_reference(services, searched):
 def test_back_at_an_earlier_reference_what_was_asked_since_is_given_up(services, searched):
     second = begin(services, searched, "search", {"text": "like the second one"})[1]()
     assert [one["label"] for one in understood(services, second)["asked"]] == ["red"]
-    back = begin(services, second, "search", {"text": "back to turn 1"})[1]()
+    back = begin(services, second, "search", {"text": "back to turn 1", "words": True})[1]()
     assert back.reference_id == "r0g3b0" and understood(services, back) is None
 
 

@@ -1,0 +1,109 @@
+"""Words about earlier turns, as requests that are read alone; what cannot be resolved is said."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from cir_core.language.builtin.wanted import understand
+from cir_core.language.readers.garments import GarmentReader
+from cir_core.language.readers.scene import Scene
+from cir_core.types.records import Hit
+
+SHIRT = "a regular fit regular length white plain shirt with long sleeves, a collar and buttons"
+NAVY = ("in navy", "with short sleeves")
+
+
+def scene(*said, caption=SHIRT):
+    turns = [SimpleNamespace(number=number, reference_id="r", modification_text=text, further=(), caption="",
+                             composition=None, hits=(Hit("h", 0.9, 1),)) for number, text in enumerate(said, start=1)]
+    return Scene(turns, "r", lambda ids: [caption for _ in ids], columns=4)
+
+
+# What was said before, the text, what it asks for of the reference, and how many turns' wishes hold (None: all).
+READ = [
+    (NAVY, "go back to the original colour", {"colour": "white"}, None),
+    (NAVY, "the colour it had at first", {"colour": "white"}, None),
+    (NAVY, "same colour as the original", {"colour": "white"}, None),
+    (NAVY, "bring back the original sleeves and make it longer", {"sleeves": "long", "length": "long"}, None),
+    (NAVY, "original length, original colour", {"colour": "white", "length": "medium"}, None),
+    (NAVY, "the colour of the first picture, with a pocket", {"colour": "white", "trim": "pocket"}, None),
+    (NAVY, "like the original but longer", {"length": "long"}, 0),
+    (NAVY, "das Original, aber länger", {"length": "long"}, 0),
+    (("in navy", "in red"), "the previous colour", {"colour": "navy"}, None),
+    (NAVY, "as before but with stripes", {"pattern": "stripes"}, None),
+    (NAVY, "keep this but in green", {"colour": "green"}, None),
+    (NAVY, "no longer short sleeved", {"sleeves": "long"}, None),
+    (NAVY, "drop the short sleeves", {"sleeves": "long"}, None),
+    (NAVY, "no red", {"colour": "navy"}, None),
+    (NAVY, "undo the navy", {"colour": "white"}, None),
+    (NAVY, "not navy anymore, green", {"colour": "green"}, None),
+    (NAVY, "no, I meant elbow length", {"sleeves": "elbow"}, None),
+    (NAVY, "actually I meant a pocket", {"trim": "pocket"}, 1),
+    (NAVY, "sorry, elbow length", {"sleeves": "elbow"}, None),
+    (NAVY, "I changed my mind about the colour", {"colour": "white"}, None),
+    (NAVY, "I changed my mind about the sleeves, make them long", {"sleeves": "long"}, None),
+    (NAVY, "I take back what I said about the sleeves", {"sleeves": "long"}, None),
+    (NAVY, "never mind the colour", {"colour": "white"}, None),
+    (NAVY, "undo that and make them elbow length sleeves", {"sleeves": "elbow"}, 1),
+    (NAVY, "start over with red", {"colour": "red"}, 0),
+    (NAVY, "both", {}, None),
+    (("red or blue",), "both please", {"colour": "red", "second_colour": "blue"}, None),
+    (("red", "blue"), "I want both of them", {"colour": "red", "second_colour": "blue"}, None),
+    (("in red",), "the same for the belt", {"colour": "red", "trim": "belt"}, None),
+    (("in red",), "and the buttons", {"colour": "red", "trim": "buttons"}, None),
+    (("in red",), "and buttons", {"trim": "buttons"}, None),
+    (("shorter",), "the same for the sleeves", {"sleeves": "elbow"}, None),
+    (("much shorter",), "the sleeves too", {"sleeves": "short"}, None),
+    (("short sleeves",), "do the same to the hem", {"length": "short"}, None),
+    (("no buttons",), "same for the collar", {"neckline": "crew"}, None),
+    (("shorter",), "no, I meant the sleeves", {"sleeves": "elbow"}, 0),
+    (("shorter",), "not the length, the sleeves", {"sleeves": "elbow"}, 0),
+    ((), "no, I meant navy", {"colour": "navy"}, None),
+    ((), "actually, green", {"colour": "green"}, None),
+]
+
+
+@pytest.mark.parametrize(("said", "text", "asked", "held"), READ)
+def test_a_text_about_earlier_turns_is_read(said, text, asked, held):
+    found = GarmentReader().follow(text, scene(*said))
+    wanted = understand(SHIRT, found.text)
+    assert {group: wanted.slots.get(group) for group in wanted.edited} == asked
+    assert (found.held, found.unclear) == (held, False)
+
+
+# ... and what is said about it, beside what it still asks for.
+NOT_UNDERSTOOD = [
+    ((), "the original colour", "nothing earlier to go back to", {}),
+    ((), "the original colour but longer", "nothing earlier to go back to", {"length": "long"}),
+    ((), "as before but red", "nothing earlier to go back to", {"colour": "red"}),
+    ((), "undo and make it red", "nothing earlier to go back to", {"colour": "red"}),
+    ((), "both", "nothing earlier to go back to", {}),
+    ((), "the same for the sleeves", "nothing earlier to go back to", {}),
+    ((), "I changed my mind about the sleeves", "nothing earlier to go back to", {}),
+    (NAVY, "I changed my mind about the length", "nothing was asked about the length", {}),
+    (NAVY, "the same for the collar", "“with short sleeves” cannot be said of the collar", {}),
+    (NAVY, "the same for the trousers", "say which part is meant", {}),
+    (("a belt or a bow",), "both", "one trim: say which", {}),
+]
+
+
+@pytest.mark.parametrize(("said", "text", "why", "asked"), NOT_UNDERSTOOD)
+def test_what_there_is_nothing_for_is_said(said, text, why, asked):
+    found = GarmentReader().follow(text, scene(*said))
+    assert found.unclear and why in found.notes[0]
+    wanted = understand(SHIRT, found.text)
+    assert {group: wanted.slots.get(group) for group in wanted.edited} == asked
+
+
+def test_a_reference_without_a_caption_is_said():
+    found = GarmentReader().follow("the original colour", scene("in red", caption=""))
+    assert found.unclear and "says nothing about it" in found.notes[0]
+
+
+def test_other_texts_are_left_as_they_are():
+    for text in ("with a belt", "same but with a belt", "both sleeves longer", "in the same colour", "no stripes",
+                 "an original print", "and a bow", "not red, blue", "the second colour", "with red buttons too"):
+        found = GarmentReader().follow(text, scene(*NAVY))
+        assert (found.text, found.notes) == (text, ()), text
