@@ -12,6 +12,9 @@ or ``kept``, F a floor: the encoder's doubt beyond it does not count. "Red rathe
 "how red": merged captions alone spread their weight over everything they mention. What earlier turns asked for holds
 until a later one speaks of the same aspect. The whole gallery is scored.
 
+Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
+asked is the mean of the texts' and the reader's: they err on different images.
+
 Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """
 
@@ -43,6 +46,7 @@ from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import TextEncoder
 
 FLOOR = 6.0      # F, in nats
+LEARNED = 0.5    # share of a learned reader in the reading of what is asked
 MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
 KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
@@ -183,6 +187,16 @@ class _Term:
     weight: float
     all: npt.NDArray[np.intp]   # those that satisfy it first
     satisfying: int             # number of these
+    learned: _Learned | None = None
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """Columns of the values that a learned reader tells, those that satisfy first, with their offsets."""
+
+    all: npt.NDArray[np.intp]
+    offsets: Vector
+    satisfying: int
 
 
 @dataclass(frozen=True)
@@ -206,8 +220,9 @@ class GuidedScore:
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
         """Both sums of an aspect move by a factor of at most exp(error/τ); the rest is rounding of :meth:`combine`."""
-        of_terms = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
-        return (float(errors[0]) + of_terms / self.temperature + 2.0**-20 * self._most) / self._most
+        texts = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
+        learned = sum(term.weight * 2 * float(errors[term.learned.all].max()) for term in self.terms if term.learned)
+        return (float(errors[0]) + texts / self.temperature + learned + 2.0**-20 * self._most) / self._most
 
     def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
         """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
@@ -221,12 +236,21 @@ class GuidedScore:
                 for one, row in zip(parts, rows, strict=True)]
 
     def _added(self, term: _Term, products: Scores) -> Scores:
-        scaled = products[..., term.all] / products.dtype.type(self.temperature)
-        exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-        with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
-            read = np.log(exponentials[..., :term.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
-        added: Scores = term.weight * (np.maximum(read, -FLOOR) + FLOOR)
+        read = _log_share(products[..., term.all] / products.dtype.type(self.temperature), term.satisfying)
+        if term.learned:
+            rows = products[..., term.learned.all] + term.learned.offsets.astype(products.dtype)
+            read = (1 - LEARNED) * read + LEARNED * _log_share(rows, term.learned.satisfying)
+        added: Scores = term.weight * (read + FLOOR)
         return added.astype(products.dtype)
+
+
+def _log_share(rows: Scores, satisfying: int) -> Scores:
+    """The logarithm of the share that the first columns have of the exponentials, from -``FLOOR`` up."""
+    exponentials = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
+        read = np.log(exponentials[..., :satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
+    found: Scores = np.maximum(read, -FLOOR)
+    return found
 
 
 def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, encoder: TextEncoder) -> GuidedScore:
@@ -237,11 +261,23 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
     def columns(captions: Iterable[str]) -> npt.NDArray[np.intp]:
         return np.array([place[text] for text in dict.fromkeys(captions)])
 
+    reader = aspect_reader(encoder)
+    vectors = [query[None], encoder.encode_texts(texts)]
+
+    def learned(one: Aspect) -> _Learned | None:
+        found = reader.columns(one.wanted, one.others) if reader and one.turn and not one.marked else None
+        if found is None:
+            return None
+        start = sum(map(len, vectors))
+        vectors.append(found[0])
+        return _Learned(np.arange(start, start + len(found[0])), found[1], found[2])
+
     terms = tuple(
-        _Term(_part(one), _weight(one, settings), columns((*one.wanted, *one.others)), len(set(one.wanted)))
+        _Term(_part(one), _weight(one, settings), columns((*one.wanted, *one.others)), len(set(one.wanted)),
+              learned(one))
         for one in aspects
     )
-    return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
+    return GuidedScore(np.vstack(vectors).astype(np.float32), terms, settings.temperature)
 
 
 def _part(one: Aspect) -> str:

@@ -288,7 +288,7 @@ class _Interpreter(Operators):
         scale = "shade" if group == "colour" else group
         last = self.edits[-1] if self.edits else None
         if not (place and self.items[place - 1].words[-1] == "than") or last is None or last.operation != "step" \
-                or last.group != scale:
+                or last.group not in (scale, "length" if group == "sleeves" else scale):
             return False
         sign = 1 if last.direction > 0 else -1
         nearest, found = step(scale, value, sign), beyond(scale, value, sign)

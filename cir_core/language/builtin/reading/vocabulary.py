@@ -30,6 +30,8 @@ _BRITISH = (
     (re.compile(r"\ba-line\b"), "aline"),  # one word, or its article would be another's
 )
 _SPELT_OUT = {"w/": ("with",), "w/o": ("without",), "b/w": ("black", "and", "white"), "+": ("and",)}
+_NAMES = frozenset({"neck", "neckline", "sleeves", "sleeve", "colour", "length", "fit", "cut", "pattern", "print",
+                    "trim", "hem"})
 _ARROW = re.compile(r"[-=]{1,3}>")
 _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x1F97B))
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
@@ -58,7 +60,9 @@ def tokenise(text: str) -> list[str]:
     clause = 0  # where it begins
     found = _TOKEN.findall(text)
     for place, token in enumerate(found):
-        if token in _BREAKS:
+        if token == ":" and tokens and tokens[-1] in _NAMES:
+            token = "is"   # "neck: round"
+        elif token in _BREAKS:
             token = "."
         elif token.endswith("'s"):
             token = token[:-2]  # "it's", "women's"

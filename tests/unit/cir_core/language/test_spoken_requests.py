@@ -18,6 +18,7 @@ from web.search.presenters.methods import warnings
 DRESS = "a slim fit long red and green striped dress with short sleeves and a round neck"
 LONG = "a slim fit long red plain dress with long sleeves and a round neck"
 SHIRT = "a regular fit regular length blue plain shirt with short sleeves, a collar and orange buttons"
+UPRIGHT = "a loose fit short black and white vertically striped dress with three-quarter sleeves and a v-neck"
 TOP = "a regular fit regular length green and beige floral top with thin straps, a square neck and a bow"
 
 WEDDING = (
@@ -102,6 +103,63 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (DRESS, "without the green", {"second_colour": "!green"}),
     (SHIRT, "red dots on white", {"colour": "white", "second_colour": "red", "pattern": "dots"}),
     (SHIRT, "the same striped, w/o buttons", {"pattern": "stripes", "trim": "none"}),
+    # Letters exchanged, left out or doubled.
+    (SHIRT, "blakc", {"colour": "black"}),
+    (SHIRT, "oragne please", {"colour": "orange"}),
+    (SHIRT, "lnog sleeves", {"sleeves": "long"}),
+    (SHIRT, "wtih a bwo", {"trim": "bow"}),
+    (SHIRT, "wihte adn looes fit", {"colour": "white", "fit": "loose"}),
+    (SHIRT, "anyhting exept blue", {"colour": "!blue"}),
+    (SHIRT, "gery, v nek", {"colour": "grey", "neckline": "vneck"}),
+    (SHIRT, "witout buttons", {"trim": "none"}),
+    # Named as it is, and refused.
+    (SHIRT, "why is it blue? I hate blue", {"colour": "!blue"}),
+    (SHIRT, "not blue, I have plenty of blue already", {"colour": "!blue"}),
+    (TOP, "the bow looks childish, get rid of the bow", {"trim": "none"}),
+    (LONG, "red is awful on me, no red", {"colour": "!red"}),
+    (LONG, "so long! I don't want long", {"length": "short medium"}),
+    # All that is listed is refused.
+    (LONG, "avoid red and pink", {"colour": "!red pink"}),
+    (LONG, "steer clear of red and orange please", {"colour": "!red orange"}),
+    (LONG, "I hate red and brown", {"colour": "!red brown"}),
+    (LONG, "I hate red and want blue", {"colour": "blue"}),
+    (LONG, "stay away from red, make it green", {"colour": "green"}),
+    (LONG, "I don't wear red", {"colour": "!red"}),
+    (LONG, "I can't do long", {"length": "short medium"}),
+    (TOP, "zero flowers", {"pattern": "plain"}),
+    (SHIRT, "I could do without the buttons", {"trim": "none"}),
+    # More than, and in other words.
+    (SHIRT, "darker than blue", {"colour": "black navy brown"}),
+    (LONG, "brighter than red", {"colour": "white beige pink yellow"}),
+    (SHIRT, "longer than short sleeves", {"sleeves": "elbow long"}),
+    (SHIRT, "cover more of the arms", {"sleeves": "elbow long"}),
+    (LONG, "show more leg", {"length": "short medium"}),
+    (LONG, "sleeves a fair bit shorter", {"sleeves": "short elbow"}),
+    (LONG, "something busier", {"pattern": "!plain"}),
+    (LONG, "with a pattern", {"pattern": "!plain"}),
+    (LONG, "more decoration", {"trim": "!none"}),
+    (LONG, "not so bare", {"trim": "!none"}),
+    (TOP, "never with a print like that", {"pattern": "plain"}),
+    (DRESS, "thinner stripes", {"pattern": "pinstripes"}),
+    (UPRIGHT, "thicker stripes", {"pattern": "stripes"}),
+    (UPRIGHT, "blue stripes", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
+    # The shape of a neckline beside its name.
+    (SHIRT, "neck: round", {"neckline": "crew"}),
+    (SHIRT, "the neckline should be square", {"neckline": "square"}),
+    (SHIRT, "change the neck to a V", {"neckline": "vneck"}),
+    (SHIRT, "V?", {"neckline": "vneck"}),
+    (SHIRT, "sleeves: long, colour: green", {"sleeves": "long", "colour": "green"}),
+    # What stays is asked for.
+    (DRESS, "floral, colours can stay", {"pattern": "floral", "colour": "red"}),
+    (DRESS, "dots but in the same colour", {"pattern": "dots", "colour": "red"}),
+    (LONG, "length stays the same, short sleeves", {"length": "long", "sleeves": "short"}),
+    (SHIRT, "like this one except with stripes", {"pattern": "stripes"}),
+    (DRESS, "colour panels", {"pattern": "colourblock"}),
+    (DRESS, "half one colour and half another", {"pattern": "colourblock"}),
+    (SHIRT, "some artwork on the chest", {"pattern": "graphic"}),
+    (SHIRT, "🍋", {"colour": "yellow"}),
+    (SHIRT, "💜 + 🎀", {"colour": "purple", "trim": "bow"}),
+    (SHIRT, "🖤+dots", {"colour": "black", "pattern": "dots"}),
 ]
 
 
@@ -276,3 +334,9 @@ def test_straps_are_no_sleeves():
     found = aspects("a pink dress with thin straps", "it should not be sleeveless")
     sleeves, = (one for one in found.aspects if one.asked)
     assert sleeves.wanted == tuple(f"a dress with {one} sleeves" for one in ("short", "three-quarter", "long"))
+
+
+@pytest.mark.parametrize("word", ["paper", "place", "through", "form", "blank", "share", "says", "blanket", "wrist",
+                                  "plane", "shore", "thing", "paint", "hat", "sue"])
+def test_english_words_are_not_corrected(word: str) -> None:
+    assert not [note for note in merge(SHIRT, f"the {word}").notes if note.startswith("treated")]

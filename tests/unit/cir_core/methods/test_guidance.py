@@ -11,6 +11,7 @@ from cir_core.errors import LanguageModelError, RelevanceMismatch, RelevanceUnav
 from cir_core.evaluation.query_steps import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
+from cir_core.methods import guidance
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, _joined, guided_score, ticks
 from cir_core.methods.references import join
@@ -59,6 +60,48 @@ def test_several_values_may_satisfy():
     share = (math.exp(3) + math.exp(2)) / (math.exp(3) + math.exp(2) + math.exp(1))
     expected = (0.5 * (math.log(share) + FLOOR)) / (1 + FLOOR * 0.5)
     assert found.combine(np.array([[0.0, 0.3, 0.2, 0.1]]))[0] == pytest.approx(expected, abs=1e-12)
+
+
+class Reader:
+    """Knows colours: that of the encoder, and three values of its own."""
+
+    def columns(self, wanted, others):
+        if wanted != ("red",):
+            return None
+        return np.eye(32, dtype=np.float32)[:3], np.array([0.5, 0.0, 0.0], dtype=np.float32), 1
+
+
+def test_a_learned_reader_has_half_a_say_in_what_is_asked(monkeypatch):
+    monkeypatch.setattr(guidance, "aspect_reader", lambda encoder: Reader())
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, 1.5, 1.0, -1.0]])   # as by hand, then the reader's three
+    texts = math.log(math.exp(3) / (math.exp(3) + math.exp(1) + math.exp(2)))
+    reader = math.log(math.exp(2) / (math.exp(2) + math.exp(1) + math.exp(-1)))   # with its offset of 0.5
+    total = 0.6 + 0.5 * ((texts + reader) / 2 + FLOOR) + 0.1 * (math.log(0.5) + FLOOR)
+    found = score()
+    assert len(found.vectors) == 9
+    assert found.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
+    # Neither is believed beyond the floor.
+    sure = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, -30.0, 30.0, 0.0]])
+    total = 0.6 + 0.5 * ((texts - FLOOR) / 2 + FLOOR) + 0.1 * (math.log(0.5) + FLOOR)
+    assert found.combine(sure)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
+
+
+def test_what_stays_and_marks_are_read_by_texts_alone(monkeypatch):
+    monkeypatch.setattr(guidance, "aspect_reader", lambda encoder: Reader())
+    for one in (replace(COLOUR, turn=0), replace(COLOUR, marked="more")):
+        found = guided_score(np.eye(32, dtype=np.float32)[4], (one,), SETTINGS, FakeEncoder())
+        assert len(found.vectors) == 4
+
+
+def test_the_error_of_a_learned_reader_counts(monkeypatch):
+    monkeypatch.setattr(guidance, "aspect_reader", lambda encoder: Reader())
+    found, none = score(), np.zeros(9)
+    moved = none.copy()
+    moved[6] = 0.01   # one of the reader's columns
+    assert found.error(moved, none) - found.error(none, none) == pytest.approx(0.5 * 2 * 0.01 / (1 + FLOOR * 0.6))
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, 1.5, 1.0, -1.0]])
+    nudged = products + moved
+    assert abs(found.combine(nudged) - found.combine(products))[0] <= found.error(moved, none)
 
 
 def test_doubt_beyond_the_floor_does_not_count():
