@@ -116,6 +116,7 @@ def _is_length(item: ReadItem) -> bool:
     return item.kind == "value" and item.sense.pairs[0][0] == "length" and len(item.sense.pairs) == 1
 
 
+_PIECES = frozenset({"pattern", "sleeves", "neckline"})
 _STAYS = frozenset({"stay", "stays", "remain", "remains", "still"})
 
 
@@ -154,13 +155,17 @@ class Operators:
         ahead = following(self.items, place)
         if self.negation == "not" and self.all_of and ahead and ahead.kind == "value":
             self.spent = False  # "avoid orange and yellow"
-        elif self.negation == "without" and ahead and ahead.kind == "value" and ahead.value_of("trim"):
+        elif self.negation == "without" and ahead and ahead.kind == "value" and (
+                ahead.value_of("trim") or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
             self.spent = False  # "without the bow and the belt"
         elif self.negation != "from":
             self.negation = ""
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         self.keep = self.keep and beside in ("the", "a", "part")
         self.degree, self.rungs, self.or_else = 0, 1, False
+
+    def _is_the(self, place: int) -> bool:
+        return place < len(self.items) and self.items[place].kind == "the"
 
     def on_or(self, place: int, item: ReadItem) -> None:
         self.spent, self.or_else = False, True

@@ -128,6 +128,11 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "I can't do long", {"length": "short medium"}),
     (TOP, "zero flowers", {"pattern": "plain"}),
     (SHIRT, "I could do without the buttons", {"trim": "none"}),
+    (DRESS, "lose both, the stripes and the short sleeves", {"pattern": "plain", "sleeves": "!short"}),
+    (TOP, "without the bow and the flowers", {"trim": "none", "pattern": "plain"}),
+    (SHIRT, "remove the buttons and the collar", {"trim": "none", "neckline": "crew"}),
+    (SHIRT, "drop the buttons and make it green", {"trim": "none", "colour": "green"}),
+    (LONG, "regular, neither slim nor loose", {"fit": "regular"}),
     # More than, and in other words.
     (SHIRT, "darker than blue", {"colour": "black navy brown"}),
     (LONG, "brighter than red", {"colour": "white beige pink yellow"}),
