@@ -169,8 +169,7 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     if not fitting or not others:
         return None
     if group.key in wanted.slots:
-        named = [wanted.slots[group.key], *wanted.alternatives(group.key)]
-        label = " or ".join(phrase(group.key, value, category) for value in dict.fromkeys(named))
+        label = _named(group, wanted, category)
     elif group.key in wanted.gone:
         label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
     else:
@@ -179,6 +178,17 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
         name=group.key.replace("_", " "), label=label, asked=asked,
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
+
+
+def _named(group: Group, wanted: Wanted, category: str) -> str:
+    """The values that are asked for; of many, what they are measured by: "brighter than black"."""
+    named = dict.fromkeys([wanted.slots[group.key], *wanted.alternatives(group.key)])
+    if len(named) > _MOST:
+        measure = next((edit.words for edit in wanted.edits.of(group.key) if edit.operation == "set" and edit.words), "")
+        if measure:
+            return measure
+    label = " or ".join(phrase(group.key, value, category) for value in list(named)[:_MOST])
+    return f"{label} or others" if len(named) > _MOST else label
 
 
 def _captions(group: Group, values: Sequence[str], category: str) -> tuple[str, ...]:

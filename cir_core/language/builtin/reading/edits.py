@@ -106,7 +106,7 @@ class Edit:
     direction: int = 0             # of a step; two rungs are +2 or -2
     of_trim: bool = False          # a second colour that belongs to the trim
     either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
-    words: str = ""                # as typed, of what is kept
+    words: str = ""                # as typed, of what is kept or measured by another
 
 
 @dataclass(frozen=True)

@@ -295,7 +295,8 @@ class _Interpreter(Operators):
         if nearest is None or nearest not in found:
             nearest = min(found, default=None)
         if nearest is not None:
-            self.edits[-1] = Edit("set", group, nearest, either=tuple(sorted(found - {nearest})))
+            words = f"{self.items[place - 1].text} {self.items[place].text}"
+            self.edits[-1] = Edit("set", group, nearest, either=tuple(sorted(found - {nearest})), words=words)
         return True
 
     def _degree(self, group: str, sign: int) -> None:
