@@ -184,7 +184,8 @@ def _named(group: Group, wanted: Wanted, category: str) -> str:
     """The values that are asked for; of many, what they are measured by: "brighter than black"."""
     named = dict.fromkeys([wanted.slots[group.key], *wanted.alternatives(group.key)])
     if len(named) > _MOST:
-        measure = next((edit.words for edit in wanted.edits.of(group.key) if edit.operation == "set" and edit.words), "")
+        sets = (edit for edit in wanted.edits.of(group.key) if edit.operation == "set")
+        measure = next((edit.words for edit in sets if edit.words), "")
         if measure:
             return measure
     label = " or ".join(phrase(group.key, value, category) for value in list(named)[:_MOST])

@@ -39,6 +39,8 @@ def fronted(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
             found.append(item)
             continue
         start = len(found)
+        while start and found[start - 1].kind == "break":
+            start -= 1  # "red? no way"
         while start and not _ends_clause(found, start - 1):
             start -= 1
         found.insert(start, ReadItem(Sense("without"), ("without",)))
@@ -96,11 +98,11 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         if item.kind != "part" or item.sense.group != "sleeves":
             continue
         back = place - 1
-        small = ("stop", "the", "a", "in")
+        small = ("stop", "the", "a", "in")   # before it
         while back >= 0 and (items[back].kind in small or items[back].value_of("colour")):
             back -= 1
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a"):
+        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a", "not"):
             ahead += 1
         for other in (back, ahead):
             if 0 <= other < len(items) and other not in owned and _is_length(items[other]):
@@ -146,8 +148,9 @@ class Operators:
 
     def on_but(self, place: int, item: ReadItem) -> None:
         everything = place > 0 and self.items[place - 1].text == "everything"
-        if everything and place + 1 < len(self.items) and self.items[place + 1].kind == "the":
-            self.on_except(place, item)  # "everything but the belt"
+        ahead = self.items[place + 1].kind if place + 1 < len(self.items) else ""
+        if everything and (ahead == "the" or (ahead == "value" and not self.keep)):
+            self.on_except(place, item)  # "everything but the belt", "everything but red"
         else:
             self.reset()
 

@@ -105,8 +105,8 @@ class _Interpreter(Operators):
         elif group == "neckline" and place + 1 < len(self.items) and self.items[place + 1].value_of("colour"):
             pass  # "deeper red"
         elif not self.negation and not self.is_caption:
-            if (owner, group) in _OWNED:
-                group = owner
+            if (owner, group) in _OWNED or (owner, group) == ("sleeves", "neckline"):
+                group = owner   # "the hem should be higher", "sleeves that go lower"
             self._step(group, item.sense.direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
 

@@ -19,7 +19,7 @@ from cir_core.garments.tables import listed, table
 
 MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
 _MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
-_TOKEN = re.compile(r"\d/\d|w/o\b|b/w\b|w/|[→✗+]|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]"
+_TOKEN = re.compile(r"\d/\d|w/o\b|b/w\b|w/|[→✗✘+]|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]"
                     r"|[\U0001F300-\U0001FAFF\u2600-\u27bf\u2b00-\u2bff]|[\U0001F1E6-\U0001F1FF]{1,2}")
 _BREAKS = frozenset(".;:!?\n")
 _BRITISH = (
@@ -37,6 +37,7 @@ _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
 _AFTER_IT = frozenset({"in", "and", "but", "with"})   # "🎀❌ in red": what stands before the sign is to go
 _LESS = re.compile(r"\b([^\W\d_]{3,12})-less\b")
+_FREE = re.compile(r"\b([^\W\d_]{3,12})-free\b")
 
 
 @cache
@@ -53,7 +54,7 @@ def tokenise(text: str) -> list[str]:
     to"."""
     text = _ARROW.sub(" → ", text[:_MOST_READ].translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
-    text = _LESS.sub(r"\1less", text)
+    text = _FREE.sub(r"without \1", _LESS.sub(r"\1less", text))
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens: list[str] = []
@@ -69,7 +70,10 @@ def tokenise(text: str) -> list[str]:
         if token == "→":
             tokens.insert(clause, "from")
             token = "to"
-        elif token == "✗":
+        elif token == "✘" and tokens and tokens[-1] not in (".", ","):
+            tokens += ["removed"]   # thumbs down: what stands before it
+            token = "."
+        elif token in ("✗", "✘"):
             ahead = found[place + 1 : place + 2]
             token = "without" if ahead and ahead[0] not in _BREAKS | _AFTER_IT | {","} else "removed"
         tokens += _SPELT_OUT.get(token, (token.replace("'", ""),))
@@ -228,7 +232,8 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
     known = frozenset(word for phrase in phrases() for word in phrase)
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
-    innocent = (*listed(table("operators")["innocent"]), *table("words/common")["words"].split())
+    innocent = (*listed(table("operators")["innocent"]), *table("words/common")["words"].split(),
+                *(word for words in table("wishes")["words"].values() for word in words.split()))
     return known.union(innocent), tuple(sorted(word for word in meant if len(word) > 2))
 
 
