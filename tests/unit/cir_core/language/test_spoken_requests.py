@@ -133,7 +133,32 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (SHIRT, "remove the buttons and the collar", {"trim": "none", "neckline": "crew"}),
     (SHIRT, "drop the buttons and make it green", {"trim": "none", "colour": "green"}),
     (LONG, "regular, neither slim nor loose", {"fit": "regular"}),
+    (LONG, "red? no thanks", {"colour": "!red"}),
+    (LONG, "I look terrible in red", {"colour": "!red"}),
+    (LONG, "red makes me look pale", {"colour": "!red"}),
+    (LONG, "everything but red", {"colour": "!red"}),
+    (LONG, "red is a no", {"colour": "!red"}),
+    (TOP, "bow-free", {"trim": "none"}),
+    (TOP, "the bow is silly", {"trim": "none"}),
+    (SHIRT, "not only red but also long-sleeved", {"colour": "red", "sleeves": "long"}),
+    (LONG, "❤️👎 💚", {"colour": "green"}),
     # More than, and in other words.
+    (LONG, "cut a bit off the bottom", {"length": "short medium"}),
+    (LONG, "less lengthy", {"length": "short medium"}),
+    (LONG, "give me some space to move", {"fit": "regular loose"}),
+    (SHIRT, "sleeves that go lower", {"sleeves": "elbow long"}),
+    (LONG, "sleeves not so long", {"sleeves": "short elbow"}),
+    (UPRIGHT, "not so low-cut", {"neckline": "crew collar turtleneck"}),
+    (DRESS, "calmer", {"pattern": "plain"}),
+    (LONG, "cami style", {"sleeves": "straps"}),
+    (LONG, "bare shoulders", {"sleeves": "sleeveless"}),
+    (SHIRT, "T-shirt neck", {"neckline": "crew"}),
+    (LONG, "floor-sweeping", {"length": "long"}),
+    (SHIRT, "belly-baring", {"length": "short"}),
+    (LONG, "tie it at the waist", {"trim": "belt"}),
+    (LONG, "ruffled edges", {"trim": "ruffle"}),
+    (SHIRT, "trimmed in a different colour", {"trim": "piping"}),
+    (SHIRT, "unadorned", {"trim": "none"}),
     (SHIRT, "darker than blue", {"colour": "black navy brown"}),
     (LONG, "brighter than red", {"colour": "white beige pink yellow"}),
     (SHIRT, "longer than short sleeves", {"sleeves": "elbow long"}),
@@ -342,6 +367,6 @@ def test_straps_are_no_sleeves():
 
 
 @pytest.mark.parametrize("word", ["paper", "place", "through", "form", "blank", "share", "says", "blanket", "wrist",
-                                  "plane", "shore", "thing", "paint", "hat", "sue"])
+                                  "plane", "shore", "thing", "paint", "hat", "sue", "boring", "wedding"])
 def test_english_words_are_not_corrected(word: str) -> None:
     assert not [note for note in merge(SHIRT, f"the {word}").notes if note.startswith("treated")]
