@@ -277,6 +277,8 @@ class _Interpreter(Operators):
 
     def _step(self, group: str, direction: int) -> None:
         last = self.edits[-1] if self.edits else None
+        if self.or_else and last is not None and (last.group, group) == ("sleeves", "length"):
+            group = "sleeves"  # "sleeves to the elbow or longer"
         if self.or_else and last is not None and last.operation == "set" and last.group == group:
             either = (*last.either, *sorted(beyond(group, last.value, 1 if direction > 0 else -1)))
             self.edits[-1] = replace(last, either=either)  # "knee-length or longer"

@@ -146,6 +146,7 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "cut a bit off the bottom", {"length": "short medium"}),
     (LONG, "less lengthy", {"length": "short medium"}),
     (LONG, "give me some space to move", {"fit": "regular loose"}),
+    (SHIRT, "sleeves to the elbow or longer", {"sleeves": "elbow long"}),
     (SHIRT, "sleeves that go lower", {"sleeves": "elbow long"}),
     (LONG, "sleeves not so long", {"sleeves": "short elbow"}),
     (UPRIGHT, "not so low-cut", {"neckline": "crew collar turtleneck"}),
