@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cir_core.evaluation.evaluate_single import SEEN
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates, estimates_of_many
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.request_set import KIND_SHARES, Pool, RequestSet, unmentioned
 from cir_core.sample.requests import Kind, Request, Wants
@@ -22,6 +22,7 @@ from cir_core.search.searcher import TurnResult
 SHOWN = 5
 MEASURES = ("satisfaction@5", "preservation@5", "harmonic mean")
 EXACT = ("R@1", "R@10")
+AS_EXPECTED = "as expected"
 Figures = Mapping[str, MeanEstimate]
 
 
@@ -110,6 +111,66 @@ def figures(answers: Sequence[Answer], seed: int) -> RequestFigures:
     values = np.array([[one.satisfaction, one.preservation, one.harmonic_mean] for one in answers])
     exact = np.array([[one.exact_rank == 1, one.exact_rank is not None] for one in answers if one.exact_targets])
     return RequestFigures(len(answers), _named(MEASURES, values, seed), len(exact), _named(EXACT, exact, seed))
+
+
+@dataclass(frozen=True)
+class WrittenAnswer:
+    """What a method made of one turn of a written request or dialogue (``where`` in the file, of the class ``name``).
+
+    ``asked`` is what the turn was read as, ``unused`` are words of it that nothing was made of, ``choices`` texts that
+    were offered in its place. ``satisfaction`` and ``preservation`` are as in :class:`Answer`, None where nothing is
+    wanted or the gallery has nothing more that satisfies; after an act that goes back they are 1 or 0: the hits of
+    that turn are shown again, or not. ``as_expected``: of a vague request. ``silent``: nothing was asked, and nothing
+    said about it; None for a method that does not read requests.
+    """
+
+    where: str
+    name: str
+    turn: int
+    reference_id: str
+    text: str
+    act: str
+    query: str
+    asked: tuple[str, ...]
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    choices: tuple[str, ...]
+    wants: Mapping[str, tuple[str, ...]]
+    shown: tuple[str, ...]
+    values: Mapping[str, tuple[str, ...]]
+    satisfaction: float | None
+    preservation: float | None
+    as_expected: bool | None
+    silent: bool | None
+
+    @property
+    def failed(self) -> bool:
+        return bool((self.satisfaction is not None and self.satisfaction < 1) or self.as_expected is False
+                    or self.silent)
+
+
+@dataclass(frozen=True)
+class WrittenFigures:
+    """Means over ``count`` answers, those of an entry of the file resampled together; ``silent`` of them."""
+
+    count: int
+    measures: Figures
+    silent: int | None
+
+
+def written_figures(answers: Sequence[WrittenAnswer], seed: int) -> WrittenFigures:
+    """Measures that no answer has are left out."""
+    measured: dict[str, Sequence[float | None]] = {
+        MEASURES[0]: [one.satisfaction for one in answers], MEASURES[1]: [one.preservation for one in answers],
+        AS_EXPECTED: [one.as_expected for one in answers]}
+    found: dict[str, MeanEstimate] = {}
+    for name, values in measured.items():
+        some = [(one.where, float(value)) for one, value in zip(answers, values, strict=True) if value is not None]
+        if some:
+            [found[name]] = estimates_of_many([[[value] for _, value in some]], seed=seed,
+                                              units=[[where for where, _ in some]])
+    known = [one.silent for one in answers if one.silent is not None]
+    return WrittenFigures(len(answers), found, sum(known) if known else None)
 
 
 def gallery_limits(asked: RequestSet, pool: Pool) -> GalleryLimits:

@@ -176,10 +176,18 @@ def sample(
 
 @app.command("requests")
 def requests(
+    context: typer.Context,
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first requests, and as many sessions.")] = None,
+    file: Annotated[Path | None, typer.Option(
+        "--file", metavar="FILE", help="Requests and dialogues of your own (see docs/evaluation.md).")] = None,
+    references: Annotated[int, typer.Option(
+        min=1, max=100, help="With --file: images that each entry is asked about.")] = 3,
+    failures: Annotated[bool, typer.Option(
+        "--failures", help="With --file: also list every answer that is not as it should be.")] = False,
+    limit: Annotated[int | None, typer.Option(
+        min=1, help="Only the first requests, and as many sessions or dialogues.")] = None,
     seed: Annotated[int | None, typer.Option(help="Other requests and intervals (default: CIRQUE_SEED).")] = None,
     model: ModelOption = ModelChoice.built_in,
     yes: YesOption = False,
@@ -187,23 +195,34 @@ def requests(
     tables: TablesOption = None,
 ) -> None:
     """How well methods do what was asked: satisfaction and preservation, in one turn and in sessions of four."""
-    from cir_core.sample.evaluate_requests import evaluate_requests, read_truth
+    from cir_core.sample.evaluate_requests import evaluate_requests, evaluate_written, read_truth
     from cir_core.sample.gallery import sample_folder
-    from cli.tables.request_tables import request_parts
+    from cir_core.sample.request_file import read_request_file
+    from cli.tables.request_tables import request_parts, written_parts
 
     settings = get_settings()
     chosen = chosen_methods(methods, None, all_methods(settings.methods))
+    if file is None and (name := _given(context, ("references", "failures"))):
+        raise typer.BadParameter(f"--{name} is of requests of your own: --file FILE.")
+    written = read_request_file(file).first(limit) if file else None
+    seed = settings.seed if seed is None else seed
     loaded = open_encoder(encoder)
     gallery = _sample_gallery(loaded)
+    truth = read_truth(sample_folder(settings.home))
+    number = len(written.entries) * references if written else limit or LONG
     with language_model(model, loaded) as language:
-        captions_first(gallery, loaded, language, chosen, "garment", limit or LONG, yes=yes)
+        captions_first(gallery, loaded, language, chosen, "garment", number, yes=yes)
         with named_bar() as update:
-            report = evaluate_requests(
-                gallery, read_truth(sample_folder(settings.home)), loaded, language, chosen,
-                seed=settings.seed if seed is None else seed, limit=limit, progress=update,
-            )
-    give(request_parts(report), tables,
-         between=lambda: _write_json(json_path, dataclasses.asdict(report, dict_factory=flat)))
+            if written:
+                of_file = evaluate_written(gallery, truth, loaded, language, chosen, written, seed=seed,
+                                           most=references, progress=update)
+                parts, content = written_parts(of_file, failures=failures), dataclasses.asdict(
+                    of_file, dict_factory=flat)
+            else:
+                report = evaluate_requests(gallery, truth, loaded, language, chosen, seed=seed, limit=limit,
+                                           progress=update)
+                parts, content = request_parts(report), dataclasses.asdict(report, dict_factory=flat)
+    give(parts, tables, between=lambda: _write_json(json_path, content))
 
 
 def _given(context: typer.Context, names: Sequence[str]) -> str | None:

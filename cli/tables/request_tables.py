@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cir_core.evaluation.metrics.bootstrap import MeanEstimate
-from cir_core.reports.records import ColumnKind, ReportTable, cells, ranged, text
-from cir_core.sample.evaluate_requests import RequestsReport
-from cir_core.sample.request_figures import EXACT, MEASURES, RequestFigures
+from cir_core.reports.records import ColumnKind, ReportTable, cells, count, percent, ranged, text
+from cir_core.sample.evaluate_requests import RequestsReport, WrittenReport
+from cir_core.sample.request_figures import AS_EXPECTED, EXACT, MEASURES, RequestFigures, WrittenAnswer, WrittenFigures
 from cli.tables.output import Part
 
 PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
@@ -83,3 +83,53 @@ def _turns(report: RequestsReport) -> Iterator[Part]:
         if any(one.skipped):
             yield (f"{one.title}: sessions without a request that the gallery could still satisfy, by turn: "
                    f"{', '.join(map(str, one.skipped))}.")
+
+
+def written_parts(report: WrittenReport, *, failures: bool = False) -> Iterator[Part]:
+    """The figures by class and by turn; with ``failures`` every answer that is not as it should be."""
+    yield (f"{report.file}: {report.requests} requests and {report.dialogues} dialogues (digest {report.digest}), each "
+           f"asked about at most {report.references} references, {report.asked} in all, and ranked against the whole "
+           f"gallery. {MEASURES[0]}: share of the first five that have what is wanted, over what the gallery can give; "
+           f"{MEASURES[1]}: attributes that are not wanted otherwise and that they share with the reference, likewise; "
+           f"{AS_EXPECTED}: vague requests with a choice or a note. Silent: nothing was asked, and nothing said about "
+           f"it. {PERCENT[0].upper()}{PERCENT[1:]}; seed {report.seed}.")
+    classes = [(one.title, [*one.by_class.items(), ("all", one.overall)]) for one in report.scores]
+    if report.requests and classes:
+        yield _written("requests-by-class", "Requests by class:", "class", classes)
+    turns = [(one.title, [*((f"turn {number}", turn) for number, turn in enumerate(one.turns, start=1)),
+                          ("all", one.dialogues)]) for one in report.scores]
+    if report.dialogues and turns:
+        yield _written("requests-by-turn", "Dialogues by turn, all that holds after it:", "turn", turns)
+    if failures:
+        yield ReportTable(
+            "requests-failed", "Not as it should be:",
+            (text("method", "method"), text("class", "class"), text("where", "where"), count("turn", "turn"),
+             text("reference", "reference"), text("text", "text"), percent("satisfaction", MEASURES[0]),
+             text("query", "query"), text("asked", "asked"), text("said", "said")),
+            tuple((scores.title, one.name, one.where, one.turn, one.reference_id, one.text, one.satisfaction, one.query,
+                   "; ".join(one.asked), _said(one))
+                  for scores in report.scores for one in scores.answers if one.failed))
+    for one in report.without:
+        yield f"Left out {one}. Ask for less there."
+    for name, why in report.skipped.items():
+        yield f"Left out {name}: {why}."
+
+
+def _written(
+    key: str, title: str, of: str, rows: Sequence[tuple[str, Sequence[tuple[str, WrittenFigures]]]]
+) -> ReportTable:
+    """A row for each method and class or turn."""
+    names = (*MEASURES[:2], AS_EXPECTED)
+    used = [name for name in names if any(name in one.measures for _, some in rows for _, one in some)]
+    return ReportTable(
+        key, title,
+        (text("method", "method"), text(of, of), count("answers", "answers"),
+         *(column for name in used for column in ranged(name, name, "percent")), count("silent", "silent")),
+        tuple((method, name, one.count, *(cell for used_name in used for cell in cells(one.measures.get(used_name))),
+               one.silent) for method, some in rows for name, one in some))
+
+
+def _said(answer: WrittenAnswer) -> str:
+    said = [*answer.notes, *(f"not understood: {word}" for word in answer.unused),
+            *(f"you may mean: {choice}" for choice in answer.choices)]
+    return "; ".join(said or (["silent"] if answer.silent else []))

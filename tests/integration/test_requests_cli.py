@@ -81,6 +81,63 @@ def test_requests_are_part_of_the_sample_benchmark(cirque, tmp_path):
     assert "satisfaction@5" not in without.output and json.loads(path.read_text("utf-8"))["requests"] is None
 
 
+WRITTEN = """
+[[request]]
+class = "colour"
+reference = {colour = "!black"}
+text = "in black"
+wants = {colour = "black"}
+[[request]]
+class = "vague"
+text = "for the office"
+expect = "choices"
+[[request]]
+class = "nowhere"
+reference = {category = "shirt"}
+text = "a belt"
+wants = {category = "shirt", trim = "belt"}
+[[dialogue]]
+reference = {sleeves = "!long"}
+[[dialogue.turn]]
+text = "with long sleeves"
+wants = {sleeves = "long"}
+[[dialogue.turn]]
+text = "and blurgh"
+wants = {sleeves = "long"}
+"""
+
+
+def test_requests_of_a_file_by_class_and_turn_with_what_failed(cirque, tmp_path):
+    ours, path = tmp_path / "ours.toml", tmp_path / "requests.json"
+    ours.write_text(WRITTEN, "utf-8")
+    found = cirque("requests", "--file", ours, "--methods", "guided,text-only", "--references", 2, "--json", path,
+                   "--failures", "--tables", tmp_path / "tables")
+    assert found.exit_code == 0, found.output
+    report = json.loads(path.read_text("utf-8"))
+    assert (report["file"], report["requests"], report["dialogues"], report["asked"]) == ("ours.toml", 3, 1, 6)
+    [without] = report["without"]
+    assert without in found.output and "no image has what it wants" in without   # a shirt has no belt here
+    guided, text = report["scores"]
+    assert list(guided["by_class"]) == ["colour", "vague"] and len(guided["turns"]) == 2
+    mean = sum(one["satisfaction"] for one in guided["answers"] if one["name"] == "colour") / 2
+    assert guided["overall"]["measures"]["satisfaction@5"]["value"] == pytest.approx(mean)
+    assert guided["by_class"]["vague"]["measures"]["as expected"]["value"] == 1.0
+    assert (guided["overall"]["silent"], text["overall"]["silent"]) == (0, None)
+    of_file = json.loads((tmp_path / "tables" / "requests-by-class.json").read_text("utf-8"))
+    assert [row["class"] for row in of_file["rows"]] == ["colour", "vague", "all"] * 2
+    failed = json.loads((tmp_path / "tables" / "requests-failed.json").read_text("utf-8"))["rows"]
+    wrong = [one for scores in report["scores"] for one in scores["answers"]
+             if ((one["satisfaction"] or 0) < 1 and one["wants"]) or one["as_expected"] is False or one["silent"]]
+    assert [(row["where"], row["turn"]) for row in failed] == [(one["where"], one["turn"]) for one in wrong]
+
+
+def test_options_of_a_file_need_one(cirque, tmp_path):
+    assert "requests of your own" in cirque("requests", "--failures").output
+    assert "requests of your own" in cirque("requests", "--references", 2).output
+    found = cirque("requests", "--file", tmp_path / "none.toml")
+    assert found.exit_code != 0 and "none.toml cannot be read" in str(found.exception)
+
+
 def test_an_unknown_method_is_a_sentence(cirque):
     found = cirque("requests", "--methods", "sfot")
     assert found.exit_code != 0 and "No method 'sfot'" in str(found.exception)

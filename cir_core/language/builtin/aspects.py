@@ -214,12 +214,11 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     if not fitting or not others:
         return None
     if group.key in wanted.slots:
-        named = [wanted.slots[group.key], *wanted.alternatives(group.key)]
-        label = " or ".join(phrase(group.key, value, category) for value in dict.fromkeys(named))
-        if group is SECOND_COLOUR:
-            label = label.replace(_AS_SECOND, "", label.count(_AS_SECOND) - 1)   # "red or white as the second colour"
-    else:
+        label = _named(group, wanted, category)
+    elif group.key in wanted.gone:
         label = f"not {phrase(group.key, wanted.gone[group.key], category)}"
+    else:
+        label = f"some {group.key.replace('_', ' ')}"   # there was none
     return AspectAnswer(
         name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
@@ -235,6 +234,20 @@ def _held(wanted: Wanted) -> frozenset[str]:
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
         return frozenset({"colour", "pattern"})
     return frozenset({"colour", "trim"} if second else ())
+
+
+def _named(group: Group, wanted: Wanted, category: str) -> str:
+    """The values that are asked for; of many, what they are measured by: "brighter than black"."""
+    named = dict.fromkeys([wanted.slots[group.key], *wanted.alternatives(group.key)])
+    if len(named) > _MOST:
+        sets = (edit for edit in wanted.edits.of(group.key) if edit.operation == "set")
+        measure = next((edit.words for edit in sets if edit.words), "")
+        if measure:
+            return measure
+    label = " or ".join(phrase(group.key, value, category) for value in list(named)[:_MOST])
+    if group is SECOND_COLOUR:
+        label = label.replace(_AS_SECOND, "", label.count(_AS_SECOND) - 1)   # "red or white as the second colour"
+    return f"{label} or others" if len(named) > _MOST else label
 
 
 def _captions(group: Group, values: Sequence[str], category: str) -> tuple[str, ...]:

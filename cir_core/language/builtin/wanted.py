@@ -55,9 +55,10 @@ class Wanted:
     def _as_good(self, group: str, wanted: str) -> frozenset[str]:
         edits = self.edits.of(group) or (self.edits.of("colour") if group == "second_colour" else ())
         old = self.reference.slots.get(group)
-        if edits and all(edit.operation == "step" for edit in edits):
-            return _past(edits[-1], old, wanted) if group in self.gone else frozenset()
-        if group == "sleeves" and old != wanted:
+        steps = [edit for edit in edits if edit.operation == "step"]
+        if steps and all(edit.operation in ("step", "sleeved") for edit in edits):   # "sleeves that go lower"
+            return _past(steps[-1], old, wanted) if group in self.gone else frozenset()
+        if group == "sleeves" and old != wanted and not any(edit.operation == "set" for edit in edits):
             if any((edit.operation, edit.value) in (("sleeved", ""), ("drop", "sleeveless")) for edit in edits):
                 return frozenset({"short", "elbow", "long"}) if wanted == "short" else frozenset()
             if wanted == "sleeveless" and all(edit.operation == "drop" and edit.value != "straps" for edit in edits):

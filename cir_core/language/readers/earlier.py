@@ -332,7 +332,7 @@ class _Resolver:
             return "no trim"
         second = slots.get("second_colour", NONE)
         if group == "colour" and every and second != NONE:
-            return f"in {value} and {second}"
+            return f"in {value}, {second} as the second colour"
         return request(group, value, slots.get("category", "dress"))
 
     def _slots(self, image_id: str) -> dict[str, str]:

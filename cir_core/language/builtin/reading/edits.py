@@ -109,7 +109,7 @@ class Edit:
     direction: int = 0             # of a step; two rungs are +2 or -2
     of_trim: bool = False          # a second colour that belongs to the trim
     either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
-    words: str = ""                # as typed, of what is kept
+    words: str = ""                # as typed, of what is kept or measured by another
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,9 @@ def _second(edits: Edits) -> Edit | None:
 def _set(slots: Slots, edits: Edits) -> dict[str, str]:
     """The values to set, the last one of each group. To keep what is not there asks for it: "the same, striped"."""
     wanted: dict[str, str] = {}
+    refused = _refused(edits)
     for edit in edits.edits:
-        if edit.operation == "set":
+        if edit.operation == "set" and (edit.group, edit.value) not in refused:
             wanted[edit.group] = edit.value
         elif edit.operation == "drop" and not edit.value:
             wanted.pop(edit.group, None)  # "it goes with the flowers, but no pattern"
@@ -207,6 +208,15 @@ def _set(slots: Slots, edits: Edits) -> dict[str, str]:
         if value not in shown:
             wanted.setdefault(group, value)
     return wanted
+
+
+def _refused(edits: Edits) -> set[tuple[str, str]]:
+    """What is named as it is and refused: "the belt kept slipping, it has to go"; asked for after it was refused, it is
+    wanted. Where two values change places, each is refused and wanted."""
+    dropped = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "drop" and edit.value}
+    last = {(edit.group, edit.value): edit.operation for edit in edits.edits if edit.operation in ("set", "drop")}
+    both = dropped & {(edit.group, edit.value) for edit in edits.edits if edit.operation == "set"}
+    return {one for one in both if last[one] == "drop" and sum(group == one[0] for group, _ in both) == 1}
 
 
 def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]], edits: Edits) -> bool:

@@ -10,6 +10,10 @@ from cir_core.language.builtin.reading.reader import ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
 
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
+_ALL_OF = frozenset({"avoid", "avoiding", "hate", "hates", "dislike", "excluding", "stay away from", "steer clear of",
+                     "staying away from", "keep away from", "keep clear of", "sick of", "tired of", "fed up with",
+                     "enough of", "had enough of", "done with", "not into", "not keen on", "not a fan of",
+                     "cant stand"})
 
 
 def following(items: Sequence[ReadItem], place: int) -> ReadItem | None:
@@ -35,6 +39,8 @@ def fronted(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
             found.append(item)
             continue
         start = len(found)
+        while start and found[start - 1].kind == "break":
+            start -= 1  # "red? no way"
         while start and not _ends_clause(found, start - 1):
             start -= 1
         found.insert(start, ReadItem(Sense("without"), ("without",)))
@@ -92,11 +98,11 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         if item.kind != "part" or item.sense.group != "sleeves":
             continue
         back = place - 1
-        small = ("stop", "the", "a", "in")
+        small = ("stop", "the", "a", "in")   # before it
         while back >= 0 and (items[back].kind in small or items[back].value_of("colour")):
             back -= 1
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a"):
+        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a", "not"):
             ahead += 1
         for other in (back, ahead):
             if 0 <= other < len(items) and other not in owned and _is_length(items[other]):
@@ -110,6 +116,10 @@ def _is_length(item: ReadItem) -> bool:
     if item.kind == "step":
         return item.sense.group == "length"
     return item.kind == "value" and item.sense.pairs[0][0] == "length" and len(item.sense.pairs) == 1
+
+
+_PIECES = frozenset({"pattern", "sleeves", "neckline"})
+_STAYS = frozenset({"stay", "stays", "remain", "remains", "still"})
 
 
 class Operators:
@@ -133,21 +143,25 @@ class Operators:
     def reset(self) -> None:
         self.negation, self.spent, self.keep, self.same = "", False, False, False
         self.degree, self.rungs = 0, 1  # +1 after "more", "too"; -1 after "less", "not as"
-        self.or_else, self.swapping, self.excepting = False, False, False
+        self.or_else, self.swapping, self.excepting, self.all_of = False, False, False, False
 
     def on_break(self, place: int, item: ReadItem) -> None:
         self.reset()
 
     def on_but(self, place: int, item: ReadItem) -> None:
         everything = place > 0 and self.items[place - 1].text == "everything"
-        if everything and place + 1 < len(self.items) and self.items[place + 1].kind == "the":
-            self.on_except(place, item)  # "everything but the belt"
+        ahead = self.items[place + 1].kind if place + 1 < len(self.items) else ""
+        if everything and (ahead == "the" or (ahead == "value" and not self.keep)):
+            self.on_except(place, item)  # "everything but the belt", "everything but red"
         else:
             self.reset()
 
     def on_and(self, place: int, item: ReadItem) -> None:
         ahead = following(self.items, place)
-        if self.negation == "without" and ahead and ahead.kind == "value" and ahead.value_of("trim"):
+        if self.negation == "not" and self.all_of and ahead and ahead.kind == "value":
+            self.spent = False  # "avoid orange and yellow"
+        elif self.negation == "without" and ahead and ahead.kind == "value" and (
+                ahead.value_of("trim") or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
             self.spent = False  # "without the bow and the belt"
         elif self.negation != "from":
             self.negation = ""
@@ -155,18 +169,25 @@ class Operators:
         self.keep = self.keep and beside in ("the", "a", "part")
         self.degree, self.rungs, self.or_else = 0, 1, False
 
+    def _is_the(self, place: int) -> bool:
+        return place < len(self.items) and self.items[place].kind == "the"
+
     def on_or(self, place: int, item: ReadItem) -> None:
         self.spent, self.or_else = False, True
 
     def on_not(self, place: int, item: ReadItem) -> None:
         self.negation, self.spent, self.keep = item.kind, False, False
+        self.all_of = item.text in _ALL_OF
 
     on_without = on_instead = on_not
 
     def on_except(self, place: int, item: ReadItem) -> None:
         """"Any colour except red" excludes, "the same except in red" does not."""
-        definite = place + 1 < len(self.items) and self.items[place + 1].kind == "the"
-        if definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
+        beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
+        definite = beside == "the"
+        if beside in ("with", "in", "verb"):
+            self.reset()  # "a bit like this one except with stripes"
+        elif definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
             self.on_not(place, item)
             self.negation, self.excepting = "not", definite
         else:
@@ -212,13 +233,26 @@ class Operators:
     on_in = on_verb
 
     def on_keep(self, place: int, item: ReadItem) -> None:
-        if self.negation:
+        if part := self._that_stays(place):
+            self.edits.append(Edit("keep", part.sense.group, words=part.text))
+        elif self.negation:
             self.negation = "without"
         else:
             self.keep = True
 
+    def _that_stays(self, place: int) -> ReadItem | None:
+        """The part in "the colour can stay"; None for "keep the colour", and where a value says how it stays."""
+        back = place - 1
+        while back >= 0 and self.items[back].kind in ("stop", "verb", "as"):
+            back -= 1
+        ahead = self.items[place + 1].kind if place + 1 < len(self.items) else "break"
+        ends = ahead in ("break", "and", "but", "same", "as", "the") and not self.negation
+        part = self.items[back] if back >= 0 and ends and self.items[place].text in _STAYS else None
+        return part if part is not None and part.kind == "part" else None
+
     def on_same(self, place: int, item: ReadItem) -> None:
-        if not any(before.kind == "in" for before in self.items[max(0, place - 2) : place]):
+        before = [one.kind for one in self.items[max(0, place - 3) : place] if one.kind != "the"]
+        if before[-1:] != ["in"] or before[:-1] in ([], ["but"], ["and"], ["break"]):
             self.on_keep(place, item)  # but "a belt in the same colour" keeps nothing
         self.same = self.keep
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
-from cir_core.language.builtin.reading.edits import Edit, Edits, beyond
+from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
 from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
@@ -129,8 +130,8 @@ class _Interpreter(Operators):
         elif group == "neckline" and place + 1 < len(self.items) and self.items[place + 1].value_of("colour"):
             pass  # "deeper red"
         elif not self.negation and not self.is_caption:
-            if (owner, group) in _OWNED:
-                group = owner
+            if (owner, group) in _OWNED or (owner, group) == ("sleeves", "neckline"):
+                group = owner   # "the hem should be higher", "sleeves that go lower"
             elif group == "shade" and shades_second(self.items, place):
                 group = "second_shade"
             self._step(group, item.sense.direction * self.rungs)
@@ -139,6 +140,16 @@ class _Interpreter(Operators):
     def on_simpler(self, place: int, item: ReadItem) -> None:
         if not self.negation and not self.is_caption:
             self.edits.append(Edit("simpler"))
+
+    def on_patterned(self, place: int, item: ReadItem) -> None:
+        """"Busier", "more details": whichever pattern or trim there is."""
+        group, value = ("pattern", "plain") if item.kind == "patterned" else ("trim", NONE)
+        if not self.is_caption and self.negation != "instead":
+            whole = Edit("drop", group, "" if self.negation else value)
+            self.edits.append(Edit("simpler") if self.degree < 0 else whole)
+        self.degree = 0
+
+    on_decorated = on_patterned
 
     def on_shade(self, place: int, item: ReadItem) -> int | None:
         ahead = self.items[place + 1] if place + 1 < len(self.items) else None
@@ -204,6 +215,8 @@ class _Interpreter(Operators):
         of_sleeves = place in self.sleeves_at or (group == "length" and self._are_ones(place))
         if of_sleeves:
             group, value = "sleeves", _AS_SLEEVES[value]
+        if self._is_measure(place, group, value):
+            return None
         if self.degree and (group, value) in _SIGN:
             self._degree(group, _SIGN[group, value])
             return None
@@ -245,6 +258,10 @@ class _Interpreter(Operators):
         self.of_pieces.update(range(start, end))
 
     def on_word(self, place: int, item: ReadItem) -> int:
+        if item.text == "v" and not self.is_caption and all(
+                one.kind in ("break", "a", "the", "stop") for one in (*self.items[:place], *self.items[place + 1 :])):
+            self._set(Edit("set", "neckline", "vneck"))   # "V?"
+            return place + 1
         run = extra_run(self.items, place)
         if self._is_negated():
             self.unwanted.append(run.core)
@@ -260,6 +277,8 @@ class _Interpreter(Operators):
             joiners = frozenset()  # "not red and white" removes the red
         elif self.negation:
             joiners = frozenset({"and", "&"})  # "replace the white with red", "instead of red, blue"
+        if self._is_measure(place, "colour", self.items[place].value_of("colour") or ""):
+            return place + 1
         run = colour_run(self.items, place, self.negated_at, joiners)
         if self.keep:
             colour = self.items[place].value_of("colour") or ""
@@ -355,11 +374,29 @@ class _Interpreter(Operators):
 
     def _step(self, group: str, direction: int) -> None:
         last = self.edits[-1] if self.edits else None
+        if self.or_else and last is not None and (last.group, group) == ("sleeves", "length"):
+            group = "sleeves"  # "sleeves to the elbow or longer"
         if self.or_else and last is not None and last.operation == "set" and last.group == group:
             either = (*last.either, *sorted(beyond(group, last.value, 1 if direction > 0 else -1)))
             self.edits[-1] = replace(last, either=either)  # "knee-length or longer"
         else:
             self.edits.append(Edit("step", group, direction=direction))
+
+    def _is_measure(self, place: int, group: str, value: str) -> bool:
+        """"Longer than short sleeves", "darker than grey": all beyond is asked for."""
+        scale = "shade" if group == "colour" else group
+        last = self.edits[-1] if self.edits else None
+        if not (place and self.items[place - 1].words[-1] == "than") or last is None or last.operation != "step" \
+                or last.group not in (scale, "length" if group == "sleeves" else scale):
+            return False
+        sign = 1 if last.direction > 0 else -1
+        nearest, found = step(scale, value, sign), beyond(scale, value, sign)
+        if nearest is None or nearest not in found:
+            nearest = min(found, default=None)
+        if nearest is not None:
+            words = f"{self.items[place - 1].text} {self.items[place].text}"
+            self.edits[-1] = Edit("set", group, nearest, either=tuple(sorted(found - {nearest})), words=words)
+        return True
 
     def _degree(self, group: str, sign: int) -> None:
         if not self.is_caption:

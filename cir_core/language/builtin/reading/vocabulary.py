@@ -19,7 +19,7 @@ from cir_core.garments.tables import listed, table
 
 MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
 _MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
-_TOKEN = re.compile(r"\d/\d|w/o\b|b/w\b|w/|[→✗]|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]"
+_TOKEN = re.compile(r"\d/\d|w/o\b|b/w\b|w/|[→✗✘+]|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]"
                     r"|[\U0001F300-\U0001FAFF\u2600-\u27bf\u2b00-\u2bff]|[\U0001F1E6-\U0001F1FF]{1,2}")
 _BREAKS = frozenset(".;:!?\n")
 _BRITISH = (
@@ -30,11 +30,14 @@ _BRITISH = (
     (re.compile(r"\ba-line\b"), "aline"),  # one word, or its article would be another's
 )
 _SPELT_OUT = {"w/": ("with",), "w/o": ("without",), "b/w": ("black", "and", "white"), "+": ("and",)}
+_NAMES = frozenset({"neck", "neckline", "sleeves", "sleeve", "colour", "length", "fit", "cut", "pattern", "print",
+                    "trim", "hem"})
 _ARROW = re.compile(r"[-=]{1,3}>")
 _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x1F97B))
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
 _AFTER_IT = frozenset({"in", "and", "but", "with"})   # "🎀❌ in red": what stands before the sign is to go
 _LESS = re.compile(r"\b([^\W\d_]{3,12})-less\b")
+_FREE = re.compile(r"\b([^\W\d_]{3,12})-free\b")
 
 
 @cache
@@ -51,21 +54,26 @@ def tokenise(text: str) -> list[str]:
     to"."""
     text = _ARROW.sub(" → ", text[:_MOST_READ].translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
-    text = _LESS.sub(r"\1less", text)
+    text = _FREE.sub(r"without \1", _LESS.sub(r"\1less", text))
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens: list[str] = []
     clause = 0  # where it begins
     found = _TOKEN.findall(text)
     for place, token in enumerate(found):
-        if token in _BREAKS:
+        if token == ":" and tokens and tokens[-1] in _NAMES:
+            token = "is"   # "neck: round"
+        elif token in _BREAKS:
             token = "."
         elif token.endswith("'s"):
             token = token[:-2]  # "it's", "women's"
         if token == "→":
             tokens.insert(clause, "from")
             token = "to"
-        elif token == "✗":
+        elif token == "✘" and tokens and tokens[-1] not in (".", ","):
+            tokens += ["removed"]   # thumbs down: what stands before it
+            token = "."
+        elif token in ("✗", "✘"):
             ahead = found[place + 1 : place + 2]
             token = "without" if ahead and ahead[0] not in _BREAKS | _AFTER_IT | {","} else "removed"
         tokens += _SPELT_OUT.get(token, (token.replace("'", ""),))
@@ -80,6 +88,7 @@ WordKind = Literal[
     "part",     # the bare name of a group: "sleeves", "neckline", "pattern"
     "noun",     # a garment outside the lexicon's categories: "skirt"
     "simpler",  # fewer things on it
+    "patterned", "decorated",   # some pattern, some trim, whichever
     "not", "without", "instead", "replace", "alter", "from", "to", "swap",
     "away",     # after what should not be there: "has to go"
     "keep", "same", "other", "except", "more", "less", "as", "much",
@@ -108,7 +117,9 @@ class Sense:
 Table = dict[tuple[str, ...], Sense]
 # "polka dot print", "striped pattern" mean no more than their first words.
 _ENDINGS = ("print", "prints", "printed", "pattern", "patterned", "design")
-_ACROSS = frozenset({"horizontal", "horizontally", "across", "crosswise", "breton"})
+_ACROSS = frozenset(
+    "horizontal horizontally across crosswise breton bold bolder broad broader thick thicker wide wider fat fatter chunky "
+    "chunkier big bigger sailor nautical".split())
 
 
 @lru_cache(maxsize=1)
@@ -123,6 +134,7 @@ def phrases() -> Table:
             for key, texts in values.items():
                 _add(found, texts, Sense("value", ((group, key),), is_noun=is_noun or group == "trim", loosely=loosely))
     _add_places(found)
+    _add_shapes(found)
     _add_tints(found)
     for phrase, sense in list(found.items()):
         is_pattern = bool(sense.pairs) and sense.pairs[0][0] == "pattern"
@@ -200,6 +212,18 @@ def _add_places(found: Table) -> None:
                 found.setdefault(tuple(tokenise(words)), Sense("value", ((group, value),)))
 
 
+def _add_shapes(found: Table) -> None:
+    """"Neck to square", "v shaped neckline"."""
+    shapes = table("comparatives")["shapes"]
+    named = listed(shapes["named"])
+    for value, words in shapes["values"].items():
+        sense = Sense("value", (("neckline", value),))
+        for shape in listed(words):
+            for name in named:
+                for phrase in (f"{name} {shape}", *(f"{name} {joint} {shape}" for joint in listed(shapes["joined"]))):
+                    found.setdefault(tuple(tokenise(phrase)), sense)
+
+
 def _pairs(first: str, then: str) -> str:
     """Each word of ``first`` before each of ``then``."""
     return ", ".join(f"{one} {other}" for one in listed(first) for other in listed(then))
@@ -215,19 +239,20 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
     known = frozenset(word for phrase in phrases() for word in phrase)
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
-    innocent = listed(table("operators")["innocent"])
-    return known.union(innocent), tuple(sorted(word for word in meant if len(word) > 3))
+    innocent = (*listed(table("operators")["innocent"]), *table("words/common")["words"].split(),
+                *(word for words in table("wishes")["words"].values() for word in words.split()))
+    return known.union(innocent), tuple(sorted(word for word in meant if len(word) > 2))
 
 
 @lru_cache(maxsize=4096)
 def respell(word: str) -> tuple[str, ...]:
-    """The known words that ``word`` stands for: itself, two in one ("polkadots"), an abbreviation, or the nearest
-    garment word of the same first letter if it has four letters or more: further guesses do more harm than an unknown
-    word."""
+    """The known words that ``word`` stands for: itself, two in one ("polkadots"), an abbreviation, one with two letters
+    exchanged ("bwo"), or the nearest garment word of the same first letter if it has four letters or more: further
+    guesses do more harm than an unknown word."""
     known, meant = spelling()
     if (meant_by := table("operators")["abbreviations"].get(word)) is not None:
         return (meant_by,)
-    if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
+    if len(word) < 3 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
     stem = word.removesuffix("less")
     if stem != word and ((stem,) in phrases() or (f"{stem}s",) in phrases()):
@@ -235,6 +260,20 @@ def respell(word: str) -> tuple[str, ...]:
     for place in range(2, len(word) - 2):
         if (two := (word[:place], word[place:])) in phrases():
             return two
-    first = [candidate for candidate in meant if candidate[0] == word[0]]
-    close = get_close_matches(word, first, n=1, cutoff=0.82)
+    exchanged = (word[:place] + word[place + 1] + word[place] + word[place + 2:] for place in range(len(word) - 1))
+    if (meant_by := next((one for one in exchanged if one in _function_words() or one in meant), None)) is not None:
+        return (meant_by,)
+    if len(word) < 4:
+        return (word,)
+    first = [candidate for candidate in meant if candidate[0] == word[0] and len(candidate) > 3]
+    operating = [one for one in _function_words() if one[0] == word[0] and len(one) > 4]
+    close = get_close_matches(word, first, n=1, cutoff=0.82 if len(word) != 5 else 0.8) \
+        or get_close_matches(word, sorted(operating), n=1, cutoff=0.9)
     return (close[0] if close else word,)
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    """Words that operate on others or have no content, of three letters or more."""
+    return frozenset(word for texts in table("operators")["function_words"].values()
+                     for phrase in listed(texts) for word in tokenise(phrase) if len(word) > 2)

@@ -19,6 +19,7 @@ from web.search.presenters.methods import warnings
 DRESS = "a slim fit long red and green striped dress with short sleeves and a round neck"
 LONG = "a slim fit long red plain dress with long sleeves and a round neck"
 SHIRT = "a regular fit regular length blue plain shirt with short sleeves, a collar and orange buttons"
+UPRIGHT = "a loose fit short black and white vertically striped dress with three-quarter sleeves and a v-neck"
 TOP = "a regular fit regular length green and beige floral top with thin straps, a square neck and a bow"
 
 WEDDING = (
@@ -140,6 +141,94 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (SHIRT, "darker buttons", {"second_colour": "black navy brown", "trim": "buttons"}),
     (SHIRT, "the buttons a bit lighter", {"second_colour": "white beige pink yellow", "trim": "buttons"}),
     (DRESS, "make the stripes darker", {"second_colour": "black navy brown", "pattern": "stripes pinstripes"}),
+    # Letters exchanged, left out or doubled.
+    (SHIRT, "blakc", {"colour": "black"}),
+    (SHIRT, "oragne please", {"colour": "orange"}),
+    (SHIRT, "lnog sleeves", {"sleeves": "long"}),
+    (SHIRT, "wtih a bwo", {"trim": "bow"}),
+    (SHIRT, "wihte adn looes fit", {"colour": "white", "fit": "loose"}),
+    (SHIRT, "anyhting exept blue", {"colour": "!blue"}),
+    (SHIRT, "gery, v nek", {"colour": "grey", "neckline": "vneck"}),
+    (SHIRT, "witout buttons", {"trim": "none"}),
+    # Named as it is, and refused.
+    (SHIRT, "why is it blue? I hate blue", {"colour": "!blue"}),
+    (SHIRT, "not blue, I have plenty of blue already", {"colour": "!blue"}),
+    (TOP, "the bow looks childish, get rid of the bow", {"trim": "none"}),
+    (LONG, "red is awful on me, no red", {"colour": "!red"}),
+    (LONG, "so long! I don't want long", {"length": "short medium"}),
+    # All that is listed is refused.
+    (LONG, "avoid red and pink", {"colour": "!red pink"}),
+    (LONG, "steer clear of red and orange please", {"colour": "!red orange"}),
+    (LONG, "I hate red and brown", {"colour": "!red brown"}),
+    (LONG, "I hate red and want blue", {"colour": "blue"}),
+    (LONG, "stay away from red, make it green", {"colour": "green"}),
+    (LONG, "I don't wear red", {"colour": "!red"}),
+    (LONG, "I can't do long", {"length": "short medium"}),
+    (TOP, "zero flowers", {"pattern": "plain"}),
+    (SHIRT, "I could do without the buttons", {"trim": "none"}),
+    (DRESS, "lose both, the stripes and the short sleeves", {"pattern": "plain", "sleeves": "!short"}),
+    (TOP, "without the bow and the flowers", {"trim": "none", "pattern": "plain"}),
+    (SHIRT, "remove the buttons and the collar", {"trim": "none", "neckline": "crew"}),
+    (SHIRT, "drop the buttons and make it green", {"trim": "none", "colour": "green"}),
+    (LONG, "regular, neither slim nor loose", {"fit": "regular"}),
+    (LONG, "red? no thanks", {"colour": "!red"}),
+    (LONG, "I look terrible in red", {"colour": "!red"}),
+    (LONG, "red makes me look pale", {"colour": "!red"}),
+    (LONG, "everything but red", {"colour": "!red"}),
+    (LONG, "red is a no", {"colour": "!red"}),
+    (TOP, "bow-free", {"trim": "none"}),
+    (TOP, "the bow is silly", {"trim": "none"}),
+    (SHIRT, "not only red but also long-sleeved", {"colour": "red", "sleeves": "long"}),
+    (LONG, "❤️👎 💚", {"colour": "green"}),
+    # More than, and in other words.
+    (LONG, "cut a bit off the bottom", {"length": "short medium"}),
+    (LONG, "less lengthy", {"length": "short medium"}),
+    (LONG, "give me some space to move", {"fit": "regular loose"}),
+    (SHIRT, "sleeves to the elbow or longer", {"sleeves": "elbow long"}),
+    (SHIRT, "sleeves that go lower", {"sleeves": "elbow long"}),
+    (LONG, "sleeves not so long", {"sleeves": "short elbow"}),
+    (UPRIGHT, "not so low-cut", {"neckline": "crew collar turtleneck"}),
+    (DRESS, "calmer", {"pattern": "plain"}),
+    (LONG, "cami style", {"sleeves": "straps"}),
+    (LONG, "bare shoulders", {"sleeves": "sleeveless"}),
+    (SHIRT, "T-shirt neck", {"neckline": "crew"}),
+    (LONG, "floor-sweeping", {"length": "long"}),
+    (SHIRT, "belly-baring", {"length": "short"}),
+    (LONG, "tie it at the waist", {"trim": "belt"}),
+    (LONG, "ruffled edges", {"trim": "ruffle"}),
+    (SHIRT, "trimmed in a different colour", {"trim": "piping"}),
+    (SHIRT, "unadorned", {"trim": "none"}),
+    (SHIRT, "darker than blue", {"colour": "black navy brown"}),
+    (LONG, "brighter than red", {"colour": "white beige pink yellow"}),
+    (SHIRT, "longer than short sleeves", {"sleeves": "elbow long"}),
+    (SHIRT, "cover more of the arms", {"sleeves": "elbow long"}),
+    (LONG, "show more leg", {"length": "short medium"}),
+    (LONG, "sleeves a fair bit shorter", {"sleeves": "short elbow"}),
+    (LONG, "something busier", {"pattern": "!plain"}),
+    (LONG, "with a pattern", {"pattern": "!plain"}),
+    (LONG, "more decoration", {"trim": "!none"}),
+    (LONG, "not so bare", {"trim": "!none"}),
+    (TOP, "never with a print like that", {"pattern": "plain"}),
+    (DRESS, "thinner stripes", {"pattern": "pinstripes"}),
+    (UPRIGHT, "thicker stripes", {"pattern": "stripes"}),
+    (UPRIGHT, "blue stripes", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
+    # The shape of a neckline beside its name.
+    (SHIRT, "neck: round", {"neckline": "crew"}),
+    (SHIRT, "the neckline should be square", {"neckline": "square"}),
+    (SHIRT, "change the neck to a V", {"neckline": "vneck"}),
+    (SHIRT, "V?", {"neckline": "vneck"}),
+    (SHIRT, "sleeves: long, colour: green", {"sleeves": "long", "colour": "green"}),
+    # What stays is asked for.
+    (DRESS, "floral, colours can stay", {"pattern": "floral", "colour": "red"}),
+    (DRESS, "dots but in the same colour", {"pattern": "dots", "colour": "red"}),
+    (LONG, "length stays the same, short sleeves", {"length": "long", "sleeves": "short"}),
+    (SHIRT, "like this one except with stripes", {"pattern": "stripes pinstripes"}),
+    (DRESS, "colour panels", {"pattern": "colourblock"}),
+    (DRESS, "half one colour and half another", {"pattern": "colourblock"}),
+    (SHIRT, "some artwork on the chest", {"pattern": "graphic"}),
+    (SHIRT, "🍋", {"colour": "yellow"}),
+    (SHIRT, "💜 + 🎀", {"colour": "purple", "trim": "bow"}),
+    (SHIRT, "🖤+dots", {"colour": "black", "pattern": "dots"}),
 ]
 
 
@@ -404,3 +493,9 @@ def test_straps_are_no_sleeves():
     found = aspects("a pink dress with thin straps", "it should not be sleeveless")
     sleeves, = (one for one in found.aspects if one.asked)
     assert sleeves.wanted == tuple(f"a dress with {one} sleeves" for one in ("short", "three-quarter", "long"))
+
+
+@pytest.mark.parametrize("word", ["paper", "place", "through", "form", "blank", "share", "says", "blanket", "wrist",
+                                  "plane", "shore", "thing", "paint", "hat", "sue", "boring", "wedding"])
+def test_english_words_are_not_corrected(word: str) -> None:
+    assert not [note for note in merge(SHIRT, f"the {word}").notes if note.startswith("treated")]
