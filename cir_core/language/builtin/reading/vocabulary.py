@@ -117,9 +117,9 @@ class Sense:
 Table = dict[tuple[str, ...], Sense]
 # "polka dot print", "striped pattern" mean no more than their first words.
 _ENDINGS = ("print", "prints", "printed", "pattern", "patterned", "design")
-_ACROSS = frozenset(
-    "horizontal horizontally across crosswise breton bold bolder broad broader thick thicker wide wider fat fatter chunky "
-    "chunkier big bigger sailor nautical".split())
+_ACROSS = frozenset((
+    "horizontal", "horizontally", "across", "crosswise", "breton", "bold", "bolder", "broad", "broader", "thick",
+    "thicker", "wide", "wider", "fat", "fatter", "chunky", "chunkier", "big", "bigger", "sailor", "nautical"))
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,6 @@ from cir_core.errors import LanguageModelError, RelevanceMismatch, RelevanceUnav
 from cir_core.evaluation.query_steps import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
-from cir_core.methods import guidance
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, Unclear, _joined, guided_score, ticks
 from cir_core.methods.references import join
