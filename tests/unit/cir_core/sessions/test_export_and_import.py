@@ -22,7 +22,7 @@ from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Cut, Marks
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
-from cir_core.types.records import Branch, SearchSession
+from cir_core.types.records import Branch, SearchSession, Thumb
 from storage.sessions.store import SqlSessionStore
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.databases import engine_of
@@ -50,13 +50,16 @@ def a_full_session() -> SearchSession:
     one, two = Branch("b1", session.session_id, 1, "darker"), Branch("b2", session.session_id, 3, "")
     vector = np.arange(64, dtype=np.float32)
     parts = {"guidance": Guidance(1.1, 0.2, 0.4, 0.03),
-             "aspects": (Aspect("colour", "red", ("in red",), ("in blue",), 1, "more"),),
+             "aspects": (Aspect("colour", "red", ("in red",), ("in blue",), 1, "more"),
+                         Aspect("pattern", "striped", ("striped",), ("plain",), held=True)),
              "shown": Shown(vector), "unclear": Unclear(("party",), ("in red",)), "relevance": Relevance()}
     first = turn_maker(session.session_id, None, target_rank=9, turn_id="t1",
                        composition=a_composition().with_parts(parts))(one, 1)
     second = turn_maker(session.session_id, "t1", turn_id="t2", seed=1)(one, 2)
     other = turn_maker(session.session_id, "t1", turn_id="t3", seed=2, composition=a_composition(seed=3))(two, 2)
-    return replace(session, branches=(one, two), turns=(first, second, other))
+    thumbs = tuple(Thumb(turn_id, "image-00001", f"person {number}", number == 1, session.created_at)
+                   for number, turn_id in enumerate(("t1", "t3"), start=1))
+    return replace(session, branches=(one, two), turns=(first, second, other), thumbs=thumbs)
 
 
 def records(value: Any) -> Iterator[Any]:
