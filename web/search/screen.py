@@ -167,7 +167,8 @@ class Screen:
             sides = results.comparison(session, *view.compare, version, caption_of)
             return fill("search/compare.html", view=view, sides=sides)
         if session is None or loaded is None:
-            self._service.searcher(view.gallery).descriptions.of(view.wall)   # at once
+            if not view.early:
+                self._service.searcher(view.gallery).descriptions.of(view.wall)   # at once
             wall = [results.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
             return fill("search/start.html", view=view, wall=wall, target=target)
         seen, searcher = shown_turn(self._service, loaded, view), loaded.searcher

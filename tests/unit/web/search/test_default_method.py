@@ -22,7 +22,7 @@ SOFT = METHODS["soft"].settings
 
 @pytest.fixture
 def view(services):
-    return arrive(services.search, UiState(gallery=NAME), "", [])
+    return arrive(services, UiState(gallery=NAME), {}, {})
 
 
 def kept(services, view):
@@ -37,7 +37,7 @@ def test_new_sessions_begin_with_it_in_this_tab_and_the_next(services, view):
     mine = perform(services, view, "prefer", {"method": "soft", "soft_filter.weight": "0.4", "weight": "0.4"})
     assert mine.method == mine.preferred != usual and mine.method.soft_filter.weight == 0.4
     assert kept(services, mine) == mine.preferred and mine.notice
-    again = arrive(services.search, UiState(gallery=NAME, preferred=kept(services, mine)), "", [])
+    again = arrive(services, UiState(gallery=NAME, preferred=kept(services, mine)), {}, {})
     assert again.method == mine.preferred
     _, job = begin(services, again, "search", {"text": "red"})
     assert services.search.session(job().session_id).method == mine.preferred
@@ -95,5 +95,4 @@ def test_every_method_comes_back_from_the_browser(services, name):
 
 def test_where_it_is_no_use_the_usual_one_is_begun_with(services):
     joint = UiState(gallery=NAME, preferred=METHODS["joint"].settings)
-    assert arrive(services.search, joint, "", []).method == arrive(
-        services.search, UiState(gallery=NAME), "", []).method
+    assert arrive(services, joint, {}, {}).method == arrive(services, UiState(gallery=NAME), {}, {}).method

@@ -75,7 +75,7 @@ def test_a_thumb_is_stored_shown_again_and_taken_back(services: Any, view: UiSta
         assert answer.status_code == 200 and answer.json()["thumb"] == thumb
     assert drawn(screen, view) == {one: ["up", 0, 0], two: ["down", 0, 0]}
     # Loaded again, in the same browser and in another one, which sees them as somebody else's.
-    again = arrive(services.search, UiState(gallery=NAME, judge="me"), view.session_id or "", [])
+    again = arrive(services, UiState(gallery=NAME, judge="me"), {"session": view.session_id}, {})
     assert drawn(screen, again) == {one: ["up", 0, 0], two: ["down", 0, 0]}
     assert drawn(screen, UiState(**vars(again) | {"judge": "another"})) == {one: ["", 1, 0], two: ["", 0, 1]}
     # The next turn has its own; the one before has them still.
