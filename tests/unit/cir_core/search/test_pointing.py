@@ -122,7 +122,6 @@ UNCLEAR = [
     (TWO, "change the sleeves of turn 1 to a bow", "sleeves of turn 1", "should be like"),
     (TWO, "without the sleeves of turn 1", "sleeves of turn 1", "should be like"),
     (TWO, "back to the fourth", "fourth turn", "this branch has 2 turns"),
-    (TWO, "back to the second colour", "second colour", "say “back to turn 1”"),
     (TWO, "back to turn 7", "turn 7", "this branch has 2 turns"),
     (BACK, "the one in the middle", "one in the middle", "say its number"),
     (ONE, "the one on the right", "one on the right", "say its number"),
