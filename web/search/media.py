@@ -24,7 +24,7 @@ from cir_core.images.load import process_image
 from web.http.background import in_decoding_thread
 from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, retry_after, status_of
-from web.http.request_fields import TooLarge, json_object, says_more_than
+from web.http.request_fields import TooLarge, Unreadable, json_object, says_more_than
 from web.http.visitor import visitor_of
 from web.limits.url_downloads import ImageFetcher, ImageRefused
 from web.search.presenters import results
@@ -103,7 +103,7 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
         except ImageRefused as error:
             return _refused(error.reason[0].upper() + error.reason[1:], 422)
         except CirqueError as error:
-            return _refused(error, status_of(error, 422))
+            return _refused(error, status_of(error, 400 if isinstance(error, Unreadable) else 422))
         return JSONResponse({"reference_id": reference_id})
 
     def _fetched(person: str, path: Path, patience: float) -> str:

@@ -66,7 +66,6 @@ onDraw(({ action }) => {
 // --- importing a file ------------------------------------------------------------------------
 
 const chooser = h("input", { type: "file", accept: ".json,application/json", hidden: true, "aria-label": "File of an exported session" });
-document.body.append(chooser);
 chooser.addEventListener("change", () => {
   const file = chooser.files?.[0];
   chooser.value = "";
