@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from cir_core.garments.lexicon import NONE
+from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
@@ -78,6 +79,7 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
+    items = judged(items, is_caption)
     items = fronted(items) if is_caption else likened(halved(fronted(items)))
     return _Interpreter(items, list(notes), is_caption).run()
 

@@ -91,6 +91,7 @@ WordKind = Literal[
     "patterned", "decorated",   # some pattern, some trim, whichever
     "not", "without", "instead", "replace", "alter", "from", "to", "swap",
     "away",     # after what should not be there: "has to go"
+    "bad",      # a complaint about what is named beside it: "childish", "clashes with"
     "keep", "same", "other", "except", "more", "less", "as", "much",
     "and", "or", "but", "break", "with", "in", "the", "a", "verb", "stop",
     "pointer",  # another result or an earlier turn
@@ -251,7 +252,7 @@ def respell(word: str) -> tuple[str, ...]:
     guesses do more harm than an unknown word."""
     known, meant = spelling()
     if (meant_by := table("operators")["abbreviations"].get(word)) is not None:
-        return (meant_by,)
+        return tuple(meant_by.split())
     if len(word) < 3 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
     stem = word.removesuffix("less")
