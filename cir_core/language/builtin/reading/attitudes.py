@@ -10,6 +10,7 @@ from cir_core.language.builtin.reading.vocabulary import Sense
 
 _NOT = ReadItem(Sense("not"), ("not",))
 _INSTEAD = ReadItem(Sense("instead"), ("instead of",))
+_OTHER = ReadItem(Sense("other"), ("different",))
 _AWAY = ReadItem(Sense("away"), ("removed",))
 _WORD = Sense("word")
 _ENDS = frozenset({"break", "but"})
@@ -23,7 +24,7 @@ _ALIKE = frozenset({"look", "looks", "looked", "looking", "feel", "feels", "felt
 def judged(items: Sequence[ReadItem], is_caption: bool) -> tuple[ReadItem, ...]:
     """``items`` with a negation for every complaint; words of judgement that are none are unknown words."""
     if not is_caption:
-        items = _backwards(_forwards(_disliked(_in_long_texts(items))))
+        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(items)))))
     return tuple(ReadItem(_WORD, item.words) if item.kind == "bad" else item for item in items)
 
 
@@ -37,7 +38,8 @@ def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
     for place, item in enumerate(items):
         found[-1].append(item)
         ahead = items[place + 1] if place + 1 < len(items) else None
-        comma = item.words == (",",) and not (ahead and ahead.kind in ("value", "bad"))
+        comma = item.words == (",",) and (
+            not (ahead and ahead.kind in ("value", "bad")) or (place and items[place - 1].text in _NEGATIVE | {"yes"}))
         reason = item.text in ("because", "since") or (item.text == "so" and ahead is not None and ahead.text in _WHO)
         if item.kind in _ENDS or comma or reason:
             found.append([])
@@ -52,11 +54,52 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
     found: list[ReadItem] = []
     denied = False
     for place, item in enumerate(_compared(items)):
+        if item.kind == "away" and item.text in _REFUSING and (not found or found[-1].kind in _ENDS or found[-1].words == (",",)) \
+                and place + 1 < len(items) and (_is_thing(items[place + 1]) or items[place + 1].kind in ("a", "the")):
+            item = _NOT   # "ew, collars"
         denied = (denied or item.kind in ("not", "without", "instead")) and item.kind not in _ENDS
         ahead = next((one for one in items[place + 1 :] if one.kind != "bad"), None)
-        if not (denied and item.kind == "bad" and ahead is not None and _is_thing(ahead)):
+        infinitive = denied and item.kind == "word" and found[-1].kind == "to" and any(
+            _is_thing(one) for one in items[place + 1 : place + 5])   # "to fiddle with buttons"
+        if not infinitive and not (denied and item.kind == "bad" and ahead is not None and _is_thing(ahead)):
             found.append(item)
     return found
+
+
+_REFUSING = frozenset({"nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks"})
+
+
+def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """Another one of a part of which there is always one: "the wrong colour", "I hate the neckline", and the degree in
+    "I don't need sleeves that long"."""
+    found: list[ReadItem] = []
+    for place, item in enumerate(items):
+        back = len(found)
+        while back and found[back - 1].text in ("the", "this", "its", "that", "of"):
+            back -= 1
+        before = found[back - 1] if back else None
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        if item.kind == "part" and item.sense.group in _ALWAYS and before is not None and (
+                before.kind == "bad" or (before.text in _DISLIKES and back < len(found))):
+            found[back - 1 :] = [_OTHER]
+        elif item.text in ("that", "so", "this") and ahead is not None and ahead.kind == "value" and found \
+                and found[-1].kind == "part":
+            back = len(found) - 1
+            while back and found[back - 1].kind in ("a", "the"):
+                back -= 1
+            if back and found[back - 1].kind in ("not", "without"):
+                found[back - 1 :] = [*found[back:], _NOT]
+        elif _is_thing(item) and before is not None and before.kind == "bad" and back == len(found) and back > 1 \
+                and found[back - 2].text in ("the", "that", "those", "such", "what", "these"):
+            found[back - 1] = _NOT   # "that ugly belt"
+        found.append(item)
+    return found
+
+
+_ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
+_DISLIKES = frozenset({"hate", "hates", "hated", "dislike", "not a fan of", "no fan of", "not into", "dont like", "do not like", "not keen on",
+                       "sick of", "tired of", "cant stand", "dont care for", "dont fancy", "not fond of", "loathe",
+                       "detest", "not crazy about", "not a big fan of", "not happy with", "unhappy with", "bored of"})
 
 
 def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
@@ -65,6 +108,9 @@ def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
     preferred = False
     for place, item in enumerate(items):
         spaced = place + 1 < len(items) and items[place + 1].kind in ("value", "a", "the")
+        if item.text in ("besides", "apart from", "aside from", "other than") and any(
+                one.text in ("also", "too", "as well", "needs") for one in items[place + 1 : place + 12]):
+            item = ReadItem(Sense("stop"), item.words)   # "besides being green it also needs a collar"
         if item.kind in _ENDS or item.words == (",",):
             preferred = False
         elif item.text in ("rather", "sooner", "prefer"):
@@ -96,7 +142,7 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
                 back -= 1
             linked = back and found[back - 1].text in _ABOUT
             denied = any(one.kind in ("not", "without", "instead") for one in _since_end(found))
-            if linked and not denied and (waits == "bad" or found[back - 1].text == "in"):
+            if linked and not denied and (waits == "bad" or found[back - 1].text in ("in", "with")):
                 found.insert(back, _NOT)
             waits = ""
         found.append(item)
@@ -115,13 +161,15 @@ def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     clauses = _clauses(items)
     last = -1   # the clause that names what "it" may be
     for place, clause in enumerate(clauses):
-        if _points_back(clause) and last >= 0:
+        alone = place + 1 == len(clauses) and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
+        if (alone or _points_back(clause)) and last >= 0:
             if not any(item.kind in ("not", "without", "away") for item in clauses[last]):
                 _add_away(clauses[last])
-            clauses[place] = [item for item in clause if item.kind not in ("not", "without", "away")]
-        elif (start := _complaint(clause)) is not None:
+            clauses[place] = [item for item in clause if item.kind not in ("not", "without", "away") and item.text != "none"]
+        elif (start := _complaint(clause, len(items) > CHATTY)) is not None:
             end = clause[-1:] if clause[-1].kind in _ENDS or clause[-1].words == (",",) else []
-            clauses[place] = [*clause[:start], _AWAY, *end]
+            talk = clause[start : len(clause) - len(end)] if len(items) > CHATTY else []   # to be named as left out
+            clauses[place] = [*clause[:start], _AWAY, *talk, *end]
             last = place
         elif any(_is_thing(item) and not item.value_of("category") for item in clause):
             last = place
@@ -142,6 +190,12 @@ def _points_back(clause: Sequence[ReadItem]) -> bool:
     return bool(after) and after[0].text in _IT and all(item.kind in ("stop", "the", "as", "much") for item in after)
 
 
+def _is_refusal(clause: Sequence[ReadItem]) -> bool:
+    """"A ruffle? No.", "the bow, seriously? Remove."."""
+    said = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
+    return len(said) == 1 and (said[0].kind in ("not", "without", "away") or said[0].text in _NEGATIVE)
+
+
 def _add_away(clause: list[ReadItem]) -> None:
     """At the end of what it names."""
     place = max(at for at, item in enumerate(clause) if _is_thing(item))
@@ -149,24 +203,70 @@ def _add_away(clause: list[ReadItem]) -> None:
     clause[place + 1 :] = [_AWAY, *end]
 
 
-def _complaint(clause: Sequence[ReadItem]) -> int | None:
-    """Where the words of complaint begin after the one thing that ``clause`` is about."""
+def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
+    """Where the words of complaint begin after the one thing that ``clause`` is about. ``talk``: in a long text, where
+    only words that are known for complaints count."""
     things = [place for place, item in enumerate(clause) if _is_thing(item)]
     if not things:
         return None
     last = things[-1]
-    if any(item.kind in ("not", "without", "instead", "replace", "alter", "keep", "less", "to", "and") and
-           item.words != (",",) for item in clause[: last + 1]):
+    if any(item.kind in ("not", "without", "instead", "replace", "alter", "keep", "less", "to", "away") for item in clause[: last + 1]) or any(
+               item.kind == "and" and item.words != (",",) for item in clause[things[0] : last + 1]):
         return None
     rest = clause[last + 1 :]
+    words = {word for item in rest[1:] for word in item.words}
+    if rest and _is_denial(rest, talk):
+        return last + 1
     for place, item in enumerate(rest):
         if item.kind == "bad":
             return last + 1
         if item.text == "too" and place + 1 < len(rest) and rest[place + 1].kind == "word":
             return last + 1
+        if item.text == "like" and place and rest[place - 1].text in _ALIKE and any(
+                one.kind == "word" for one in rest[place:]):
+            return last + 1   # "makes it look like a uniform"
         if item.kind not in _SMALL:
-            return None
-    return None
+            break
+    subject = all(item.kind in ("a", "the", "stop", "value", "part", "as") and item.text not in _WISHING
+                  for item in clause[: last + 1])
+    states = bool(rest) and (rest[0].text in _STATES or (rest[0].kind == "word" and rest[0].text.endswith("s")))
+    told = states and not talk and subject and clause[last].sense.pairs[:1] != () and \
+        clause[last].sense.pairs[0][0] in _JUDGED and not words & (_WISHING | _GOOD) and \
+        any(item.kind == "word" for item in rest[0 if rest[0].kind == "verb" else 1 :]) and \
+        not any(item.kind in ("step", "in", "keep", "noun", "alike", "same", "swap", "less", "more") for item in rest)
+    return last + 1 if told else None
+
+
+def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
+    """"Collar: no", "the buttons are not", "stripes aren't doing it for me", but not "the collar doesn't bother me"."""
+    said = [item for item in rest if item.kind not in ("break", "but") and item.words != (",",)]
+    words = {word for item in said for word in item.words}
+    lead = [item for item in said if not (item.text in ("is", "are", "really", "just", "so", "do", "does", "would", "will", "please", "i", "we",
+                                                       "and", "that", "which"))]
+    if not lead or not (lead[0].words[0] in _NEGATIVE or lead[0].kind == "not"):
+        return False
+    after = lead[1:]
+    if not after:
+        return True
+    if lead[0].words[0] not in _VERBS | {"not"} or talk or words & {"matter", "mind", "need", "needs", "have", "problem", "change", "hurt", "be"} or any(
+            item.kind in ("bad", "away", "alter", "replace", "keep", "other", "value", "part", "step") for item in after):
+        return False
+    return any(item.kind in ("word", "verb", "stop") for item in after)
+
+
+_VERBS = frozenset({"isnt", "arent", "doesnt", "dont", "wont", "wasnt", "werent"})
+_NEGATIVE = _VERBS | frozenset({"no", "none", "not", "never", "no more", "nope", "nah", "zero"})
+_STATES = frozenset({"is", "are", "was", "were", "look", "looks", "looked", "make", "makes", "made", "feel", "feels", "show", "shows",
+                     "get", "gets", "has", "have", "does", "do"})
+_JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
+_GOOD = frozenset("nice great lovely good fine perfect love loved beautiful gorgeous best suits suit ideal favourite better cool "
+                  "pretty cute fun funny ok okay works work matches match goes go needed wonderful amazing fantastic "
+                  "excellent brilliant stunning elegant flattering flatters timeless classic fresh cheerful warm safe "
+                  "right important must wanted welcome essential fashionable trendy in allowed required compulsory "
+                  "dreamy adorable charming delightful sweet neat awesome super fab sexy chic stylish fitting "
+                  "appropriate practical comfortable comfy enough happy more yes preferred missing lacking looking "
+                  "thing dream everything popular hot next always usually wider narrower bigger smaller thicker thinner "
+                  "fine brings bring lovely stay stays vertical horizontal across down around along at on".split()) - {"at", "on"}
 
 
 def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
@@ -175,7 +275,7 @@ def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
     if len(items) <= CHATTY:
         return items
     sentences: list[list[ReadItem]] = [[]]
-    for item in _without_things(items):
+    for item in _of_others(_without_things(items)):
         sentences[-1].append(item)
         if item.kind == "break":
             sentences.append([])
@@ -189,7 +289,7 @@ def _is_told(sentence: Sequence[ReadItem]) -> bool:
     """Whether it says how something was, without a word of wish."""
     words = {word for item in sentence for word in item.words}
     return bool(words & _PAST) and not words & _WISHING and not any(
-        item.kind in ("not", "without", "instead", "except", "away", "bad", "step") for item in sentence)
+        item.kind in ("not", "without", "instead", "except", "away", "bad") for item in sentence)
 
 
 def _is_wish(item: ReadItem) -> bool:
@@ -200,11 +300,30 @@ def _muted(item: ReadItem) -> ReadItem:
     return ReadItem(_WORD, item.words) if item.kind in ("value", "noun", "part") else item
 
 
+def _of_others(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """What others wear is none of the wish: "the ushers wear grey"."""
+    kept: list[ReadItem] = []
+    clause: set[str] = set()
+    for item in items:
+        if item.kind in _ENDS or item.words == (",",):
+            clause = set()
+        other = item.kind in ("value", "noun") and clause & {"wear", "wears", "wore", "wearing"} and not clause & _OWN
+        other = other or (item.kind == "step" and "made" in clause)   # "it made me look slimmer"
+        clause.update(item.words)
+        kept.append(_muted(item) if other else item)
+    return kept
+
+
+_OWN = frozenset("i im id ill ive me my we us you to want would should could can please not never dont anything something".split())
+
+
 def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
     kept: list[ReadItem] = []
     for place, item in enumerate(items):
         ahead = items[place + 1] if place + 1 < len(items) else None
-        of_thing = place and item.value_of("colour") and ahead is not None and (
+        before = items[place - 1] if place else None
+        named = before is not None and (before.kind in ("a", "the", "word", "bad", "shade") or before.text in _ABOUT - {"in"})
+        of_thing = named and item.value_of("colour") and ahead is not None and (
             ahead.kind == "noun" or (ahead.kind == "word" and not ahead.text.endswith(("ing", "ed", "ly"))))
         kept.append(ReadItem(_WORD, item.words) if of_thing else item)
     return kept
@@ -213,4 +332,4 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
 _PAST = frozenset("was had were wore bought got ordered used spilled saw stood went wearing lost found came gave told "
                   "remember remembered yesterday once".split())
 _WISHING = frozenset("want wanted like need please should could can would prefer ideal perfect perfectly show give make "
-                     "id ill wish hoping hope wondering thinking thought looking find rather instead must try".split())
+                     "id ill wish hoping hope wondering thinking looking find rather instead must try".split())

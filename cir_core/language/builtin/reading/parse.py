@@ -68,6 +68,7 @@ def either_order(colours: Sequence[str]) -> str:
     return f"either may be the main colour: {_listed(colours)}"
 
 
+_SHOWN = frozenset({"cleavage", "decolletage"})   # what "I do not want to show"
 _SIGN = {
     ("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1,
     ("sleeves", "short"): -1, ("sleeves", "long"): 1, ("neckline", "turtleneck"): -1,
@@ -197,6 +198,8 @@ class _Interpreter(Operators):
         elif self._is_negated() and self.excepting:
             self.edits.append(Edit("other", group))
         elif self._is_negated():
+            if item.text in _SHOWN:
+                self._step("neckline", -1)
             if group == "second_colour":
                 self._set(Edit("set", "pattern", "plain"))
             elif group in ("sleeves", "pattern", "trim") and self.negation != "instead":
