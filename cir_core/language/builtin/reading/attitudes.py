@@ -59,6 +59,8 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
             item = _NOT   # "ew, collars"
         denied = (denied or item.kind in ("not", "without", "instead")) and item.kind not in _ENDS
         ahead = next((one for one in items[place + 1 :] if one.kind != "bad"), None)
+        if denied and item.kind == "word" and place + 1 < len(items) and items[place + 1].text == "enough" and found[-1].kind == "not":
+            continue   # "not tall enough for long dresses"
         infinitive = denied and item.kind == "word" and found[-1].kind == "to" and any(
             _is_thing(one) for one in items[place + 1 : place + 5])   # "to fiddle with buttons"
         if not infinitive and not (denied and item.kind == "bad" and ahead is not None and _is_thing(ahead)):
@@ -66,6 +68,7 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
     return found
 
 
+_PLAINLY = frozenset({"not", "isnt", "arent", "doesnt", "dont", "never", "wasnt"})
 _REFUSING = frozenset({"nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks"})
 
 
@@ -108,6 +111,16 @@ def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
     preferred = False
     for place, item in enumerate(items):
         spaced = place + 1 < len(items) and items[place + 1].kind in ("value", "a", "the")
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        if item.kind in ("bad", "away") and found and found[-1].kind == "not" and found[-1].text in _PLAINLY and not (
+                ahead is not None and (_is_thing(ahead) or ahead.text in _ABOUT)):
+            found.pop()   # "not ugly", "the collar doesn't bother me"
+            item = ReadItem(Sense("stop"), item.words)
+        elif item.text in ("make me look", "makes me look") and ahead is not None and (
+                ahead.kind == "step" or set(ahead.words) & _GOOD):
+            item = ReadItem(Sense("stop"), item.words)   # "stripes make me look slimmer"
+        elif item.kind == "step" and found and found[-1].text in ("make me look", "makes me look"):
+            item = ReadItem(Sense("stop"), item.words)
         if item.text in ("besides", "apart from", "aside from", "other than") and any(
                 one.text in ("also", "too", "as well", "needs") for one in items[place + 1 : place + 12]):
             item = ReadItem(Sense("stop"), item.words)   # "besides being green it also needs a collar"
@@ -127,7 +140,8 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     waits = ""   # what the clause has so far: "alike" after "look like", "bad" after a complaint
     for place, item in enumerate(items):
         before = found[-1] if found else None
-        if item.kind in _ENDS:
+        if item.kind in _ENDS or (waits == "bad" and (
+                item.kind in ("and", "verb", "more", "less", "step", "keep") or item.text in _WISHING)):
             waits = ""
         elif item.kind == "bad" and not any(_is_thing(one) for one in _since_end(found)):
             waits = "bad"
@@ -217,6 +231,9 @@ def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
     words = {word for item in rest[1:] for word in item.words}
     if rest and _is_denial(rest, talk):
         return last + 1
+    before = {word for item in clause[: things[0]] for word in item.words}
+    if not talk and before & _OWNED and before & {"i", "ive", "everything", "all"} and not before & _WISHING:
+        return last + 1   # "I own ten blue ones already"
     for place, item in enumerate(rest):
         if item.kind == "bad":
             return last + 1
@@ -254,9 +271,10 @@ def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
     return any(item.kind in ("word", "verb", "stop") for item in after)
 
 
+_OWNED = frozenset({"own", "owned", "worn", "wore"})
 _VERBS = frozenset({"isnt", "arent", "doesnt", "dont", "wont", "wasnt", "werent"})
 _NEGATIVE = _VERBS | frozenset({"no", "none", "not", "never", "no more", "nope", "nah", "zero"})
-_STATES = frozenset({"is", "are", "was", "were", "look", "looks", "looked", "make", "makes", "made", "feel", "feels", "show", "shows",
+_STATES = frozenset({"went", "came", "died", "remind", "scream", "belong", "is", "are", "was", "were", "look", "looks", "looked", "make", "makes", "made", "feel", "feels", "show", "shows",
                      "get", "gets", "has", "have", "does", "do"})
 _JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
 _GOOD = frozenset("nice great lovely good fine perfect love loved beautiful gorgeous best suits suit ideal favourite better cool "
@@ -288,7 +306,9 @@ def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
 def _is_told(sentence: Sequence[ReadItem]) -> bool:
     """Whether it says how something was, without a word of wish."""
     words = {word for item in sentence for word in item.words}
-    return bool(words & _PAST) and not words & _WISHING and not any(
+    past = bool(words & _PAST) or any(item.kind == "word" and len(word) > 4 and word.endswith("ed") and word not in _ADVISED
+                                      for item in sentence for word in item.words)
+    return past and not words & _WISHING and not any(
         item.kind in ("not", "without", "instead", "except", "away", "bad") for item in sentence)
 
 
@@ -331,5 +351,6 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
 
 _PAST = frozenset("was had were wore bought got ordered used spilled saw stood went wearing lost found came gave told "
                   "remember remembered yesterday once".split())
+_ADVISED = frozenset("decided agreed suggested recommended needed asked invited preferred allowed required supposed".split())
 _WISHING = frozenset("want wanted like need please should could can would prefer ideal perfect perfectly show give make "
                      "id ill wish hoping hope wondering thinking looking find rather instead must try".split())

@@ -37,6 +37,7 @@ _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
 _AFTER_IT = frozenset({"in", "and", "but", "with"})   # "🎀❌ in red": what stands before the sign is to go
 _LESS = re.compile(r"\b([^\W\d_]{3,12})-less\b")
+_UN = re.compile(r"\bun-(?=[^\W\d_])")
 _FREE = re.compile(r"\b([^\W\d_]{3,12})-free\b")
 
 
@@ -54,7 +55,7 @@ def tokenise(text: str) -> list[str]:
     to"."""
     text = _ARROW.sub(" → ", text[:_MOST_READ].translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
-    text = _FREE.sub(r"without \1", _LESS.sub(r"\1less", text))
+    text = _UN.sub("without ", _FREE.sub(r"without \1", _LESS.sub(r"\1less", text)))
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens: list[str] = []
@@ -258,6 +259,9 @@ def respell(word: str) -> tuple[str, ...]:
     stem = word.removesuffix("less")
     if stem != word and ((stem,) in phrases() or (f"{stem}s",) in phrases()):
         return ("without", stem)  # "collarless"
+    bare = word.removeprefix("un")
+    if bare != word and (named := phrases().get((bare,))) is not None and named.kind == "value":
+        return ("without", bare)  # "unbelted"
     for place in range(2, len(word) - 2):
         if (two := (word[:place], word[place:])) in phrases():
             return two
