@@ -54,12 +54,13 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
     found: list[ReadItem] = []
     denied = False
     for place, item in enumerate(_compared(items)):
-        if item.kind == "away" and item.text in _REFUSING and (not found or found[-1].kind in _ENDS or found[-1].words == (",",)) \
-                and place + 1 < len(items) and (_is_thing(items[place + 1]) or items[place + 1].kind in ("a", "the")):
+        begins = not found or found[-1].kind in _ENDS or found[-1].words == (",",)
+        after = items[place + 1] if place + 1 < len(items) else None
+        if item.text in _REFUSING and begins and after is not None and (_is_thing(after) or after.kind in ("a", "the")):
             item = _NOT   # "ew, collars"
         denied = (denied or item.kind in ("not", "without", "instead")) and item.kind not in _ENDS
         ahead = next((one for one in items[place + 1 :] if one.kind != "bad"), None)
-        if denied and item.kind == "word" and place + 1 < len(items) and items[place + 1].text == "enough" and found[-1].kind == "not":
+        if denied and item.kind == "word" and found[-1].kind == "not" and after is not None and after.text == "enough":
             continue   # "not tall enough for long dresses"
         infinitive = denied and item.kind == "word" and found[-1].kind == "to" and any(
             _is_thing(one) for one in items[place + 1 : place + 5])   # "to fiddle with buttons"
@@ -68,10 +69,28 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
     return found
 
 
+def _is_lament(items: Sequence[ReadItem], place: int) -> bool:
+    """"I have no green one yet", "pity it is not sleeveless": what is missing is wanted."""
+    before = _since_end(items[:place])
+    if items[place].text in _MISSING and any(item.text in _SORRY for item in before):
+        return True
+    for at in range(place + 1, min(place + 9, len(items))):
+        if items[at].text == "yet":
+            ends = at + 1 == len(items) or items[at + 1].kind in _ENDS or items[at + 1].words == (",",)
+            has = "have" in items[place].text or any(item.kind == "verb" for item in (*before, *items[place + 1 : at]))
+            return ends and has
+        if items[at].kind in _ENDS or items[at].words == (",",):
+            break
+    return False
+
+
+_MISSING = frozenset({"no", "not", "isnt", "arent", "doesnt have", "hasnt", "wasnt", "didnt have"})
+_SORRY = frozenset({"sad", "pity", "shame", "too bad"})
 _PLAINLY = frozenset({"not", "isnt", "arent", "doesnt", "dont", "never", "wasnt"})
-_REFUSING = frozenset({"nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks"})
-
-
+_REFUSING = frozenset({
+    "nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks", "no thank you", "no way",
+    "thumbs down", "in my dreams",
+})
 def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
     """Another one of a part of which there is always one: "the wrong colour", "I hate the neckline", and the degree in
     "I don't need sleeves that long"."""
@@ -100,11 +119,11 @@ def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
 
 
 _ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
-_DISLIKES = frozenset({"hate", "hates", "hated", "dislike", "not a fan of", "no fan of", "not into", "dont like", "do not like", "not keen on",
-                       "sick of", "tired of", "cant stand", "dont care for", "dont fancy", "not fond of", "loathe",
-                       "detest", "not crazy about", "not a big fan of", "not happy with", "unhappy with", "bored of"})
-
-
+_DISLIKES = frozenset({
+    "hate", "hates", "hated", "dislike", "not a fan of", "no fan of", "not into", "dont like", "do not like",
+    "not keen on", "sick of", "tired of", "cant stand", "dont care for", "dont fancy", "not fond of", "loathe",
+    "detest", "not crazy about", "not a big fan of", "not happy with", "unhappy with", "bored of",
+})
 def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"Rather white than blue" for "white rather than blue"."""
     found: list[ReadItem] = []
@@ -115,6 +134,8 @@ def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
         if item.kind in ("bad", "away") and found and found[-1].kind == "not" and found[-1].text in _PLAINLY and not (
                 ahead is not None and (_is_thing(ahead) or ahead.text in _ABOUT)):
             found.pop()   # "not ugly", "the collar doesn't bother me"
+            item = ReadItem(Sense("stop"), item.words)
+        elif item.kind == "not" and _is_lament(items, place):
             item = ReadItem(Sense("stop"), item.words)
         elif item.text in ("make me look", "makes me look") and ahead is not None and (
                 ahead.kind == "step" or set(ahead.words) & _GOOD):
@@ -176,6 +197,8 @@ def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     last = -1   # the clause that names what "it" may be
     for place, clause in enumerate(clauses):
         alone = place + 1 == len(clauses) and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
+        refused = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
+        alone = alone or (len(refused) == 1 and refused[0].text in _REFUSING)
         if (alone or _points_back(clause)) and last >= 0:
             if not any(item.kind in ("not", "without", "away") for item in clauses[last]):
                 _add_away(clauses[last])
@@ -248,7 +271,7 @@ def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
                   for item in clause[: last + 1])
     states = bool(rest) and (rest[0].text in _STATES or (rest[0].kind == "word" and rest[0].text.endswith("s")))
     told = states and not talk and subject and clause[last].sense.pairs[:1] != () and \
-        clause[last].sense.pairs[0][0] in _JUDGED and not words & (_WISHING | _GOOD) and \
+        clause[last].sense.pairs[0][0] in _JUDGED and not words & _WISHING and not (words | set(rest[0].words)) & _GOOD and \
         any(item.kind == "word" for item in rest[0 if rest[0].kind == "verb" else 1 :]) and \
         not any(item.kind in ("step", "in", "keep", "noun", "alike", "same", "swap", "less", "more") for item in rest)
     return last + 1 if told else None
@@ -258,33 +281,41 @@ def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
     """"Collar: no", "the buttons are not", "stripes aren't doing it for me", but not "the collar doesn't bother me"."""
     said = [item for item in rest if item.kind not in ("break", "but") and item.words != (",",)]
     words = {word for item in said for word in item.words}
-    lead = [item for item in said if not (item.text in ("is", "are", "really", "just", "so", "do", "does", "would", "will", "please", "i", "we",
-                                                       "and", "that", "which"))]
+    lead = [item for item in said if item.text not in _LEADING]
     if not lead or not (lead[0].words[0] in _NEGATIVE or lead[0].kind == "not"):
         return False
     after = lead[1:]
     if not after:
         return True
-    if lead[0].words[0] not in _VERBS | {"not"} or talk or words & {"matter", "mind", "need", "needs", "have", "problem", "change", "hurt", "be"} or any(
+    if lead[0].words[0] not in _VERBS | {"not"} or talk or words & _HARMLESS or any(
             item.kind in ("bad", "away", "alter", "replace", "keep", "other", "value", "part", "step") for item in after):
         return False
     return any(item.kind in ("word", "verb", "stop") for item in after)
 
 
+_HARMLESS = frozenset({"matter", "mind", "need", "needs", "have", "problem", "change", "hurt", "be"})
+_LEADING = frozenset({"is", "are", "really", "just", "so", "do", "does", "would", "will", "please", "i", "we", "and",
+                      "that", "which"})
 _OWNED = frozenset({"own", "owned", "worn", "wore"})
 _VERBS = frozenset({"isnt", "arent", "doesnt", "dont", "wont", "wasnt", "werent"})
 _NEGATIVE = _VERBS | frozenset({"no", "none", "not", "never", "no more", "nope", "nah", "zero"})
-_STATES = frozenset({"went", "came", "died", "remind", "scream", "belong", "is", "are", "was", "were", "look", "looks", "looked", "make", "makes", "made", "feel", "feels", "show", "shows",
-                     "get", "gets", "has", "have", "does", "do"})
+_STATES = frozenset({
+    "went", "came", "died", "remind", "scream", "belong", "is", "are", "was", "were", "look", "looks", "looked",
+    "make", "makes", "made", "feel", "feels", "show", "shows", "get", "gets", "has", "have", "does", "do",
+})
 _JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
-_GOOD = frozenset("nice great lovely good fine perfect love loved beautiful gorgeous best suits suit ideal favourite better cool "
-                  "pretty cute fun funny ok okay works work matches match goes go needed wonderful amazing fantastic "
-                  "excellent brilliant stunning elegant flattering flatters timeless classic fresh cheerful warm safe "
-                  "right important must wanted welcome essential fashionable trendy in allowed required compulsory "
-                  "dreamy adorable charming delightful sweet neat awesome super fab sexy chic stylish fitting "
-                  "appropriate practical comfortable comfy enough happy more yes preferred missing lacking looking "
-                  "thing dream everything popular hot next always usually wider narrower bigger smaller thicker thinner "
-                  "fine brings bring lovely stay stays vertical horizontal across down around along at on".split()) - {"at", "on"}
+_GOOD = frozenset({
+    "nice", "great", "lovely", "good", "fine", "perfect", "love", "loved", "beautiful", "gorgeous", "best", "suits",
+    "suit", "ideal", "favourite", "better", "cool", "pretty", "cute", "fun", "funny", "ok", "okay", "works", "work",
+    "matches", "match", "goes", "go", "needed", "wonderful", "amazing", "fantastic", "excellent", "brilliant",
+    "stunning", "elegant", "flattering", "flatters", "timeless", "classic", "fresh", "cheerful", "warm", "safe",
+    "right", "important", "must", "wanted", "welcome", "essential", "fashionable", "trendy", "in", "allowed",
+    "required", "compulsory", "dreamy", "adorable", "charming", "delightful", "sweet", "neat", "awesome", "super",
+    "fab", "sexy", "chic", "stylish", "fitting", "appropriate", "practical", "comfortable", "comfy", "enough",
+    "happy", "more", "yes", "preferred", "missing", "lacking", "looking", "thing", "dream", "everything", "popular",
+    "hot", "next", "always", "usually", "wider", "narrower", "bigger", "smaller", "thicker", "thinner", "brings",
+    "bring", "stay", "stays", "vertical", "horizontal", "across", "down", "around", "along",
+})
 
 
 def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
@@ -334,23 +365,32 @@ def _of_others(items: Sequence[ReadItem]) -> list[ReadItem]:
     return kept
 
 
-_OWN = frozenset("i im id ill ive me my we us you to want would should could can please not never dont anything something".split())
-
-
+_OWN = frozenset({
+    "i", "im", "id", "ill", "ive", "me", "my", "we", "us", "you", "to", "want", "would", "should", "could", "can",
+    "please", "not", "never", "dont", "anything", "something",
+})
 def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
     kept: list[ReadItem] = []
     for place, item in enumerate(items):
         ahead = items[place + 1] if place + 1 < len(items) else None
         before = items[place - 1] if place else None
         named = before is not None and (before.kind in ("a", "the", "word", "bad", "shade") or before.text in _ABOUT - {"in"})
-        of_thing = named and item.value_of("colour") and ahead is not None and (
+        of_thing = named and (item.value_of("colour") or item.text == "flower") and ahead is not None and (
             ahead.kind == "noun" or (ahead.kind == "word" and not ahead.text.endswith(("ing", "ed", "ly"))))
         kept.append(ReadItem(_WORD, item.words) if of_thing else item)
     return kept
 
 
-_PAST = frozenset("was had were wore bought got ordered used spilled saw stood went wearing lost found came gave told "
-                  "remember remembered yesterday once".split())
-_ADVISED = frozenset("decided agreed suggested recommended needed asked invited preferred allowed required supposed".split())
-_WISHING = frozenset("want wanted like need please should could can would prefer ideal perfect perfectly show give make "
-                     "id ill wish hoping hope wondering thinking looking find rather instead must try".split())
+_PAST = frozenset({
+    "was", "had", "were", "wore", "bought", "got", "ordered", "used", "spilled", "saw", "stood", "went", "wearing",
+    "lost", "found", "came", "gave", "told", "remember", "remembered", "yesterday", "once",
+})
+_ADVISED = frozenset({
+    "decided", "agreed", "suggested", "recommended", "needed", "asked", "invited", "preferred", "allowed",
+    "required", "supposed",
+})
+_WISHING = frozenset({
+    "want", "wanted", "like", "need", "please", "should", "could", "can", "would", "prefer", "ideal", "perfect",
+    "perfectly", "show", "give", "make", "id", "ill", "wish", "hoping", "hope", "wondering", "thinking", "looking",
+    "find", "rather", "instead", "must", "try",
+})
