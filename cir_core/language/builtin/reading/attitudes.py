@@ -17,7 +17,9 @@ _ENDS = frozenset({"break", "but"})
 _IT = frozenset({"it", "them", "that", "those", "this", "these"})
 _SMALL = frozenset({"stop", "a", "the", "verb", "much", "as", "in", "other", "with", "or", "more"})
 _ABOUT = frozenset({"in", "by", "of", "for", "with", "about", "under", "to", "wearing", "on", "from", "against"})
-_REASONS = frozenset({"because", "since", "so"})
+_DENYING = frozenset({"not", "without", "away"})
+_TURNING = frozenset({"not", "without", "instead", "replace", "alter", "keep", "less", "to", "away"})
+_SAYING = frozenset({"value", "part", "word", "bad", "step", "noun", "keep", "alter", "replace", "pointer", "same"})
 _ALIKE = frozenset({"look", "looks", "looked", "looking", "feel", "feels", "felt", "feeling"})
 
 
@@ -135,6 +137,9 @@ def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
                 ahead is not None and (_is_thing(ahead) or ahead.text in _ABOUT)):
             found.pop()   # "not ugly", "the collar doesn't bother me"
             item = ReadItem(Sense("stop"), item.words)
+        elif item.text in ("leave", "leaving") and any(
+                one.text in ("out", "off") for one in _until_end(items[place + 1 :])):
+            item = ReadItem(Sense("without"), item.words)   # "leave the buttons out"
         elif item.kind == "not" and _is_lament(items, place):
             item = ReadItem(Sense("stop"), item.words)
         elif item.text in ("make me look", "makes me look") and ahead is not None and (
@@ -149,7 +154,7 @@ def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
             preferred = False
         elif item.text in ("rather", "sooner", "prefer"):
             preferred = True
-        elif preferred and item.text in ("than", "over", "to") and spaced and found and found[-1].kind in ("value", "part"):
+        elif preferred and item.text in ("than", "over", "to") and spaced and found and _is_thing(found[-1]):
             item, preferred = _INSTEAD, False
         found.append(item)
     return found
@@ -159,7 +164,7 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"Strangled by collars", "too old for bows", "I look like a zebra in stripes"."""
     found: list[ReadItem] = []
     waits = ""   # what the clause has so far: "alike" after "look like", "bad" after a complaint
-    for place, item in enumerate(items):
+    for item in items:
         before = found[-1] if found else None
         if item.kind in _ENDS or (waits == "bad" and (
                 item.kind in ("and", "verb", "more", "less", "step", "keep") or item.text in _WISHING)):
@@ -170,6 +175,8 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
             waits = "alike"
         elif before is not None and before.text == "too" and item.kind == "word":
             waits = "bad"
+        elif waits == "alike" and set(item.words) & _GOOD:
+            waits = ""   # "like a queen"
         elif waits and _is_thing(item):
             back = len(found)
             while back and (found[back - 1].kind in ("a", "the") or found[back - 1].text in ("any", "all", "wearing")
@@ -182,6 +189,11 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
             waits = ""
         found.append(item)
     return found
+
+
+def _until_end(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
+    end = next((at for at, item in enumerate(items) if item.kind in _ENDS or item.kind == "and"), len(items))
+    return items[: min(end, 6)]
 
 
 def _since_end(items: Sequence[ReadItem]) -> list[ReadItem]:
@@ -198,11 +210,13 @@ def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     for place, clause in enumerate(clauses):
         alone = place + 1 == len(clauses) and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
         refused = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
-        alone = alone or (len(refused) == 1 and refused[0].text in _REFUSING)
+        named = place and len(clauses[place - 1]) <= 3 and clauses[place - 1][-1].kind == "break"
+        alone = alone or (len(refused) == 1 and (
+            refused[0].text in _REFUSING or (named and refused[0].kind == "bad")))   # "red? Not my cup of tea"
         if (alone or _points_back(clause)) and last >= 0:
             if not any(item.kind in ("not", "without", "away") for item in clauses[last]):
                 _add_away(clauses[last])
-            clauses[place] = [item for item in clause if item.kind not in ("not", "without", "away") and item.text != "none"]
+            clauses[place] = [item for item in clause if item.kind not in _DENYING | {"bad"} and item.text != "none"]
         elif (start := _complaint(clause, len(items) > CHATTY)) is not None:
             end = clause[-1:] if clause[-1].kind in _ENDS or clause[-1].words == (",",) else []
             talk = clause[start : len(clause) - len(end)] if len(items) > CHATTY else []   # to be named as left out
@@ -215,8 +229,7 @@ def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
 
 def _points_back(clause: Sequence[ReadItem]) -> bool:
     """Whether it takes away what was named before: "take it off", "remove them", "I hate that"."""
-    if any(_is_thing(item) or item.kind in ("word", "bad", "step", "noun", "keep", "alter", "replace", "pointer", "same")
-           for item in clause):
+    if any(item.kind in _SAYING for item in clause):
         return False
     denied = [place for place, item in enumerate(clause) if item.kind in ("not", "without", "away")]
     if not denied:
@@ -224,7 +237,8 @@ def _points_back(clause: Sequence[ReadItem]) -> bool:
     if clause[denied[0]].kind == "away":
         return bool(any(item.text in _IT for item in clause[: denied[0]]))
     after = [item for item in clause[denied[0] + 1 :] if item.kind not in _ENDS and item.words != (",",)]
-    return bool(after) and after[0].text in _IT and all(item.kind in ("stop", "the", "as", "much") for item in after)
+    return bool(after) and after[0].text in _IT | {"one"} and all(
+        item.kind in ("stop", "the", "as", "much") or item.text == "one" for item in after)
 
 
 def _is_refusal(clause: Sequence[ReadItem]) -> bool:
@@ -247,7 +261,7 @@ def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
     if not things:
         return None
     last = things[-1]
-    if any(item.kind in ("not", "without", "instead", "replace", "alter", "keep", "less", "to", "away") for item in clause[: last + 1]) or any(
+    if any(item.kind in _TURNING for item in clause[: last + 1]) or any(
                item.kind == "and" and item.words != (",",) for item in clause[things[0] : last + 1]):
         return None
     rest = clause[last + 1 :]
@@ -271,7 +285,8 @@ def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
                   for item in clause[: last + 1])
     states = bool(rest) and (rest[0].text in _STATES or (rest[0].kind == "word" and rest[0].text.endswith("s")))
     told = states and not talk and subject and clause[last].sense.pairs[:1] != () and \
-        clause[last].sense.pairs[0][0] in _JUDGED and not words & _WISHING and not (words | set(rest[0].words)) & _GOOD and \
+        clause[last].sense.pairs[0][0] in _JUDGED and not words & _WISHING and \
+        not (words | set(rest[0].words)) & _GOOD and \
         any(item.kind == "word" for item in rest[0 if rest[0].kind == "verb" else 1 :]) and \
         not any(item.kind in ("step", "in", "keep", "noun", "alike", "same", "swap", "less", "more") for item in rest)
     return last + 1 if told else None
@@ -288,7 +303,7 @@ def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
     if not after:
         return True
     if lead[0].words[0] not in _VERBS | {"not"} or talk or words & _HARMLESS or any(
-            item.kind in ("bad", "away", "alter", "replace", "keep", "other", "value", "part", "step") for item in after):
+            item.kind in _SAYING - {"word"} or item.kind in ("away", "other") for item in after):
         return False
     return any(item.kind in ("word", "verb", "stop") for item in after)
 
@@ -305,6 +320,11 @@ _STATES = frozenset({
 })
 _JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
 _GOOD = frozenset({
+    "romantic", "feminine", "queen", "princess", "star", "angel", "goddess", "million", "playful", "easy", "useful",
+    "handy", "summery", "festive", "classy", "refined", "smart", "lively", "joyful", "glamorous", "dainty", "graceful",
+    "magical", "heavenly", "soft", "bright", "king", "diva", "lady", "model", "hero", "professional", "modern", "crisp",
+    "sporty", "youthful", "interesting", "special", "dressy", "luxurious", "versatile", "quirky", "bold", "dashing",
+    "never", "figure", "eyes", "everywhere",
     "nice", "great", "lovely", "good", "fine", "perfect", "love", "loved", "beautiful", "gorgeous", "best", "suits",
     "suit", "ideal", "favourite", "better", "cool", "pretty", "cute", "fun", "funny", "ok", "okay", "works", "work",
     "matches", "match", "goes", "go", "needed", "wonderful", "amazing", "fantastic", "excellent", "brilliant",
@@ -329,7 +349,8 @@ def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
         if item.kind == "break":
             sentences.append([])
     told = [_is_told(sentence) for sentence in sentences]
-    wished = any(_is_wish(item) for sentence, past in zip(sentences, told, strict=True) if not past for item in sentence)
+    present = [sentence for sentence, past in zip(sentences, told, strict=True) if not past]
+    wished = any(_is_wish(item) for sentence in present for item in sentence)
     return [_muted(item) if past and wished else item
             for sentence, past in zip(sentences, told, strict=True) for item in sentence]
 
@@ -337,8 +358,8 @@ def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
 def _is_told(sentence: Sequence[ReadItem]) -> bool:
     """Whether it says how something was, without a word of wish."""
     words = {word for item in sentence for word in item.words}
-    past = bool(words & _PAST) or any(item.kind == "word" and len(word) > 4 and word.endswith("ed") and word not in _ADVISED
-                                      for item in sentence for word in item.words)
+    verbs = {word for item in sentence if item.kind == "word" for word in item.words}
+    past = bool(words & _PAST) or any(len(word) > 4 and word.endswith("ed") for word in verbs - _ADVISED)
     return past and not words & _WISHING and not any(
         item.kind in ("not", "without", "instead", "except", "away", "bad") for item in sentence)
 
@@ -374,7 +395,8 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
     for place, item in enumerate(items):
         ahead = items[place + 1] if place + 1 < len(items) else None
         before = items[place - 1] if place else None
-        named = before is not None and (before.kind in ("a", "the", "word", "bad", "shade") or before.text in _ABOUT - {"in"})
+        named = before is not None and (
+            before.kind in ("a", "the", "word", "bad", "shade") or before.text in _ABOUT - {"in"})
         of_thing = named and (item.value_of("colour") or item.text == "flower") and ahead is not None and (
             ahead.kind == "noun" or (ahead.kind == "word" and not ahead.text.endswith(("ing", "ed", "ly"))))
         kept.append(ReadItem(_WORD, item.words) if of_thing else item)

@@ -194,7 +194,8 @@ class Operators:
         if self.negation == "not" and self.all_of and ahead and ahead.kind == "value":
             self.spent = False  # "avoid orange and yellow"
         elif self.negation == "without" and ahead and ahead.kind == "value" and (
-                ahead.value_of("trim") or self._is_thing(place + 1) or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
+                ahead.value_of("trim") or self._is_thing(place + 1)
+                or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
             self.spent = False  # "without the bow and the belt"
         elif self.negation != "from":
             self.negation = ""
@@ -223,7 +224,8 @@ class Operators:
         """"Any colour except red" excludes, "the same except in red" does not."""
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         definite = beside == "the"
-        if beside in ("with", "in", "verb") or self.items[place + 1 : place + 2] and self.items[place + 1].text == "that":
+        said = self.items[place + 1].text if beside else ""
+        if beside in ("with", "in", "verb") or said == "that":
             self.reset()  # "a bit like this one except with stripes"
         elif definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
             self.on_not(place, item)
