@@ -175,7 +175,7 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
             waits = "alike"
         elif before is not None and before.text == "too" and item.kind == "word":
             waits = "bad"
-        elif waits == "alike" and set(item.words) & _GOOD:
+        elif waits == "alike" and item.kind != "in" and set(item.words) & _GOOD:
             waits = ""   # "like a queen"
         elif waits and _is_thing(item):
             back = len(found)
@@ -208,7 +208,8 @@ def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     clauses = _clauses(items)
     last = -1   # the clause that names what "it" may be
     for place, clause in enumerate(clauses):
-        alone = place + 1 == len(clauses) and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
+        closed = place + 1 == len(clauses) or clause[-1].kind == "break"
+        alone = closed and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
         refused = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
         named = place and len(clauses[place - 1]) <= 3 and clauses[place - 1][-1].kind == "break"
         alone = alone or (len(refused) == 1 and (

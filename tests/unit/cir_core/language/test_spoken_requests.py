@@ -258,7 +258,12 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "red clashes with my hair", {"colour": "!red"}),
     (LONG, "I don't mind the red but the length bothers me", {"length": "!long", "colour": "red"}),
     (LONG, "I don't need sleeves that long", {"sleeves": "short elbow"}),
+    (UPRIGHT, "I look like a zebra in stripes", {"pattern": "plain"}),
+    (TOP, "red? no. And please leave the bow out", {"trim": "none"}),
+    (SHIRT, "the buttons? No. Make it green", {"trim": "none", "colour": "green"}),
     # Praise, and what is missed, is none.
+    (LONG, "I look like a queen in purple", {"colour": "purple"}),
+    (LONG, "ruffles are romantic, add some", {"trim": "ruffle"}),
     (SHIRT, "red goes with my shoes", {"colour": "red"}),
     (SHIRT, "stripes are my favourite", {"pattern": "stripes pinstripes"}),
     (SHIRT, "green looks good with my eyes", {"colour": "green"}),
