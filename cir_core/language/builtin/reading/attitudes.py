@@ -285,6 +285,9 @@ def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
     subject = all(item.kind in ("a", "the", "stop", "value", "part", "as") and item.text not in _WISHING
                   for item in clause[: last + 1])
     states = bool(rest) and (rest[0].text in _STATES or (rest[0].kind == "word" and rest[0].text.endswith("s")))
+    if states and (rest[0].text in ("look", "looks", "feel", "feels") or (
+            rest[0].text in ("is", "are") and not (rest[1:] and rest[1].text in ("for", "so")))):
+        states = False   # an adjective that is not known to blame may praise: "white looks clean"
     told = states and not talk and subject and clause[last].sense.pairs[:1] != () and \
         clause[last].sense.pairs[0][0] in _JUDGED and not words & _WISHING and \
         not (words | set(rest[0].words)) & _GOOD and \
