@@ -43,9 +43,41 @@ def fronted(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
             start -= 1  # "red? no way"
         while start and not _ends_clause(found, start - 1):
             start -= 1
+        start = max(start, _named_last(found))
+        if is_lasting(found[start:]):
+            found.insert(start, ReadItem(Sense("other"), ("different",)))   # "the colour isn't for me"
+            found.append(ReadItem(Sense("break"), (".",)))
+            continue
         found.insert(start, ReadItem(Sense("without"), ("without",)))
         found.append(ReadItem(Sense("break"), (".",)))
     return tuple(found)
+
+
+def _named_last(items: Sequence[ReadItem]) -> int:
+    """Where the last things named begin: "I wore the red dots last time", "I like it but the bow and the belt …"."""
+    place = len(items)
+    while place and items[place - 1].kind not in ("value", "part"):
+        place -= 1
+    start = place
+    while place:
+        item = items[place - 1]
+        if item.kind in ("value", "part"):
+            start = place - 1
+        elif item.kind in ("a", "the", "shade", "more", "less", "as", "noun", "head"):
+            start = place - 1 if start == place else start
+        elif not (item.kind in ("and", "or", "in", "with") or item.text in ("on", "of", "at", "all")):
+            break
+        place -= 1
+    return start
+
+
+def is_lasting(items: Sequence[ReadItem]) -> bool:
+    """Whether they name a part of which there is always one, and nothing else."""
+    named = [item for item in items if item.kind in ("value", "part")]
+    return len(named) == 1 and named[0].kind == "part" and named[0].sense.group in _ALWAYS
+
+
+_ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
 
 
 def _ends_clause(items: Sequence[ReadItem], place: int) -> bool:
@@ -118,6 +150,7 @@ def _is_length(item: ReadItem) -> bool:
     return item.kind == "value" and item.sense.pairs[0][0] == "length" and len(item.sense.pairs) == 1
 
 
+_SPEAKING = frozenset({"i", "id", "ill", "we", "take", "please"})
 _PIECES = frozenset({"pattern", "sleeves", "neckline"})
 _STAYS = frozenset({"stay", "stays", "remain", "remains", "still"})
 
@@ -161,13 +194,19 @@ class Operators:
         if self.negation == "not" and self.all_of and ahead and ahead.kind == "value":
             self.spent = False  # "avoid orange and yellow"
         elif self.negation == "without" and ahead and ahead.kind == "value" and (
-                ahead.value_of("trim") or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
+                ahead.value_of("trim") or self._is_thing(place + 1)
+                or (self._is_the(place + 1) and ahead.sense.pairs[0][0] in _PIECES)):
             self.spent = False  # "without the bow and the belt"
         elif self.negation != "from":
             self.negation = ""
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         self.keep = self.keep and beside in ("the", "a", "part")
         self.degree, self.rungs, self.or_else = 0, 1, False
+
+    def _is_thing(self, place: int) -> bool:
+        """A pattern or a collar without an article: "without belt and dots"."""
+        item = self.items[place] if place < len(self.items) else None
+        return item is not None and (item.text == "collar" or (item.sense.is_noun and bool(item.value_of("pattern"))))
 
     def _is_the(self, place: int) -> bool:
         return place < len(self.items) and self.items[place].kind == "the"
@@ -185,7 +224,8 @@ class Operators:
         """"Any colour except red" excludes, "the same except in red" does not."""
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         definite = beside == "the"
-        if beside in ("with", "in", "verb"):
+        said = self.items[place + 1].text if beside else ""
+        if beside in ("with", "in", "verb") or said == "that":
             self.reset()  # "a bit like this one except with stripes"
         elif definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
             self.on_not(place, item)
@@ -224,6 +264,8 @@ class Operators:
     def on_stop(self, place: int, item: ReadItem) -> None:
         if item.text == "for":
             self.on_to(place, item)
+        elif self.negation == "instead" and self.spent and item.text in _SPEAKING:
+            self.negation = ""  # "instead of blue I'd take brown"
 
     def on_verb(self, place: int, item: ReadItem) -> None:
         self.keep = False
@@ -261,6 +303,8 @@ class Operators:
         if ahead and ahead.kind == "part" and not self.is_caption:
             self.edits.append(Edit("other", ahead.sense.group))
         # "a different dress" asks for another one of the same kind.
+        if item.text == "new" and ahead and ahead.kind == "value" and not ahead.value_of("category"):
+            return None  # "a new green one"
         return self.items.index(ahead, place) + 1 if ahead and ahead.kind in ("part", "value") else None
 
     def on_more(self, place: int, item: ReadItem) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from cir_core.garments.lexicon import NONE
+from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
@@ -67,6 +68,7 @@ def either_order(colours: Sequence[str]) -> str:
     return f"either may be the main colour: {_listed(colours)}"
 
 
+_SHOWN = frozenset({"cleavage", "decolletage"})   # what "I do not want to show"
 _SIGN = {
     ("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1,
     ("sleeves", "short"): -1, ("sleeves", "long"): 1, ("neckline", "turtleneck"): -1,
@@ -78,6 +80,7 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
+    items = judged(items, is_caption)
     items = fronted(items) if is_caption else likened(halved(fronted(items)))
     return _Interpreter(items, list(notes), is_caption).run()
 
@@ -195,6 +198,8 @@ class _Interpreter(Operators):
         elif self._is_negated() and self.excepting:
             self.edits.append(Edit("other", group))
         elif self._is_negated():
+            if item.text in _SHOWN:
+                self._step("neckline", -1)
             if group == "second_colour":
                 self._set(Edit("set", "pattern", "plain"))
             elif group in ("sleeves", "pattern", "trim") and self.negation != "instead":

@@ -37,6 +37,7 @@ _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
 _AFTER_IT = frozenset({"in", "and", "but", "with"})   # "🎀❌ in red": what stands before the sign is to go
 _LESS = re.compile(r"\b([^\W\d_]{3,12})-less\b")
+_UN = re.compile(r"\bun-(?=[^\W\d_])")
 _FREE = re.compile(r"\b([^\W\d_]{3,12})-free\b")
 
 
@@ -54,7 +55,7 @@ def tokenise(text: str) -> list[str]:
     to"."""
     text = _ARROW.sub(" → ", text[:_MOST_READ].translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
-    text = _FREE.sub(r"without \1", _LESS.sub(r"\1less", text))
+    text = _UN.sub("without ", _FREE.sub(r"without \1", _LESS.sub(r"\1less", text)))
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens: list[str] = []
@@ -91,6 +92,7 @@ WordKind = Literal[
     "patterned", "decorated",   # some pattern, some trim, whichever
     "not", "without", "instead", "replace", "alter", "from", "to", "swap",
     "away",     # after what should not be there: "has to go"
+    "bad",      # a complaint about what is named beside it: "childish", "clashes with"
     "keep", "same", "other", "except", "more", "less", "as", "much",
     "and", "or", "but", "break", "with", "in", "the", "a", "verb", "stop",
     "pointer",  # another result or an earlier turn
@@ -251,12 +253,15 @@ def respell(word: str) -> tuple[str, ...]:
     guesses do more harm than an unknown word."""
     known, meant = spelling()
     if (meant_by := table("operators")["abbreviations"].get(word)) is not None:
-        return (meant_by,)
+        return tuple(meant_by.split())
     if len(word) < 3 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
     stem = word.removesuffix("less")
     if stem != word and ((stem,) in phrases() or (f"{stem}s",) in phrases()):
         return ("without", stem)  # "collarless"
+    bare = word.removeprefix("un")
+    if bare != word and (named := phrases().get((bare,))) is not None and named.kind == "value":
+        return ("without", bare)  # "unbelted"
     for place in range(2, len(word) - 2):
         if (two := (word[:place], word[place:])) in phrases():
             return two

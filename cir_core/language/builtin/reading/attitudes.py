@@ -1,0 +1,422 @@
+"""What is thought of a value, read as a request: complaints ("the bow is childish") and what they refer to ("take it
+off") become negations before the value; asides of a long text lose their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cir_core.language.builtin.reading.reader import CHATTY, ReadItem
+from cir_core.language.builtin.reading.vocabulary import Sense
+
+_NOT = ReadItem(Sense("not"), ("not",))
+_INSTEAD = ReadItem(Sense("instead"), ("instead of",))
+_OTHER = ReadItem(Sense("other"), ("different",))
+_AWAY = ReadItem(Sense("away"), ("removed",))
+_WORD = Sense("word")
+_ENDS = frozenset({"break", "but"})
+_IT = frozenset({"it", "them", "that", "those", "this", "these"})
+_SMALL = frozenset({"stop", "a", "the", "verb", "much", "as", "in", "other", "with", "or", "more"})
+_ABOUT = frozenset({"in", "by", "of", "for", "with", "about", "under", "to", "wearing", "on", "from", "against"})
+_DENYING = frozenset({"not", "without", "away"})
+_TURNING = frozenset({"not", "without", "instead", "replace", "alter", "keep", "less", "to", "away"})
+_SAYING = frozenset({"value", "part", "word", "bad", "step", "noun", "keep", "alter", "replace", "pointer", "same"})
+_ALIKE = frozenset({"look", "looks", "looked", "looking", "feel", "feels", "felt", "feeling"})
+
+
+def judged(items: Sequence[ReadItem], is_caption: bool) -> tuple[ReadItem, ...]:
+    """``items`` with a negation for every complaint; words of judgement that are none are unknown words."""
+    if not is_caption:
+        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(items)))))
+    return tuple(ReadItem(_WORD, item.words) if item.kind == "bad" else item for item in items)
+
+
+def _is_thing(item: ReadItem) -> bool:
+    return item.kind == "value" or item.kind == "part"
+
+
+def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
+    """Each with the word or sign at its end."""
+    found: list[list[ReadItem]] = [[]]
+    for place, item in enumerate(items):
+        found[-1].append(item)
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        comma = item.words == (",",) and (
+            not (ahead and ahead.kind in ("value", "bad")) or (place and items[place - 1].text in _NEGATIVE | {"yes"}))
+        reason = item.text in ("because", "since") or (item.text == "so" and ahead is not None and ahead.text in _WHO)
+        if item.kind in _ENDS or comma or reason:
+            found.append([])
+    return [clause for clause in found if clause]
+
+
+_WHO = frozenset({"i", "im", "ill", "id", "we", "no", "not", "please", "can"})
+
+
+def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"That ugly belt": the adjective says nothing more beside a negation."""
+    found: list[ReadItem] = []
+    denied = False
+    for place, item in enumerate(_compared(items)):
+        begins = not found or found[-1].kind in _ENDS or found[-1].words == (",",)
+        after = items[place + 1] if place + 1 < len(items) else None
+        if item.text in _REFUSING and begins and after is not None and (_is_thing(after) or after.kind in ("a", "the")):
+            item = _NOT   # "ew, collars"
+        denied = (denied or item.kind in ("not", "without", "instead")) and item.kind not in _ENDS
+        ahead = next((one for one in items[place + 1 :] if one.kind != "bad"), None)
+        if denied and item.kind == "word" and found[-1].kind == "not" and after is not None and after.text == "enough":
+            continue   # "not tall enough for long dresses"
+        infinitive = denied and item.kind == "word" and found[-1].kind == "to" and any(
+            _is_thing(one) for one in items[place + 1 : place + 5])   # "to fiddle with buttons"
+        if not infinitive and not (denied and item.kind == "bad" and ahead is not None and _is_thing(ahead)):
+            found.append(item)
+    return found
+
+
+def _is_lament(items: Sequence[ReadItem], place: int) -> bool:
+    """"I have no green one yet", "pity it is not sleeveless": what is missing is wanted."""
+    before = _since_end(items[:place])
+    if items[place].text in _MISSING and any(item.text in _SORRY for item in before):
+        return True
+    for at in range(place + 1, min(place + 9, len(items))):
+        if items[at].text == "yet":
+            ends = at + 1 == len(items) or items[at + 1].kind in _ENDS or items[at + 1].words == (",",)
+            has = "have" in items[place].text or any(item.kind == "verb" for item in (*before, *items[place + 1 : at]))
+            return ends and has
+        if items[at].kind in _ENDS or items[at].words == (",",):
+            break
+    return False
+
+
+_MISSING = frozenset({"no", "not", "isnt", "arent", "doesnt have", "hasnt", "wasnt", "didnt have"})
+_SORRY = frozenset({"sad", "pity", "shame", "too bad"})
+_PLAINLY = frozenset({"not", "isnt", "arent", "doesnt", "dont", "never", "wasnt"})
+_REFUSING = frozenset({
+    "nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks", "no thank you", "no way",
+    "thumbs down", "in my dreams",
+})
+def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """Another one of a part of which there is always one: "the wrong colour", "I hate the neckline", and the degree in
+    "I don't need sleeves that long"."""
+    found: list[ReadItem] = []
+    for place, item in enumerate(items):
+        back = len(found)
+        while back and found[back - 1].text in ("the", "this", "its", "that", "of"):
+            back -= 1
+        before = found[back - 1] if back else None
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        if item.kind == "part" and item.sense.group in _ALWAYS and before is not None and (
+                before.kind == "bad" or (before.text in _DISLIKES and back < len(found))):
+            found[back - 1 :] = [_OTHER]
+        elif item.text in ("that", "so", "this") and ahead is not None and ahead.kind == "value" and found \
+                and found[-1].kind == "part":
+            back = len(found) - 1
+            while back and found[back - 1].kind in ("a", "the"):
+                back -= 1
+            if back and found[back - 1].kind in ("not", "without"):
+                found[back - 1 :] = [*found[back:], _NOT]
+        elif _is_thing(item) and before is not None and before.kind == "bad" and back == len(found) and back > 1 \
+                and found[back - 2].text in ("the", "that", "those", "such", "what", "these"):
+            found[back - 1] = _NOT   # "that ugly belt"
+        found.append(item)
+    return found
+
+
+_ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
+_DISLIKES = frozenset({
+    "hate", "hates", "hated", "dislike", "not a fan of", "no fan of", "not into", "dont like", "do not like",
+    "not keen on", "sick of", "tired of", "cant stand", "dont care for", "dont fancy", "not fond of", "loathe",
+    "detest", "not crazy about", "not a big fan of", "not happy with", "unhappy with", "bored of",
+})
+def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Rather white than blue" for "white rather than blue"."""
+    found: list[ReadItem] = []
+    preferred = False
+    for place, item in enumerate(items):
+        spaced = place + 1 < len(items) and items[place + 1].kind in ("value", "a", "the")
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        if item.kind in ("bad", "away") and found and found[-1].kind == "not" and found[-1].text in _PLAINLY and not (
+                ahead is not None and (_is_thing(ahead) or ahead.text in _ABOUT)):
+            found.pop()   # "not ugly", "the collar doesn't bother me"
+            item = ReadItem(Sense("stop"), item.words)
+        elif item.text in ("leave", "leaving") and any(
+                one.text in ("out", "off") for one in _until_end(items[place + 1 :])):
+            item = ReadItem(Sense("without"), item.words)   # "leave the buttons out"
+        elif item.kind == "not" and _is_lament(items, place):
+            item = ReadItem(Sense("stop"), item.words)
+        elif item.text in ("make me look", "makes me look") and ahead is not None and (
+                ahead.kind == "step" or set(ahead.words) & _GOOD):
+            item = ReadItem(Sense("stop"), item.words)   # "stripes make me look slimmer"
+        elif item.kind == "step" and found and found[-1].text in ("make me look", "makes me look"):
+            item = ReadItem(Sense("stop"), item.words)
+        if item.text in ("besides", "apart from", "aside from", "other than") and any(
+                one.text in ("also", "too", "as well", "needs") for one in items[place + 1 : place + 12]):
+            item = ReadItem(Sense("stop"), item.words)   # "besides being green it also needs a collar"
+        if item.kind in _ENDS or item.words == (",",):
+            preferred = False
+        elif item.text in ("rather", "sooner", "prefer"):
+            preferred = True
+        elif preferred and item.text in ("than", "over", "to") and spaced and found and _is_thing(found[-1]):
+            item, preferred = _INSTEAD, False
+        found.append(item)
+    return found
+
+
+def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Strangled by collars", "too old for bows", "I look like a zebra in stripes"."""
+    found: list[ReadItem] = []
+    waits = ""   # what the clause has so far: "alike" after "look like", "bad" after a complaint
+    for item in items:
+        before = found[-1] if found else None
+        if item.kind in _ENDS or (waits == "bad" and (
+                item.kind in ("and", "verb", "more", "less", "step", "keep") or item.text in _WISHING)):
+            waits = ""
+        elif item.kind == "bad" and not any(_is_thing(one) for one in _since_end(found)):
+            waits = "bad"
+        elif item.text == "like" and before is not None and before.text in _ALIKE:
+            waits = "alike"
+        elif before is not None and before.text == "too" and item.kind == "word":
+            waits = "bad"
+        elif waits == "alike" and item.kind != "in" and set(item.words) & _GOOD:
+            waits = ""   # "like a queen"
+        elif waits and _is_thing(item):
+            back = len(found)
+            while back and (found[back - 1].kind in ("a", "the") or found[back - 1].text in ("any", "all", "wearing")
+                            or _is_thing(found[back - 1])):
+                back -= 1
+            linked = back and found[back - 1].text in _ABOUT
+            denied = any(one.kind in ("not", "without", "instead") for one in _since_end(found))
+            if linked and not denied and (waits == "bad" or found[back - 1].text in ("in", "with")):
+                found.insert(back, _NOT)
+            waits = ""
+        found.append(item)
+    return found
+
+
+def _until_end(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
+    end = next((at for at, item in enumerate(items) if item.kind in _ENDS or item.kind == "and"), len(items))
+    return items[: min(end, 6)]
+
+
+def _since_end(items: Sequence[ReadItem]) -> list[ReadItem]:
+    start = len(items)
+    while start and items[start - 1].kind not in _ENDS:
+        start -= 1
+    return list(items[start:])
+
+
+def _backwards(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"The bow is childish", "it has a collar, take it off", "why is it blue? I hate that"."""
+    clauses = _clauses(items)
+    last = -1   # the clause that names what "it" may be
+    for place, clause in enumerate(clauses):
+        closed = place + 1 == len(clauses) or clause[-1].kind == "break"
+        alone = closed and place and clauses[place - 1][-1].kind == "break" and _is_refusal(clause)
+        refused = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
+        named = place and len(clauses[place - 1]) <= 3 and clauses[place - 1][-1].kind == "break"
+        alone = alone or (len(refused) == 1 and (
+            refused[0].text in _REFUSING or (named and refused[0].kind == "bad")))   # "red? Not my cup of tea"
+        if (alone or _points_back(clause)) and last >= 0:
+            if not any(item.kind in ("not", "without", "away") for item in clauses[last]):
+                _add_away(clauses[last])
+            clauses[place] = [item for item in clause if item.kind not in _DENYING | {"bad"} and item.text != "none"]
+        elif (start := _complaint(clause, len(items) > CHATTY)) is not None:
+            end = clause[-1:] if clause[-1].kind in _ENDS or clause[-1].words == (",",) else []
+            talk = clause[start : len(clause) - len(end)] if len(items) > CHATTY else []   # to be named as left out
+            clauses[place] = [*clause[:start], _AWAY, *talk, *end]
+            last = place
+        elif any(_is_thing(item) and not item.value_of("category") for item in clause):
+            last = place
+    return [item for clause in clauses for item in clause]
+
+
+def _points_back(clause: Sequence[ReadItem]) -> bool:
+    """Whether it takes away what was named before: "take it off", "remove them", "I hate that"."""
+    if any(item.kind in _SAYING for item in clause):
+        return False
+    denied = [place for place, item in enumerate(clause) if item.kind in ("not", "without", "away")]
+    if not denied:
+        return False
+    if clause[denied[0]].kind == "away":
+        return bool(any(item.text in _IT for item in clause[: denied[0]]))
+    after = [item for item in clause[denied[0] + 1 :] if item.kind not in _ENDS and item.words != (",",)]
+    return bool(after) and after[0].text in _IT | {"one"} and all(
+        item.kind in ("stop", "the", "as", "much") or item.text == "one" for item in after)
+
+
+def _is_refusal(clause: Sequence[ReadItem]) -> bool:
+    """"A ruffle? No.", "the bow, seriously? Remove."."""
+    said = [item for item in clause if item.kind not in ("break", "stop") and item.words != (",",)]
+    return len(said) == 1 and (said[0].kind in ("not", "without", "away") or said[0].text in _NEGATIVE)
+
+
+def _add_away(clause: list[ReadItem]) -> None:
+    """At the end of what it names."""
+    place = max(at for at, item in enumerate(clause) if _is_thing(item))
+    end = clause[-1:] if clause[-1].kind in _ENDS or clause[-1].words == (",",) else []
+    clause[place + 1 :] = [_AWAY, *end]
+
+
+def _complaint(clause: Sequence[ReadItem], talk: bool) -> int | None:
+    """Where the words of complaint begin after the one thing that ``clause`` is about. ``talk``: in a long text, where
+    only words that are known for complaints count."""
+    things = [place for place, item in enumerate(clause) if _is_thing(item)]
+    if not things:
+        return None
+    last = things[-1]
+    if any(item.kind in _TURNING for item in clause[: last + 1]) or any(
+               item.kind == "and" and item.words != (",",) for item in clause[things[0] : last + 1]):
+        return None
+    rest = clause[last + 1 :]
+    words = {word for item in rest[1:] for word in item.words}
+    if rest and _is_denial(rest, talk):
+        return last + 1
+    before = {word for item in clause[: things[0]] for word in item.words}
+    if not talk and before & _OWNED and before & {"i", "ive", "everything", "all"} and not before & _WISHING:
+        return last + 1   # "I own ten blue ones already"
+    for place, item in enumerate(rest):
+        if item.kind == "bad":
+            return last + 1
+        if item.text == "too" and place + 1 < len(rest) and rest[place + 1].kind == "word":
+            return last + 1
+        if item.text == "like" and place and rest[place - 1].text in _ALIKE and any(
+                one.kind == "word" for one in rest[place:]):
+            return last + 1   # "makes it look like a uniform"
+        if item.kind not in _SMALL:
+            break
+    subject = all(item.kind in ("a", "the", "stop", "value", "part", "as") and item.text not in _WISHING
+                  for item in clause[: last + 1])
+    states = bool(rest) and (rest[0].text in _STATES or (rest[0].kind == "word" and rest[0].text.endswith("s")))
+    if states and (rest[0].text in ("look", "looks", "feel", "feels") or (
+            rest[0].text in ("is", "are") and not (rest[1:] and rest[1].text in ("for", "so")))):
+        states = False   # an adjective that is not known to blame may praise: "white looks clean"
+    told = states and not talk and subject and clause[last].sense.pairs[:1] != () and \
+        clause[last].sense.pairs[0][0] in _JUDGED and not words & _WISHING and \
+        not (words | set(rest[0].words)) & _GOOD and \
+        any(item.kind == "word" for item in rest[0 if rest[0].kind == "verb" else 1 :]) and \
+        not any(item.kind in ("step", "in", "keep", "noun", "alike", "same", "swap", "less", "more") for item in rest)
+    return last + 1 if told else None
+
+
+def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
+    """"Collar: no", "the buttons are not", "stripes aren't doing it for me", but not "the collar doesn't bother me"."""
+    said = [item for item in rest if item.kind not in ("break", "but") and item.words != (",",)]
+    words = {word for item in said for word in item.words}
+    lead = [item for item in said if item.text not in _LEADING]
+    if not lead or not (lead[0].words[0] in _NEGATIVE or lead[0].kind == "not"):
+        return False
+    after = lead[1:]
+    if not after:
+        return True
+    if lead[0].words[0] not in _VERBS | {"not"} or talk or words & _HARMLESS or any(
+            item.kind in _SAYING - {"word"} or item.kind in ("away", "other") for item in after):
+        return False
+    return any(item.kind in ("word", "verb", "stop") for item in after)
+
+
+_HARMLESS = frozenset({"matter", "mind", "need", "needs", "have", "problem", "change", "hurt", "be"})
+_LEADING = frozenset({"is", "are", "really", "just", "so", "do", "does", "would", "will", "please", "i", "we", "and",
+                      "that", "which"})
+_OWNED = frozenset({"own", "owned", "worn", "wore"})
+_VERBS = frozenset({"isnt", "arent", "doesnt", "dont", "wont", "wasnt", "werent"})
+_NEGATIVE = _VERBS | frozenset({"no", "none", "not", "never", "no more", "nope", "nah", "zero"})
+_STATES = frozenset({
+    "went", "came", "died", "remind", "scream", "belong", "is", "are", "was", "were", "look", "looks", "looked",
+    "make", "makes", "made", "feel", "feels", "show", "shows", "get", "gets", "has", "have", "does", "do",
+})
+_JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
+_GOOD = frozenset({
+    "romantic", "feminine", "queen", "princess", "star", "angel", "goddess", "million", "playful", "easy", "useful",
+    "handy", "summery", "festive", "classy", "refined", "smart", "lively", "joyful", "glamorous", "dainty", "graceful",
+    "magical", "heavenly", "soft", "bright", "king", "diva", "lady", "model", "hero", "professional", "modern", "crisp",
+    "sporty", "youthful", "interesting", "special", "dressy", "luxurious", "versatile", "quirky", "bold", "dashing",
+    "never", "figure", "eyes", "everywhere",
+    "nice", "great", "lovely", "good", "fine", "perfect", "love", "loved", "beautiful", "gorgeous", "best", "suits",
+    "suit", "ideal", "favourite", "better", "cool", "pretty", "cute", "fun", "funny", "ok", "okay", "works", "work",
+    "matches", "match", "goes", "go", "needed", "wonderful", "amazing", "fantastic", "excellent", "brilliant",
+    "stunning", "elegant", "flattering", "flatters", "timeless", "classic", "fresh", "cheerful", "warm", "safe",
+    "right", "important", "must", "wanted", "welcome", "essential", "fashionable", "trendy", "in", "allowed",
+    "required", "compulsory", "dreamy", "adorable", "charming", "delightful", "sweet", "neat", "awesome", "super",
+    "fab", "sexy", "chic", "stylish", "fitting", "appropriate", "practical", "comfortable", "comfy", "enough",
+    "happy", "more", "yes", "preferred", "missing", "lacking", "looking", "thing", "dream", "everything", "popular",
+    "hot", "next", "always", "usually", "wider", "narrower", "bigger", "smaller", "thicker", "thinner", "brings",
+    "bring", "stay", "stays", "vertical", "horizontal", "across", "down", "around", "along",
+})
+
+
+def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
+    """In a long text what was is no wish where another sentence holds one, and a colour before an unknown noun is that
+    thing's: "a white horse", "red wine"."""
+    if len(items) <= CHATTY:
+        return items
+    sentences: list[list[ReadItem]] = [[]]
+    for item in _of_others(_without_things(items)):
+        sentences[-1].append(item)
+        if item.kind == "break":
+            sentences.append([])
+    told = [_is_told(sentence) for sentence in sentences]
+    present = [sentence for sentence, past in zip(sentences, told, strict=True) if not past]
+    wished = any(_is_wish(item) for sentence in present for item in sentence)
+    return [_muted(item) if past and wished else item
+            for sentence, past in zip(sentences, told, strict=True) for item in sentence]
+
+
+def _is_told(sentence: Sequence[ReadItem]) -> bool:
+    """Whether it says how something was, without a word of wish."""
+    words = {word for item in sentence for word in item.words}
+    verbs = {word for item in sentence if item.kind == "word" for word in item.words}
+    past = bool(words & _PAST) or any(len(word) > 4 and word.endswith("ed") for word in verbs - _ADVISED)
+    return past and not words & _WISHING and not any(
+        item.kind in ("not", "without", "instead", "except", "away", "bad") for item in sentence)
+
+
+def _is_wish(item: ReadItem) -> bool:
+    return item.kind in ("step", "without") or (item.kind == "value" and not item.value_of("category"))
+
+
+def _muted(item: ReadItem) -> ReadItem:
+    return ReadItem(_WORD, item.words) if item.kind in ("value", "noun", "part") else item
+
+
+def _of_others(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """What others wear is none of the wish: "the ushers wear grey"."""
+    kept: list[ReadItem] = []
+    clause: set[str] = set()
+    for item in items:
+        if item.kind in _ENDS or item.words == (",",):
+            clause = set()
+        other = item.kind in ("value", "noun") and clause & {"wear", "wears", "wore", "wearing"} and not clause & _OWN
+        other = other or (item.kind == "step" and "made" in clause)   # "it made me look slimmer"
+        clause.update(item.words)
+        kept.append(_muted(item) if other else item)
+    return kept
+
+
+_OWN = frozenset({
+    "i", "im", "id", "ill", "ive", "me", "my", "we", "us", "you", "to", "want", "would", "should", "could", "can",
+    "please", "not", "never", "dont", "anything", "something",
+})
+def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
+    kept: list[ReadItem] = []
+    for place, item in enumerate(items):
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        before = items[place - 1] if place else None
+        named = before is not None and (
+            before.kind in ("a", "the", "word", "bad", "shade") or before.text in _ABOUT - {"in"})
+        of_thing = named and (item.value_of("colour") or item.text == "flower") and ahead is not None and (
+            ahead.kind == "noun" or (ahead.kind == "word" and not ahead.text.endswith(("ing", "ed", "ly"))))
+        kept.append(ReadItem(_WORD, item.words) if of_thing else item)
+    return kept
+
+
+_PAST = frozenset({
+    "was", "had", "were", "wore", "bought", "got", "ordered", "used", "spilled", "saw", "stood", "went", "wearing",
+    "lost", "found", "came", "gave", "told", "remember", "remembered", "yesterday", "once",
+})
+_ADVISED = frozenset({
+    "decided", "agreed", "suggested", "recommended", "needed", "asked", "invited", "preferred", "allowed",
+    "required", "supposed",
+})
+_WISHING = frozenset({
+    "want", "wanted", "like", "need", "please", "should", "could", "can", "would", "prefer", "ideal", "perfect",
+    "perfectly", "show", "give", "make", "id", "ill", "wish", "hoping", "hope", "wondering", "thinking", "looking",
+    "find", "rather", "instead", "must", "try",
+})
