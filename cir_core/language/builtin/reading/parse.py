@@ -12,7 +12,15 @@ from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
-from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
+from cir_core.language.builtin.reading.parts import (
+    crossed,
+    halved,
+    is_piece,
+    likened,
+    piece_after,
+    shades_second,
+    shows_second,
+)
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
 _MOST = 12  # words in a note
@@ -78,7 +86,7 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
-    items = fronted(items) if is_caption else likened(halved(fronted(items)))
+    items = fronted(items) if is_caption else likened(crossed(halved(fronted(items))))
     return _Interpreter(items, list(notes), is_caption).run()
 
 
@@ -287,8 +295,8 @@ class _Interpreter(Operators):
             if self.swapping and len(run.colours) > 1:
                 self.edits.append(Edit("swap", "colour"))
             elif not run.of:
-                self.edits += [Edit("drop", "colour", colour) for colour in run.colours]
-                self.spent = True
+                self.edits += [Edit("drop", "colour", colour, traded=self.trading) for colour in run.colours]
+                self.spent, self.trading = True, False
             self.negated_at.update(range(place, run.end))
         else:
             self._set_colours(run, place)
@@ -332,6 +340,10 @@ class _Interpreter(Operators):
         if several and run.added and run.of not in ("", "second") and (named or of_trim):
             second, *others = run.colours   # "a blue dress with red and white stripes"
             self._set(Edit("set", "second_colour", second, of_trim=of_trim, either=tuple(others)))
+            return
+        if several and of_trim and not run.equal and run.joined:
+            second, *others = run.colours   # "red and white buttons"
+            self._set(Edit("set", "second_colour", second, of_trim=True, either=tuple(others)))
             return
         either = run.colours if several and run.equal else ()
         if run.colour:
