@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cir_core.garments.lexicon import NONE
 from cir_core.language.acts import read_act
@@ -35,8 +36,8 @@ _TRAIL = frozenset({"too", "please", "again", "back", "as", "well", "then", "als
 _THE = frozenset({"the", "its", "my", "that", "this", "those", "these", "their", "for"})
 _TO = frozenset({"with", "in", "keep", "use", "restore", "to", "back", "go", "give", "me", "bring", "take", "want",
                  "i", "make", "it", "put", "return", "the", "its", "my", "please", "but", "of", "at", "have", "again",
-                 "like", "would", "prefer", "leave", "same", "exactly", "liked", "preferred", "loved", "wanted", "think",
-                 "thought", "that"})
+                 "like", "would", "prefer", "leave", "same", "exactly", "liked", "preferred", "loved", "wanted",
+                 "think", "thought", "that"})
 _JOINS = frozenset({",", ".", "and", "but", "then", "with", "in"})
 _MEANT = ("i meant to say", "i meant", "i mean", "i actually meant", "we meant", "what i meant was", "what i meant is",
           "i wanted to say", "i meant it", "meant", "that should be", "it should say", "i really meant")
@@ -75,8 +76,8 @@ _HAD_BEFORE = tuple(tuple(words.split()) for words in (
     "from before", "it had before", "we had before", "i had before", "as before", "of before", "it was before",
     "it had earlier", "before that"))
 _WERE = frozenset({"was", "were", "looked"})        # "the length was better at first"
-_GOOD = frozenset({"better", "fine", "good", "ok", "okay", "nicer", "right", "perfect", "great", "nice", "best", "alright",
-                   "prettier", "lovely", "more", "a", "lot", "much", "just", "really", "actually", "quite"})
+_GOOD = frozenset({"better", "fine", "good", "ok", "okay", "nicer", "right", "perfect", "great", "nice", "best",
+                   "alright", "prettier", "lovely", "more", "a", "lot", "much", "just", "really", "actually", "quite"})
 _LIKED = frozenset({"liked", "preferred", "like", "prefer", "loved", "wanted"})
 _WHEN_FIRST = tuple(tuple(words.split()) for words in (
     "at first", "originally", "in the beginning", "at the beginning", "at the start", "to begin with", "initially",
@@ -125,6 +126,8 @@ class _Resolver:
         if (rest := _after(words, ("the", "exactly", "just"), _BEFORE)) is not None:
             return self._as_before(_without_lead(rest))
         if (found := self._after_act()) is not None:
+            return found
+        if (found := self._other_of_two(words) or self._only(words)) is not None:
             return found
         if (rest := _meant(self.words, words)) is not None:
             return self._corrected(rest) if rest else None
@@ -206,6 +209,39 @@ class _Resolver:
         named = {(edit.group, edit.value) for edit in edits if edit.operation in ("set", "drop")}
         return next((turn for turn in reversed(self.turns) if any(
             edit.operation == "set" and (edit.group, edit.value) in named for edit in _edits_of(turn))), None)
+
+    def _other_of_two(self, words: Words) -> Pointed | None:
+        """"Yellow is too loud, so the other one", where the last turn asked for yellow or orange, or the last two turns
+        for one each."""
+        said = _edits(self.said) if any(pair in _OTHER for pair in pairwise(words)) and self.turns else ()
+        groups = {edit.group for edit in said if edit.operation in ("set", "drop") and edit.value}
+        if len(groups) != 1 or len({edit.value for edit in said if edit.group in groups}) != 1:
+            return None
+        group, named = groups.pop(), next(edit.value for edit in said if edit.value)
+        wished = [one for turn in reversed(self._asked(group)) for edit in _edits_of(turn)
+                  if (edit.operation, edit.group) == ("set", group) for one in (edit.value, *edit.either)]
+        two = list(dict.fromkeys(wished))[:2]
+        if len(two) < 2 or named not in two or (two[0], two[1]) in _ALIKE:
+            return None
+        text = request(group, two[1 - two.index(named)])
+        return self._pointed(text, f"{TAKEN}{text}")
+
+    def _only(self, words: Words) -> Pointed | None:
+        """"No, only the pocket" after "without the pocket and the belt": one wish of several in the last turn."""
+        rest = _after(words, ("no", "not", "both", ","), ("only", "just"))
+        if not rest or not self.turns or len(words) > _SHORT or self.words[0] not in _DENIED:
+            return None
+        last, part = self._last(), _part_of(rest)
+        asked = [edit for edit in _edits_of(last) if edit.operation != "keep"]
+        named = {part.group} if part else _groups(_edits(" ".join(rest)))
+        meant = [edit for edit in asked if edit.group in named]
+        if len(_groups(asked)) < 2 or len(meant) != 1 or len(named) != 1:
+            return None
+        edit = meant[0]
+        if edit.operation == "drop":
+            return self._instead_of(last, f"no {phrase(edit.group, edit.value) if edit.value else ' '.join(rest)}")
+        return self._instead_of(last, request(edit.group, edit.value) if edit.operation == "set" else
+                                " ".join(rest))
 
     def _instead_of(self, last: Turn, text: str) -> Pointed:
         return Pointed(text, last.reference_id, (_in_place_of(text, last),), len(self.turns) - 1, last.further)
@@ -462,13 +498,14 @@ def _meant(said: Words, words: Words) -> Words | None:
 
 def _put_back(words: Words) -> Words | None:
     """"The sleeves" of "put the sleeves back", "I want the old sleeves back please"; None if ``words`` are none."""
-    said = tuple(word for word in words if word not in ("please", "i", "we", "me", "can", "could", "you", "to", "again"))
-    if said[-1:] != ("back",) or said[:1] not in tuple((verb,) for verb in _BRING):
-        return None
-    return said[1:-1] or None
+    said = tuple(word for word in words if word not in _SMALL)
+    return said[1:-1] or None if said[-1:] == ("back",) and said[0] in _BRING else None
 
 
-_BRING = ("put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch")
+_OTHER = frozenset({("the", "other"), ("other", "one"), ("other", "colour"), ("other", "then")})
+_DENIED = frozenset({"no", "not", "nope", "sorry", "wait", "oh", "oops", "actually", "hm", "hmm"})
+_SMALL = frozenset({"please", "i", "we", "me", "can", "could", "you", "to", "again"})
+_BRING = frozenset({"put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch"})
 _ORIGINAL = "<original>"
 _PICTURES = frozenset({"picture", "image", "photo", "turn"})
 _GARMENTS = frozenset({"one", "reference", "dress", "shirt", "top"})   # which point at it as they are

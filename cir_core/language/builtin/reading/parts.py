@@ -52,7 +52,9 @@ def _colour_at(items: Sequence[ReadItem], place: int) -> str:
 
 def _owner_at(items: Sequence[ReadItem], place: int) -> str:
     """Whether the thing at ``place`` shows the main colour or the second one; "" for neither."""
-    return "second" if shows_second(items[place]) else "cloth" if items[place].text.removesuffix(" colour") in _CLOTH else ""
+    if shows_second(items[place]):
+        return "second"
+    return "cloth" if items[place].text.removesuffix(" colour") in _CLOTH else ""
 
 
 def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:

@@ -149,6 +149,11 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "the belt, but pink", {"second_colour": "pink", "trim": "belt"}),
     (SHIRT, "red and white buttons", {"second_colour": "red white", "trim": "buttons"}),
     (LONG, "a navy and pink belt", {"second_colour": "navy pink", "trim": "belt"}),
+    # "As long as" that measures nothing.
+    (SHIRT, "any colour as long as it isn't blue", {"colour": "!blue"}),
+    (SHIRT, "so long as it's not blue", {"colour": "!blue"}),
+    (SHIRT, "I don't mind as long as it has a belt", {"trim": "belt"}),
+    (SHIRT, "any colour as long as it's green or red", {"colour": "green red"}),
     # Where a print is.
     *((LONG, text, {"pattern": "graphic"}) for text in (
         "do you have this with a print on the chest?", "with a print on the front", "a chest print",
