@@ -171,7 +171,8 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
         elif edit.operation == "simpler":
             notes += _simplify(new, wanted)
         elif edit.operation == "swap":
-            notes += _swap(new)
+            notes += [] if {"colour", "second_colour"} <= wanted.keys() else _swap(new)
+            new.update({group: wanted[group] for group in ("colour", "second_colour") if group in wanted})
         elif edit.operation == "match":
             notes += _match(new)
     if edits.noun:

@@ -292,8 +292,12 @@ class _Interpreter(Operators):
             colour = self.items[place].value_of("colour") or ""
             self._kept(self.items[place], "" if run.of else "colour", colour)
         elif self._is_negated() or self.degree < 0:
-            if self.swapping and len(run.colours) > 1:
+            second = run.end + 2   # "swap the red and the black"
+            apart = [item.kind for item in self.items[run.end : second]] == ["and", "the"] and (
+                second < len(self.items) and self.items[second].value_of("colour"))
+            if self.swapping and (len(run.colours) > 1 or apart):
                 self.edits.append(Edit("swap", "colour"))
+                self.taken.update(range(run.end, second + 1) if apart else ())
             elif not run.of:
                 self.edits += [Edit("drop", "colour", colour, traded=self.trading) for colour in run.colours]
                 self.spent, self.trading = True, False
