@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cir_core.garments.lexicon import NONE
 from cir_core.language.acts import read_act
@@ -35,7 +36,8 @@ _TRAIL = frozenset({"too", "please", "again", "back", "as", "well", "then", "als
 _THE = frozenset({"the", "its", "my", "that", "this", "those", "these", "their", "for"})
 _TO = frozenset({"with", "in", "keep", "use", "restore", "to", "back", "go", "give", "me", "bring", "take", "want",
                  "i", "make", "it", "put", "return", "the", "its", "my", "please", "but", "of", "at", "have", "again",
-                 "like", "would", "prefer", "leave", "same", "exactly"})
+                 "like", "would", "prefer", "leave", "same", "exactly", "liked", "preferred", "loved", "wanted",
+                 "think", "thought", "that"})
 _JOINS = frozenset({",", ".", "and", "but", "then", "with", "in"})
 _MEANT = ("i meant to say", "i meant", "i mean", "i actually meant", "we meant", "what i meant was", "what i meant is",
           "i wanted to say", "i meant it", "meant", "that should be", "it should say", "i really meant")
@@ -59,7 +61,8 @@ _BEFORE_BOTH = frozenset({"i", "keep", "want", "take", "like", "with", "in", "ha
                           "it", "id", "use", "need"})
 _FIRST = frozenset({"original", "initial", "first"})     # "the first colour"
 _SAYS_WHEN = frozenset({"original", "initial", "first", "originally", "previous", "old", "earlier", "former", "before",
-                        "start", "beginning", "started", "reference"})
+                        "start", "beginning", "started", "reference", "was", "were", "liked",
+                        "preferred"})
 _EARLIER = frozenset({"previous", "old", "earlier", "former"})
 _AT_FIRST = tuple(tuple(words.split()) for words in (
     "it had at first", "it had originally", "it had in the beginning", "it had at the beginning",
@@ -67,10 +70,22 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "of the reference", "of the first reference", "as in the original", "as the original", "like the original",
     "like in the original", "in the original", "from the original", "as in the first picture", "as at first",
     "as in the beginning", "at first", "it started with", "we started with", "i started with", "we had at first",
-    "as originally", "from the first picture", "of the first picture"))
+    "as originally", "from the first picture", "of the first picture", "on the first picture", "in the first picture",
+    "as on the first picture"))
 _HAD_BEFORE = tuple(tuple(words.split()) for words in (
     "from before", "it had before", "we had before", "i had before", "as before", "of before", "it was before",
     "it had earlier", "before that"))
+_WERE = frozenset({"was", "were", "looked"})        # "the length was better at first"
+_GOOD = frozenset({"better", "fine", "good", "ok", "okay", "nicer", "right", "perfect", "great", "nice", "best",
+                   "alright", "prettier", "lovely", "more", "a", "lot", "much", "just", "really", "actually", "quite"})
+_LIKED = frozenset({"liked", "preferred", "like", "prefer", "loved", "wanted"})
+_WHEN_FIRST = tuple(tuple(words.split()) for words in (
+    "at first", "originally", "in the beginning", "at the beginning", "at the start", "to begin with", "initially",
+    "in the original", "on the original", "on the first picture", "in the first picture", "on the first one",
+    "in the reference", "to start with", "when we started", "when i started"))
+_WHEN_BEFORE = tuple(tuple(words.split()) for words in (
+    "before", "earlier", "previously", "before that", "the way they were", "the way it was", "as they were",
+    "as it was", "how they were", "how it was", "the last time", "a turn ago", "in the last one", "the turn before"))
 _ALIKE = {("stripes", "pinstripes"), ("blue", "navy")}   # what is called the first may be the second
 _SLEEVES_AS = {"short": "short", "elbow": "knee-length", "long": "long"}
 _AS_SLEEVES = {"short": "short", "medium": "elbow length", "long": "long"}
@@ -112,13 +127,15 @@ class _Resolver:
             return self._as_before(_without_lead(rest))
         if (found := self._after_act()) is not None:
             return found
+        if (found := self._other_of_two(words) or self._only(words)) is not None:
+            return found
         if (rest := _meant(self.words, words)) is not None:
             return self._corrected(rest) if rest else None
         if (same := self._same(words)) is not None:
             return same
         if (rest := _after(words, ("i", "have", "ive", "ve", "we", "just"), _MIND)) is not None:
             return self._given_up(rest)
-        forgotten = _after(words, ("i", "we"), _FORGET)
+        forgotten = _after(words, ("i", "we"), _FORGET) or _put_back(words)
         if forgotten and (part := _part_of(forgotten)) and not part.is_thing and self._asked(part.group):
             return self._given_up(forgotten)
         return (self._at_first(words) if _SAYS_WHEN.intersection(words) else None) or self._dropped()
@@ -182,9 +199,49 @@ class _Resolver:
             return self._pointed(text)
         last = self._last()
         now, then = _groups(_edits(text)), _groups(_edits_of(last))
-        if now and then and not now & then:
+        named = self._named(_edits(text))
+        if now and then and not now & then and named is None:
             return self._instead_of(last, text)
-        return self._pointed(text, *([_in_place_of(text, last)] if now and then else []))
+        return self._pointed(text, *([_in_place_of(text, named or last)] if now and then else []))
+
+    def _named(self, edits: Iterable[Edit]) -> Turn | None:
+        """The last turn that asked for something that ``edits`` name: "in red" for "I meant blue, not red"."""
+        named = {(edit.group, edit.value) for edit in edits if edit.operation in ("set", "drop")}
+        return next((turn for turn in reversed(self.turns) if any(
+            edit.operation == "set" and (edit.group, edit.value) in named for edit in _edits_of(turn))), None)
+
+    def _other_of_two(self, words: Words) -> Pointed | None:
+        """"Yellow is too loud, so the other one", where the last turn asked for yellow or orange, or the last two turns
+        for one each."""
+        said = _edits(self.said) if any(pair in _OTHER for pair in pairwise(words)) and self.turns else ()
+        groups = {edit.group for edit in said if edit.operation in ("set", "drop") and edit.value}
+        if len(groups) != 1 or len({edit.value for edit in said if edit.group in groups}) != 1:
+            return None
+        group, named = groups.pop(), next(edit.value for edit in said if edit.value)
+        wished = [one for turn in reversed(self._asked(group)) for edit in _edits_of(turn)
+                  if (edit.operation, edit.group) == ("set", group) for one in (edit.value, *edit.either)]
+        two = list(dict.fromkeys(wished))[:2]
+        if len(two) < 2 or named not in two or (two[0], two[1]) in _ALIKE:
+            return None
+        text = request(group, two[1 - two.index(named)])
+        return self._pointed(text, f"{TAKEN}{text}")
+
+    def _only(self, words: Words) -> Pointed | None:
+        """"No, only the pocket" after "without the pocket and the belt": one wish of several in the last turn."""
+        rest = _after(words, ("no", "not", "both", ","), ("only", "just"))
+        if not rest or not self.turns or len(words) > _SHORT or self.words[0] not in _DENIED:
+            return None
+        last, part = self._last(), _part_of(rest)
+        asked = [edit for edit in _edits_of(last) if edit.operation != "keep"]
+        named = {part.group} if part else _groups(_edits(" ".join(rest)))
+        meant = [edit for edit in asked if edit.group in named]
+        if len(_groups(asked)) < 2 or len(meant) != 1 or len(named) != 1:
+            return None
+        edit = meant[0]
+        if edit.operation == "drop":
+            return self._instead_of(last, f"no {phrase(edit.group, edit.value) if edit.value else ' '.join(rest)}")
+        return self._instead_of(last, request(edit.group, edit.value) if edit.operation == "set" else
+                                " ".join(rest))
 
     def _instead_of(self, last: Turn, text: str) -> Pointed:
         return Pointed(text, last.reference_id, (_in_place_of(text, last),), len(self.turns) - 1, last.further)
@@ -439,6 +496,16 @@ def _meant(said: Words, words: Words) -> Words | None:
         len(said) > len(words)) else None
 
 
+def _put_back(words: Words) -> Words | None:
+    """"The sleeves" of "put the sleeves back", "I want the old sleeves back please"; None if ``words`` are none."""
+    said = tuple(word for word in words if word not in _SMALL)
+    return said[1:-1] or None if said[-1:] == ("back",) and said[0] in _BRING else None
+
+
+_OTHER = frozenset({("the", "other"), ("other", "one"), ("other", "colour"), ("other", "then")})
+_DENIED = frozenset({"no", "not", "nope", "sorry", "wait", "oh", "oops", "actually", "hm", "hmm"})
+_SMALL = frozenset({"please", "i", "we", "me", "can", "could", "you", "to", "again"})
+_BRING = frozenset({"put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch"})
 _ORIGINAL = "<original>"
 _PICTURES = frozenset({"picture", "image", "photo", "turn"})
 _GARMENTS = frozenset({"one", "reference", "dress", "shirt", "top"})   # which point at it as they are
@@ -456,10 +523,32 @@ def _in_short(words: Words) -> Words:
                 place += len(match)
                 break
         else:
-            short, length = _of_original(words[place : place + 4], found[-1:])
+            short, length = _praised(words[place:], found)
+            if not length:
+                short, length = _of_original(words[place : place + 4], found[-1:])
             found.append(short)
             place += length
     return tuple(found)
+
+
+def _praised(words: Words, before: Sequence[str]) -> tuple[str, int]:
+    """What "was better at first" or "were fine", which begin ``words``, say of the part that ends ``before``, and how
+    many words it is; 0 for anything else."""
+    part = _part_of(before[-1:])
+    if before[-2:-1] and before[-2] not in _THE | _TO | _LEAD:
+        return "", 0   # "long sleeves were fine" says which
+    liked = bool(_LIKED.intersection(before))
+    if part is None or part.is_thing or not words or not (words[0] in _WERE or liked):
+        return "", 0
+    end = good = 1 if words[0] in _WERE else 0
+    while good < len(words) and words[good] in _GOOD:
+        good += 1
+    for when, short in ((_WHEN_FIRST, "<first>"), (_WHEN_BEFORE, "<before>")):
+        length = max((len(one) for one in when if words[good : good + len(one)] == one), default=0)
+        if length and (good > end or liked):
+            return short, good + length
+    over = good == len(words) or words[good] in (",", ".", "but", "and")
+    return ("<before>", good) if good > end and words[0] in _WERE and over else ("", 0)
 
 
 def _of_original(words: Words, before: Sequence[str]) -> tuple[str, int]:

@@ -31,6 +31,7 @@ class ColourRun:
     equal: bool = False            # "black and white": none of the colours is said to be the ground
     others: tuple[str, ...] = ()   # that the owner may have as well: "blue with red and white flowers"
     added: bool = False            # "with red and white stripes": they may all be the owner's
+    joined: bool = False           # "red and white buttons": not "red with white buttons"
 
 
 def colour_run(
@@ -79,10 +80,11 @@ def colour_run(
     if owner == "second" or (owner and len(found) == 1):
         first = found[0] if len(found) > 1 else ""
         return ColourRun(found, end, first, last, owner, added=added)
+    joined = bool(between) and set(between) <= {"and", "&"}
     equal = len(found) > 1 and owner != "trim" and "with" not in between and not (owner and "," in between)
     others = found[2:] if owner and between[:1] == ["with"] and "with" not in between[1:] else ()
     return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner, equal=equal, others=others,
-                     added=added)
+                     added=added, joined=joined)
 
 
 def _piece_before(items: Sequence[ReadItem], place: int) -> str:
@@ -125,6 +127,8 @@ def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int
         return "pattern" if before not in ("", "plain") else ""  # "striped with navy"
     if _kind(items, look) == "but" and is_kept(items, look - 1) and items[look - 1].kind == "value":
         look -= 1  # "the same dots but pink"
+    if (thing := _thing_alone(items, look)) is not None:
+        look = thing
     if look < 0 or look in negated:
         return ""
     item, apart = items[look], look < place - 1 or _kind(items, look - 1) == "the"
@@ -144,6 +148,19 @@ def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int
     if item.value_of("trim"):
         return "trim"
     return "pattern" if item.value_of("pattern") else ""
+
+
+def _thing_alone(items: Sequence[ReadItem], place: int) -> int | None:
+    """Where the thing is of which the "but" at ``place`` begins to say more, and nothing else: "the belt, but red"."""
+    if _kind(items, place) != "but":
+        return None
+    look = place - 1
+    while look >= 0 and items[look].text == ",":
+        look -= 1
+    before = look - 1
+    is_thing = look > 0 and items[look].kind == "value" and items[look].sense.is_noun
+    alone = _kind(items, before) == "the" and (before == 0 or _kind(items, before - 1) == "break")
+    return look if is_thing and alone else None
 
 
 def _links(item: ReadItem) -> bool:

@@ -8,7 +8,7 @@ comparatives: one step of "longer", "darker" or "looser", and everything beyond.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cir_core.garments.lexicon import BY_KEY, NONE
@@ -110,6 +110,7 @@ class Edit:
     of_trim: bool = False          # a second colour that belongs to the trim
     either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
     words: str = ""                # as typed, of what is kept or measured by another
+    traded: bool = False           # of a dropped one, for what is set: "exchange red with green"
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
 
 def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[str, ...]]:
     """:func:`apply_edits`, with notes on edits that had no or an uncertain effect."""
-    new, notes = dict(slots), []
+    new, notes, edits = dict(slots), [], traded(slots, edits)
     wanted = _set(slots, edits)
     second = _second(edits)
     on_trim = second is not None and second.of_trim
@@ -170,7 +171,8 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
         elif edit.operation == "simpler":
             notes += _simplify(new, wanted)
         elif edit.operation == "swap":
-            notes += _swap(new)
+            notes += [] if {"colour", "second_colour"} <= wanted.keys() else _swap(new)
+            new.update({group: wanted[group] for group in ("colour", "second_colour") if group in wanted})
         elif edit.operation == "match":
             notes += _match(new)
     if edits.noun:
@@ -182,6 +184,17 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
     notes += [f"unchanged: {edit.words}" for edit in edits.edits
               if edit.operation == "keep" and _stayed(edit, slots, new)]
     return new, tuple(dict.fromkeys(notes))
+
+
+def traded(slots: Slots, edits: Edits) -> Edits:
+    """``edits`` with "exchange red with green" as a swap of the colours, where those are the two of ``slots``."""
+    gone = next((edit for edit in edits.edits if edit.traded), None)
+    there = {slots.get("colour"), slots.get("second_colour")}
+    come = [edit for edit in edits.edits if edit.operation == "set" and edit.group in ("colour", "second_colour")]
+    if gone is None or len(come) != 1 or {gone.value, come[0].value} != there or len(there) < 2:
+        return edits
+    return replace(edits, edits=tuple(Edit("swap", "colour") if edit is gone else edit for edit in edits.edits
+                                      if edit is not come[0]))
 
 
 def _second(edits: Edits) -> Edit | None:

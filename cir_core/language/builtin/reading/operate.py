@@ -21,6 +21,10 @@ def following(items: Sequence[ReadItem], place: int) -> ReadItem | None:
     return next((item for item in items[place + 1 :] if item.kind not in FILLERS), None)
 
 
+_TURNS_ROUND = frozenset({"reverse", "flip", "invert", "interchange"})   # which replace nothing
+_TRADES = frozenset({"swap", "exchange", "switch", "trade", "interchange", "swapping", "exchanging", "flip", "reverse"})
+
+
 def has_goal(items: Sequence[ReadItem], place: int) -> bool:
     """Whether a "to", "into" or "with" follows before the sentence ends."""
     for item in items[place + 1 :]:
@@ -177,6 +181,7 @@ class Operators:
         self.negation, self.spent, self.keep, self.same = "", False, False, False
         self.degree, self.rungs = 0, 1  # +1 after "more", "too"; -1 after "less", "not as"
         self.or_else, self.swapping, self.excepting, self.all_of = False, False, False, False
+        self.trading = False
 
     def on_break(self, place: int, item: ReadItem) -> None:
         self.reset()
@@ -238,8 +243,16 @@ class Operators:
             self.reset()
             self.keep = True  # "don't change the colour"
             return
+        if item.text in _TURNS_ROUND and not has_goal(self.items, place) and not self._of_colours(place):
+            return   # "flip the collar"
         self.negation, self.spent, self.keep = "from", False, False
         self.swapping = item.kind == "replace" and not has_goal(self.items, place)
+        self.trading = item.text in _TRADES and any(other.text == "with" for other in self.items[place + 1 :])
+
+    def _of_colours(self, place: int) -> bool:
+        """Whether a colour is what the verb at ``place`` is about: "reverse the red and the black"."""
+        ahead = next((item for item in self.items[place + 1 :] if item.kind not in ("the", "a")), None)
+        return ahead is not None and bool(ahead.value_of("colour"))
 
     def on_alter(self, place: int, item: ReadItem) -> None:
         if self.negation == "not" or has_goal(self.items, place):  # "turn it red" has none: red is the goal itself

@@ -13,7 +13,15 @@ from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
-from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
+from cir_core.language.builtin.reading.parts import (
+    crossed,
+    halved,
+    is_piece,
+    likened,
+    piece_after,
+    shades_second,
+    shows_second,
+)
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
 _MOST = 12  # words in a note
@@ -81,7 +89,7 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
     items = judged(items, is_caption)
-    items = fronted(items) if is_caption else likened(halved(fronted(items)))
+    items = fronted(items) if is_caption else likened(crossed(halved(fronted(items))))
     return _Interpreter(items, list(notes), is_caption).run()
 
 
@@ -289,11 +297,15 @@ class _Interpreter(Operators):
             colour = self.items[place].value_of("colour") or ""
             self._kept(self.items[place], "" if run.of else "colour", colour)
         elif self._is_negated() or self.degree < 0:
-            if self.swapping and len(run.colours) > 1:
+            second = run.end + 2   # "swap the red and the black"
+            apart = [item.kind for item in self.items[run.end : second]] == ["and", "the"] and (
+                second < len(self.items) and self.items[second].value_of("colour"))
+            if self.swapping and (len(run.colours) > 1 or apart):
                 self.edits.append(Edit("swap", "colour"))
+                self.taken.update(range(run.end, second + 1) if apart else ())
             elif not run.of:
-                self.edits += [Edit("drop", "colour", colour) for colour in run.colours]
-                self.spent = True
+                self.edits += [Edit("drop", "colour", colour, traded=self.trading) for colour in run.colours]
+                self.spent, self.trading = True, False
             self.negated_at.update(range(place, run.end))
         else:
             self._set_colours(run, place)
@@ -337,6 +349,10 @@ class _Interpreter(Operators):
         if several and run.added and run.of not in ("", "second") and (named or of_trim):
             second, *others = run.colours   # "a blue dress with red and white stripes"
             self._set(Edit("set", "second_colour", second, of_trim=of_trim, either=tuple(others)))
+            return
+        if several and of_trim and not run.equal and run.joined:
+            second, *others = run.colours   # "red and white buttons"
+            self._set(Edit("set", "second_colour", second, of_trim=True, either=tuple(others)))
             return
         either = run.colours if several and run.equal else ()
         if run.colour:

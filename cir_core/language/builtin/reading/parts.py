@@ -27,6 +27,36 @@ def halved(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
                  if place == halves[0] or place not in halves)
 
 
+def crossed(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
+    """``items`` with "red turns white and white turns red" or "the dots the base colour and the base the dots' colour"
+    as one that exchanges the colours."""
+    for ends in (_colour_at, _owner_at):
+        places = [place for place in range(len(items)) if ends(items, place)]
+        if len(places) != 4:
+            continue
+        first, second, third, fourth = (ends(items, place) for place in places)
+        inner, middle, last = (items[one + 1 : other] for one, other in zip(places, places[1:], strict=False))
+        if first != second and (first, second) == (fourth, third) and any(item.kind in _APART for item in middle) and (
+                not any(item.kind in _APART or item.kind in _SETS_OFF for item in (*inner, *last))):
+            return (*items[: places[0]], ReadItem(Sense("swap"), ("swap",)), *items[places[3] + 1 :])
+    return tuple(items)
+
+
+_APART = frozenset({"and", "break"})
+_SETS_OFF = frozenset({"not", "without", "instead", "with", "or"})
+
+
+def _colour_at(items: Sequence[ReadItem], place: int) -> str:
+    return _colour(items, place)
+
+
+def _owner_at(items: Sequence[ReadItem], place: int) -> str:
+    """Whether the thing at ``place`` shows the main colour or the second one; "" for neither."""
+    if shows_second(items[place]):
+        return "second"
+    return "cloth" if items[place].text.removesuffix(" colour") in _CLOTH else ""
+
+
 def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
     """``items`` with "the same colour as the bow" or "in the colour of the dots" as one of the kind "alike", whose
     group is that of the colour."""

@@ -133,7 +133,34 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     # Exchanged, and alike.
     *((DRESS, text, {"colour": "green", "second_colour": "red"}) for text in (
         "the other way round", "exchange both colours please", "invert the colours", "with the colours reversed",
-        "the two colours should be swapped", "can you switch the colours around?")),
+        "the two colours should be swapped", "can you switch the colours around?", "now swap the two",
+        "swap them please", "reverse red and green", "swap the red and the green",
+        "exchange red with green", "swap the green with the red",
+        "switch green with red", "what's red turns green and what's green turns red",
+        "make the red green and the green red", "the red becomes green, the green becomes red",
+        "the stripes the base colour and the base the stripes' colour",
+        "the base in the stripes' colour and the stripes in the base colour")),
+    (DRESS, "the other way round: red stripes on green", {"colour": "green", "second_colour": "red"}),
+    (SHIRT, "exchange blue with green", {"colour": "green"}),
+    (DRESS, "replace red with navy", {"colour": "navy"}),
+    (DRESS, "exchange red with navy", {"colour": "navy"}),
+    (DRESS, "swap the green with yellow", {"second_colour": "yellow"}),
+    (SHIRT, "flip the collar", {"neckline": "collar"}),
+    # A part, and only its colour.
+    (SHIRT, "the buttons, but red", {"second_colour": "red", "trim": "buttons"}),
+    (DRESS, "the stripes, but blue", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
+    (LONG, "the belt, but pink", {"second_colour": "pink", "trim": "belt"}),
+    (SHIRT, "red and white buttons", {"second_colour": "red white", "trim": "buttons"}),
+    (LONG, "a navy and pink belt", {"second_colour": "navy pink", "trim": "belt"}),
+    # "As long as" that measures nothing.
+    (SHIRT, "any colour as long as it isn't blue", {"colour": "!blue"}),
+    (SHIRT, "so long as it's not blue", {"colour": "!blue"}),
+    (SHIRT, "I don't mind as long as it has a belt", {"trim": "belt"}),
+    (SHIRT, "any colour as long as it's green or red", {"colour": "green red"}),
+    # Where a print is.
+    *((LONG, text, {"pattern": "graphic"}) for text in (
+        "do you have this with a print on the chest?", "with a print on the front", "a chest print",
+        "some print across the front", "a print across the chest please")),
     (SHIRT, "make it the same colour as the buttons", {"colour": "orange"}),
     (DRESS, "the whole dress in the colour of the stripes", {"colour": "green", "category": "dress"}),
     (DRESS, "in the stripes' colour", {"colour": "green"}),
