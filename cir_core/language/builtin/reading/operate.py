@@ -101,6 +101,8 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         small = ("stop", "the", "a", "in")   # before it
         while back >= 0 and (items[back].kind in small or items[back].value_of("colour")):
             back -= 1
+        if back > 0 and items[back].kind == "word" and _is_length(items[back - 1]):
+            back -= 1   # "long bell sleeves"
         ahead = place + 1
         while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a", "not"):
             ahead += 1

@@ -137,6 +137,10 @@ class _Interpreter(Operators):
             self._step(group, item.sense.direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
 
+    def on_covering(self, place: int, item: ReadItem) -> None:
+        if not self.negation and not self.is_caption:
+            self.edits.append(Edit("covering", direction=item.sense.direction))
+
     def on_simpler(self, place: int, item: ReadItem) -> None:
         if not self.negation and not self.is_caption:
             self.edits.append(Edit("simpler"))
@@ -280,6 +284,8 @@ class _Interpreter(Operators):
         if self._is_measure(place, "colour", self.items[place].value_of("colour") or ""):
             return place + 1
         run = colour_run(self.items, place, self.negated_at, joiners)
+        if not self.negation and self._is_compared(place):
+            return run.end   # "more orange than red"
         if self.keep:
             colour = self.items[place].value_of("colour") or ""
             self._kept(self.items[place], "" if run.of else "colour", colour)
@@ -340,6 +346,12 @@ class _Interpreter(Operators):
             self._set(Edit("set", "second_colour", run.second, of_trim=of_trim, either=either or run.others))
         if either:
             self.notes.append(either_order(either))
+
+    def _is_compared(self, place: int) -> bool:
+        """Whether the colour at ``place`` is the one from which another, named before it, is told apart."""
+        before = self.items[place - 1].text if place else ""
+        last = self.edits[-1] if self.edits else None
+        return before == "than" and last is not None and (last.operation, last.group) == ("set", "colour")
 
     def _begin(self, place: int) -> int:
         """Where the clause of ``place`` begins."""
