@@ -11,7 +11,16 @@ from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
-from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
+from cir_core.language.builtin.reading.operate import (
+    Operators,
+    fronted,
+    is_recoloured,
+    is_reference,
+    is_unliked,
+    is_worn_with,
+    owner_near,
+    shaded_at,
+)
 from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
@@ -122,6 +131,9 @@ class _Interpreter(Operators):
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
         owner = "" if self.is_caption else owner_near(self.items, place)
         group = "sleeves" if place in self.sleeves_at else item.sense.group
+        direction = item.sense.direction * (-1 if is_unliked(self.items, place) else 1)
+        if (group == "shade" or item.text == "deeper") and not self.negation and self._is_of_colour(place):
+            group = "shade"
         if nearby in ("fabric", "material", "weight", "cloth"):
             self.taken.add(place + 1)
             self._keep_as_typed(f"{item.text} {nearby}", f"in {item.text} {nearby}")
@@ -134,8 +146,16 @@ class _Interpreter(Operators):
                 group = owner   # "the hem should be higher", "sleeves that go lower"
             elif group == "shade" and shades_second(self.items, place):
                 group = "second_shade"
-            self._step(group, item.sense.direction * self.rungs)
+            self._step(group, direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
+
+    def _is_of_colour(self, place: int) -> bool:
+        """Whether the colour before ``place`` is the garment's, which is then not asked for: "make the blue darker"."""
+        last = self.edits[-1] if self.edits else None
+        if shaded_at(self.items, place) is None or last is None or (last.operation, last.group) != ("set", "colour"):
+            return False
+        self.edits.pop()
+        return True
 
     def on_covering(self, place: int, item: ReadItem) -> None:
         if not self.negation and not self.is_caption:
@@ -185,7 +205,7 @@ class _Interpreter(Operators):
         return back >= 0 and shows_second(self.items[back])
 
     def on_noun(self, place: int, item: ReadItem) -> None:
-        refers = self.keep or bool(self.negation) or (not self.is_caption and is_reference(self.items, place))
+        refers = self.keep or bool(self.negation) or is_worn_with(self.items, place) or (not self.is_caption and is_reference(self.items, place))
         if not refers:
             self.noun = item.text
         self.spent = True
@@ -222,6 +242,9 @@ class _Interpreter(Operators):
         if self._is_measure(place, group, value):
             return None
         if self.degree and (group, value) in _SIGN:
+            if group == "fit" and owner_near(self.items, place) == "neckline":
+                self._degree("neckline", _SIGN[group, value])   # "a less tight neck"
+                return None
             self._degree(group, _SIGN[group, value])
             return None
         if group == "category" and not self.is_caption and is_reference(self.items, place):

@@ -215,11 +215,15 @@ def _add_tints(found: Table) -> None:
 
 def _add_places(found: Table) -> None:
     comparatives = table("comparatives")
+    for value, adjectives in comparatives["of_stripes"].items():
+        joints = (f"stripes {joint}".strip() for joint in listed(comparatives["joints"]))
+        for words in listed(_pairs(", ".join(joints), adjectives)):
+            found.setdefault(tuple(words.split()), Sense("value", (("pattern", value),)))
     for words in listed(_pairs(comparatives["passing"], "elbow, elbows")):
         found.setdefault(tuple(tokenise(words)), Sense("value", (("sleeves", "long"),), either=("elbow",)))
     for group, values in comparatives["places"].items():
         for value, places in values.items():
-            lengths = ", ".join(f"{place} length" for place in listed(places))
+            lengths = _pairs(places, comparatives["touching"])
             for words in listed(f"{_pairs(comparatives['reaching'], places)}, {lengths}"):
                 found.setdefault(tuple(tokenise(words)), Sense("value", ((group, value),)))
 
