@@ -21,7 +21,7 @@ from cir_core.language.builtin.reading.operate import (
     owner_near,
     shaded_at,
 )
-from cir_core.language.builtin.reading.parts import halved, is_piece, likened, piece_after, shades_second, shows_second
+from cir_core.language.builtin.reading.parts import edged, halved, is_piece, likened, piece_after, shades_second, shows_second
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
 _MOST = 12  # words in a note
@@ -87,7 +87,7 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
-    items = fronted(items) if is_caption else likened(halved(fronted(items)))
+    items = fronted(items) if is_caption else likened(halved(edged(fronted(items))))
     return _Interpreter(items, list(notes), is_caption).run()
 
 
