@@ -198,7 +198,7 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
         elif edit.operation == "sleeved" and "sleeves" not in wanted:
             notes += _sleeved(new)
         elif edit.operation == "simpler":
-            notes += _simplify(new, wanted)
+            notes += [] if _is_simpler(slots, new) else _simplify(new, wanted)
         elif edit.operation == "swap":
             notes += _swap(new)
         elif edit.operation == "match":
@@ -322,6 +322,11 @@ def _sleeved(new: dict[str, str]) -> list[str]:
         new["sleeves"] = "short"
         return ["No sleeve length given: short sleeves assumed"]
     return []
+
+
+def _is_simpler(old: Slots, new: Slots) -> bool:
+    """Whether a pattern or trim went by name: "simpler, without the bow"."""
+    return any(old.get(group, bare) != bare == new.get(group) for group, bare in (("pattern", "plain"), ("trim", NONE)))
 
 
 def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
