@@ -7,7 +7,8 @@ comparatives: one step of "longer", "darker" or "looser", and everything beyond.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -155,7 +156,7 @@ _COVERING: dict[int, tuple[tuple[str, tuple[str, ...], int], ...]] = {
 }
 
 
-def _covering(slots: Slots, direction: int, named: Collection[str]) -> Edit | None:
+def _covering(slots: Slots, direction: int, named: AbstractSet[str]) -> Edit | None:
     """None where a part is named beside it: "more covered, with long sleeves"."""
     if named & {"sleeves", "neckline", "length"}:
         return None

@@ -30,6 +30,7 @@ def framed(words: Sequence[str]) -> tuple[int, Frame] | None:
 
 @lru_cache(maxsize=1)
 def words_of_frames() -> frozenset[str]:
+    """Every word of a frame, which is no misspelt other one."""
     return frozenset(word for frame in _frames() for part in frame.parts for way in part for word in way)
 
 

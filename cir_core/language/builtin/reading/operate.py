@@ -9,8 +9,10 @@ from cir_core.language.builtin.reading.edits import Edit
 from cir_core.language.builtin.reading.reader import ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
 
-_WORN = frozenset({"wear", "wears", "wearing", "worn", "tuck", "tucks", "tucked", "go", "goes", "pair", "paired", "layer"})
-_LIKING = frozenset({"like", "liked", "want", "wanted", "prefer", "hoped", "expected", "need", "needed", "wished", "asked"})
+_WORN = frozenset({"wear", "wears", "wearing", "worn", "tuck", "tucks", "tucked", "go", "goes", "pair", "paired",
+                   "layer"})
+_LIKING = frozenset({"like", "liked", "want", "wanted", "prefer", "hoped", "expected", "need", "needed", "wished",
+                     "asked"})
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
 _ALL_OF = frozenset({"avoid", "avoiding", "hate", "hates", "dislike", "excluding", "stay away from", "steer clear of",
                      "staying away from", "keep away from", "keep clear of", "sick of", "tired of", "fed up with",
@@ -134,7 +136,8 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         if back > 0 and items[back].kind == "word" and _is_length(items[back - 1]):
             back -= 1   # "long bell sleeves"
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "less", "a", "not"):
+        while ahead < len(items) and items[ahead].kind in (
+                "stop", "verb", "to", "much", "as", "more", "less", "a", "not"):
             ahead += 1
         for other in (back, ahead):
             if 0 <= other < len(items) and other not in owned and _is_length(items[other]):

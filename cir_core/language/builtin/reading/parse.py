@@ -21,7 +21,15 @@ from cir_core.language.builtin.reading.operate import (
     owner_near,
     shaded_at,
 )
-from cir_core.language.builtin.reading.parts import edged, halved, is_piece, likened, piece_after, shades_second, shows_second
+from cir_core.language.builtin.reading.parts import (
+    edged,
+    halved,
+    is_piece,
+    likened,
+    piece_after,
+    shades_second,
+    shows_second,
+)
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
 
 _MOST = 12  # words in a note
@@ -205,7 +213,8 @@ class _Interpreter(Operators):
         return back >= 0 and shows_second(self.items[back])
 
     def on_noun(self, place: int, item: ReadItem) -> None:
-        refers = self.keep or bool(self.negation) or is_worn_with(self.items, place) or (not self.is_caption and is_reference(self.items, place))
+        refers = self.keep or bool(self.negation) or is_worn_with(self.items, place) or (
+            not self.is_caption and is_reference(self.items, place))
         if not refers:
             self.noun = item.text
         self.spent = True
