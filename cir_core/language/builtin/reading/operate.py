@@ -220,7 +220,8 @@ class Operators:
         """"Any colour except red" excludes, "the same except in red" does not."""
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         definite = beside == "the"
-        if beside in ("with", "in", "verb"):
+        ahead = following(self.items, place)
+        if beside in ("with", "in", "verb") or (ahead is not None and ahead.kind == "step"):
             self.reset()  # "a bit like this one except with stripes"
         elif definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
             self.on_not(place, item)

@@ -298,6 +298,11 @@ class _Interpreter(Operators):
                 one.kind in ("break", "a", "the", "stop") for one in (*self.items[:place], *self.items[place + 1 :])):
             self._set(Edit("set", "neckline", "vneck"))   # "V?"
             return place + 1
+        beside = [one.kind for one in (*self.items[max(0, place - 1) : place], *self.items[place + 1 : place + 2])]
+        if item.text == "v" and not self.is_caption and not self._is_negated() and beside[:1] in (["a"], ["and"]) \
+                and beside[1:] in ([], ["break"], ["and"], ["but"], ["with"]):
+            self._set(Edit("set", "neckline", "vneck"))   # "short sleeves and a V"
+            return place + 1
         run = extra_run(self.items, place)
         if self._is_negated():
             self.unwanted.append(run.core)
@@ -430,7 +435,8 @@ class _Interpreter(Operators):
         """"Longer than short sleeves", "darker than grey": all beyond is asked for."""
         scale = "shade" if group == "colour" else group
         last = self.edits[-1] if self.edits else None
-        if not (place and self.items[place - 1].words[-1] == "than") or last is None or last.operation != "step" \
+        before = place - 1 if place and self.items[place - 1].kind != "the" else place - 2   # "than this blue"
+        if not (before >= 0 and self.items[before].words[-1] == "than") or last is None or last.operation != "step" \
                 or last.group not in (scale, "length" if group == "sleeves" else scale):
             return False
         sign = 1 if last.direction > 0 else -1
@@ -438,7 +444,7 @@ class _Interpreter(Operators):
         if nearest is None or nearest not in found:
             nearest = min(found, default=None)
         if nearest is not None:
-            words = f"{self.items[place - 1].text} {self.items[place].text}"
+            words = f"{self.items[before].text} {self.items[place].text}"
             self.edits[-1] = Edit("set", group, nearest, either=tuple(sorted(found - {nearest})), words=words)
         return True
 
