@@ -300,6 +300,7 @@ class _Interpreter(Operators):
             return place + 1
         beside = [one.kind for one in (*self.items[max(0, place - 1) : place], *self.items[place + 1 : place + 2])]
         if item.text == "v" and not self.is_caption and not self._is_negated() and beside[:1] in (["a"], ["and"]) \
+                and self.items[max(0, place - 2)].text != "of" \
                 and beside[1:] in ([], ["break"], ["and"], ["but"], ["with"]):
             self._set(Edit("set", "neckline", "vneck"))   # "short sleeves and a V"
             return place + 1
