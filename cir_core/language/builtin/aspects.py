@@ -50,7 +50,7 @@ def choices(reference: Caption, modification_text: str) -> tuple[str, ...]:
     of_word, wishes = _wishes(), table("wishes")
     if len(words) > CHATTY or not any(word in of_word for word in words):
         return ()
-    unused = _words((*edits.unused, *edits.unwanted))
+    unused = {word.replace("a-line", "aline") for word in _words((*edits.unused, *edits.unwanted))}
     wished = [place for place, word in enumerate(words) if word in of_word and word in unused
               and not _small("material").intersection(words[place + 1 : place + 2])]
     if not wished:

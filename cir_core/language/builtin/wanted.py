@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes, beyond, target, traded
+from cir_core.language.builtin.reading.edits import (
+    Edit,
+    Edits,
+    apply_with_notes,
+    beyond,
+    settled,
+    target,
+    traded,
+)
 from cir_core.language.builtin.reading.parse import parse_edits
 
 Slots = Mapping[str, str]
@@ -78,7 +86,7 @@ def _past(edit: Edit, old: str | None, wanted: str) -> frozenset[str]:
 def understand(caption: str, modification_text: str) -> Wanted:
     """Apply ``modification_text`` to an image described by ``caption``. Never fails."""
     reference = parse_caption(caption)
-    edits = traded(reference.slots, parse_edits(modification_text))
+    edits = settled(reference.slots, traded(reference.slots, parse_edits(modification_text)))
     slots, notes = apply_with_notes(reference.slots, edits)
     spoken = {target(edit) for edit in edits.edits if edit.group}
     spoken |= {"second_colour" for edit in edits.edits if edit.operation == "swap"}

@@ -301,8 +301,8 @@ def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
     said = [item for item in rest if item.kind not in ("break", "but") and item.words != (",",)]
     words = {word for item in said for word in item.words}
     lead = [item for item in said if item.text not in _LEADING]
-    if not lead or not (lead[0].words[0] in _NEGATIVE or lead[0].kind == "not"):
-        return False
+    if not lead or lead[0].kind == "step" or not (lead[0].words[0] in _NEGATIVE or lead[0].kind == "not"):
+        return False   # "sleeves not so long"
     after = lead[1:]
     if not after:
         return True

@@ -8,6 +8,7 @@ comparatives: one step of "longer", "darker" or "looser", and everything beyond.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -94,7 +95,7 @@ _SHADES = {"shade": "colour", "second_shade": "second_colour"}
 
 
 Slots = Mapping[str, str]
-Operation = Literal["set", "drop", "other", "keep", "swap", "match", "step", "simpler", "sleeved"]
+Operation = Literal["set", "drop", "other", "keep", "swap", "match", "step", "simpler", "sleeved", "covering"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,34 @@ class Edits:
         return tuple(edit for edit in self.edits if target(edit) == group)
 
 
+def settled(slots: Slots, edits: Edits) -> Edits:
+    """``edits`` with the part that covers more or less of the skin, for a garment with ``slots``: its sleeves where
+    those are short, or else the neckline or the length."""
+    if not any(edit.operation == "covering" for edit in edits.edits):
+        return edits
+    named = {target(edit) for edit in edits.edits}
+    steps = tuple(_covering(slots, edit.direction, named) if edit.operation == "covering" else edit
+                  for edit in edits.edits)
+    return replace(edits, edits=tuple(dict.fromkeys(filter(None, steps))))
+
+
+_COVERING: dict[int, tuple[tuple[str, tuple[str, ...], int], ...]] = {
+    1: (("sleeves", ("sleeveless", "straps"), 1), ("neckline", ("vneck", "scoop", "square"), -1),
+        ("sleeves", ("short",), 1), ("length", ("short", "medium"), 1), ("sleeves", ("elbow",), 1),
+        ("neckline", ("crew", "collar"), -1)),
+    -1: (("sleeves", ("long", "elbow"), -1), ("length", ("long",), -1),
+         ("neckline", ("turtleneck", "crew", "collar"), 1), ("sleeves", ("short",), -1), ("length", ("medium",), -1)),
+}
+
+
+def _covering(slots: Slots, direction: int, named: AbstractSet[str]) -> Edit | None:
+    """None where a part is named beside it: "more covered, with long sleeves"."""
+    if named & {"sleeves", "neckline", "length"}:
+        return None
+    return next((Edit("step", group, direction=way, words="covering") for group, values, way in _COVERING[direction]
+                 if slots.get(group) in values), None)
+
+
 def target(edit: Edit) -> str:
     """The group that ``edit`` changes."""
     return _SHADES.get(edit.group, edit.group)
@@ -148,7 +177,8 @@ def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
 
 def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[str, ...]]:
     """:func:`apply_edits`, with notes on edits that had no or an uncertain effect."""
-    new, notes, edits = dict(slots), [], traded(slots, edits)
+    edits = settled(slots, traded(slots, edits))
+    new, notes = dict(slots), []
     wanted = _set(slots, edits)
     second = _second(edits)
     on_trim = second is not None and second.of_trim
@@ -166,10 +196,11 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
     for edit in dict.fromkeys(edits.edits):
         if edit.operation == "step" and target(edit) not in wanted:
             notes += _step(new, edit)
+            notes += [f"what covers more or less was left to choose: {edit.group} assumed"] if edit.words else []
         elif edit.operation == "sleeved" and "sleeves" not in wanted:
             notes += _sleeved(new)
         elif edit.operation == "simpler":
-            notes += _simplify(new, wanted)
+            notes += [] if _is_simpler(slots, new) else _simplify(new, wanted)
         elif edit.operation == "swap":
             notes += [] if {"colour", "second_colour"} <= wanted.keys() else _swap(new)
             new.update({group: wanted[group] for group in ("colour", "second_colour") if group in wanted})
@@ -305,6 +336,11 @@ def _sleeved(new: dict[str, str]) -> list[str]:
         new["sleeves"] = "short"
         return ["No sleeve length given: short sleeves assumed"]
     return []
+
+
+def _is_simpler(old: Slots, new: Slots) -> bool:
+    """Whether a pattern or trim went by name: "simpler, without the bow"."""
+    return any(old.get(group, bare) != bare == new.get(group) for group, bare in (("pattern", "plain"), ("trim", NONE)))
 
 
 def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:

@@ -9,6 +9,10 @@ from cir_core.language.builtin.reading.edits import Edit
 from cir_core.language.builtin.reading.reader import ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
 
+_WORN = frozenset({"wear", "wears", "wearing", "worn", "tuck", "tucks", "tucked", "go", "goes", "pair", "paired",
+                   "layer"})
+_LIKING = frozenset({"like", "liked", "want", "wanted", "prefer", "hoped", "expected", "need", "needed", "wished",
+                     "asked"})
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
 _ALL_OF = frozenset({"avoid", "avoiding", "hate", "hates", "dislike", "excluding", "stay away from", "steer clear of",
                      "staying away from", "keep away from", "keep clear of", "sick of", "tired of", "fed up with",
@@ -95,9 +99,37 @@ def owner_near(items: Sequence[ReadItem], place: int) -> str:
     if place + 1 < len(items) and items[place + 1].kind == "part":
         return items[place + 1].sense.group
     back = place - 1
-    while back >= 0 and items[back].kind in ("verb", "stop", "to", "much", "as", "more", "a"):
+    while back >= 0 and items[back].kind in ("verb", "stop", "to", "much", "as", "more", "less", "a"):
         back -= 1
     return items[back].sense.group if back >= 0 and items[back].kind == "part" else ""
+
+
+def is_worn_with(items: Sequence[ReadItem], place: int) -> bool:
+    """Whether the garment at ``place`` is worn with the wanted one: "to wear over jeans"."""
+    back = place - 1
+    while back >= 0 and items[back].kind in ("a", "the", "value"):
+        back -= 1
+    joined = back > 0 and items[back].text in ("with", "over", "under", "into")
+    return joined and any(item.text in _WORN for item in items[max(0, back - 4) : back])
+
+
+def is_unliked(items: Sequence[ReadItem], place: int) -> bool:
+    """Whether the comparative at ``place`` says how the garment is, not how it should be: "longer than I'd like"."""
+    ahead = [word for item in items[place + 1 : place + 6] for word in item.words]
+    if items[place].words[-1] == "than":
+        ahead.insert(0, "than")
+    who = ahead[1:2]
+    rest = [word for word in ahead[2:5] if word not in ("would", "had", "have", "was", "really", "d")]
+    return ahead[:1] == ["than"] and who in (["i"], ["id"], ["we"], ["she"]) and bool(rest) and rest[0] in _LIKING
+
+
+def shaded_at(items: Sequence[ReadItem], place: int) -> int | None:
+    """Where the garment's own colour is, which the comparative at ``place`` is about: "make the blue darker"."""
+    back = place - 1
+    while back >= 0 and items[back].kind in ("verb", "stop", "to", "much", "as", "a"):
+        back -= 1
+    named = back > 0 and items[back].value_of("colour") and items[back - 1].kind == "the"
+    return back if named else None
 
 
 def is_recoloured(last: Edit, items: Sequence[ReadItem], place: int, negated: Collection[int]) -> bool:
@@ -137,8 +169,11 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         small = ("stop", "the", "a", "in")   # before it
         while back >= 0 and (items[back].kind in small or items[back].value_of("colour")):
             back -= 1
+        if back > 0 and items[back].kind == "word" and _is_length(items[back - 1]):
+            back -= 1   # "long bell sleeves"
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in ("stop", "verb", "to", "much", "as", "more", "a", "not"):
+        while ahead < len(items) and items[ahead].kind in (
+                "stop", "verb", "to", "much", "as", "more", "less", "a", "not"):
             ahead += 1
         for other in (back, ahead):
             if 0 <= other < len(items) and other not in owned and _is_length(items[other]):
@@ -230,7 +265,8 @@ class Operators:
         beside = self.items[place + 1].kind if place + 1 < len(self.items) else ""
         definite = beside == "the"
         said = self.items[place + 1].text if beside else ""
-        if beside in ("with", "in", "verb") or said == "that":
+        ahead = following(self.items, place)
+        if beside in ("with", "in", "verb") or said == "that" or (ahead is not None and ahead.kind == "step"):
             self.reset()  # "a bit like this one except with stripes"
         elif definite or not any(before.kind in ("same", "keep") for before in self.items[:place]):
             self.on_not(place, item)

@@ -12,9 +12,19 @@ from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
-from cir_core.language.builtin.reading.operate import Operators, fronted, is_recoloured, is_reference, owner_near
+from cir_core.language.builtin.reading.operate import (
+    Operators,
+    fronted,
+    is_recoloured,
+    is_reference,
+    is_unliked,
+    is_worn_with,
+    owner_near,
+    shaded_at,
+)
 from cir_core.language.builtin.reading.parts import (
     crossed,
+    edged,
     halved,
     is_piece,
     likened,
@@ -89,7 +99,7 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
     items = judged(items, is_caption)
-    items = fronted(items) if is_caption else likened(crossed(halved(fronted(items))))
+    items = fronted(items) if is_caption else likened(crossed(halved(edged(fronted(items)))))
     return _Interpreter(items, list(notes), is_caption).run()
 
 
@@ -133,6 +143,9 @@ class _Interpreter(Operators):
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
         owner = "" if self.is_caption else owner_near(self.items, place)
         group = "sleeves" if place in self.sleeves_at else item.sense.group
+        direction = item.sense.direction * (-1 if is_unliked(self.items, place) else 1)
+        if (group == "shade" or item.text == "deeper") and not self.negation and self._is_of_colour(place):
+            group = "shade"
         if nearby in ("fabric", "material", "weight", "cloth"):
             self.taken.add(place + 1)
             self._keep_as_typed(f"{item.text} {nearby}", f"in {item.text} {nearby}")
@@ -145,8 +158,20 @@ class _Interpreter(Operators):
                 group = owner   # "the hem should be higher", "sleeves that go lower"
             elif group == "shade" and shades_second(self.items, place):
                 group = "second_shade"
-            self._step(group, item.sense.direction * self.rungs)
+            self._step(group, direction * self.rungs)
         self.keep, self.degree, self.rungs = False, 0, 1
+
+    def _is_of_colour(self, place: int) -> bool:
+        """Whether the colour before ``place`` is the garment's, which is then not asked for: "make the blue darker"."""
+        last = self.edits[-1] if self.edits else None
+        if shaded_at(self.items, place) is None or last is None or (last.operation, last.group) != ("set", "colour"):
+            return False
+        self.edits.pop()
+        return True
+
+    def on_covering(self, place: int, item: ReadItem) -> None:
+        if not self.negation and not self.is_caption:
+            self.edits.append(Edit("covering", direction=item.sense.direction))
 
     def on_simpler(self, place: int, item: ReadItem) -> None:
         if not self.negation and not self.is_caption:
@@ -192,7 +217,8 @@ class _Interpreter(Operators):
         return back >= 0 and shows_second(self.items[back])
 
     def on_noun(self, place: int, item: ReadItem) -> None:
-        refers = self.keep or bool(self.negation) or (not self.is_caption and is_reference(self.items, place))
+        refers = self.keep or bool(self.negation) or is_worn_with(self.items, place) or (
+            not self.is_caption and is_reference(self.items, place))
         if not refers:
             self.noun = item.text
         self.spent = True
@@ -231,6 +257,9 @@ class _Interpreter(Operators):
         if self._is_measure(place, group, value):
             return None
         if self.degree and (group, value) in _SIGN:
+            if group == "fit" and owner_near(self.items, place) == "neckline":
+                self._degree("neckline", _SIGN[group, value])   # "a less tight neck"
+                return None
             self._degree(group, _SIGN[group, value])
             return None
         if group == "category" and not self.is_caption and is_reference(self.items, place):
@@ -275,6 +304,12 @@ class _Interpreter(Operators):
                 one.kind in ("break", "a", "the", "stop") for one in (*self.items[:place], *self.items[place + 1 :])):
             self._set(Edit("set", "neckline", "vneck"))   # "V?"
             return place + 1
+        beside = [one.kind for one in (*self.items[max(0, place - 1) : place], *self.items[place + 1 : place + 2])]
+        if item.text == "v" and not self.is_caption and not self._is_negated() and beside[:1] in (["a"], ["and"]) \
+                and self.items[max(0, place - 2)].text != "of" \
+                and beside[1:] in ([], ["break"], ["and"], ["but"], ["with"]):
+            self._set(Edit("set", "neckline", "vneck"))   # "short sleeves and a V"
+            return place + 1
         run = extra_run(self.items, place)
         if self._is_negated():
             self.unwanted.append(run.core)
@@ -293,6 +328,8 @@ class _Interpreter(Operators):
         if self._is_measure(place, "colour", self.items[place].value_of("colour") or ""):
             return place + 1
         run = colour_run(self.items, place, self.negated_at, joiners)
+        if not self.negation and self._is_compared(place):
+            return run.end   # "more orange than red"
         if self.keep:
             colour = self.items[place].value_of("colour") or ""
             self._kept(self.items[place], "" if run.of else "colour", colour)
@@ -362,6 +399,12 @@ class _Interpreter(Operators):
         if either:
             self.notes.append(either_order(either))
 
+    def _is_compared(self, place: int) -> bool:
+        """Whether the colour at ``place`` is the one from which another, named before it, is told apart."""
+        before = self.items[place - 1].text if place else ""
+        last = self.edits[-1] if self.edits else None
+        return before == "than" and last is not None and (last.operation, last.group) == ("set", "colour")
+
     def _begin(self, place: int) -> int:
         """Where the clause of ``place`` begins."""
         while place and self.items[place - 1].kind not in ("and", "but", "break"):
@@ -407,7 +450,8 @@ class _Interpreter(Operators):
         """"Longer than short sleeves", "darker than grey": all beyond is asked for."""
         scale = "shade" if group == "colour" else group
         last = self.edits[-1] if self.edits else None
-        if not (place and self.items[place - 1].words[-1] == "than") or last is None or last.operation != "step" \
+        before = place - 1 if place and self.items[place - 1].kind != "the" else place - 2   # "than this blue"
+        if not (before >= 0 and self.items[before].words[-1] == "than") or last is None or last.operation != "step" \
                 or last.group not in (scale, "length" if group == "sleeves" else scale):
             return False
         sign = 1 if last.direction > 0 else -1
@@ -415,7 +459,7 @@ class _Interpreter(Operators):
         if nearest is None or nearest not in found:
             nearest = min(found, default=None)
         if nearest is not None:
-            words = f"{self.items[place - 1].text} {self.items[place].text}"
+            words = f"{self.items[before].text} {self.items[place].text}"
             self.edits[-1] = Edit("set", group, nearest, either=tuple(sorted(found - {nearest})), words=words)
         return True
 

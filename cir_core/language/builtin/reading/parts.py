@@ -15,6 +15,8 @@ _AT = frozenset({"on", "at", "along", "around", "over", "for", "only", "just", "
 _AS = frozenset({"of", "like", "as", "from", "on"})
 _SAYING = frozenset({"exactly", "exact", "all", "entirely", "overall", "just", "everything"})
 _CLOTH = frozenset({"fabric", "cloth", "background", "ground", "base", "the rest"})
+_EDGED = frozenset({"edged", "trimmed", "outlined", "piped", "bordered", "bound", "tipped", "rimmed"})
+_PIPING = ReadItem(Sense("value", (("trim", "piping"),), is_noun=True), ("piping",))
 
 
 def halved(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
@@ -55,6 +57,22 @@ def _owner_at(items: Sequence[ReadItem], place: int) -> str:
     if shows_second(items[place]):
         return "second"
     return "cloth" if items[place].text.removesuffix(" colour") in _CLOTH else ""
+
+
+def edged(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:
+    """"Edged in black" as "with black piping"."""
+    found: list[ReadItem] = []
+    place = 0
+    while place < len(items):
+        ahead = items[place + 1 : place + 3]
+        if items[place].text in _EDGED and len(ahead) == 2 and ahead[0].kind in ("in", "with") \
+                and ahead[1].value_of("colour"):
+            found += [ReadItem(Sense("with"), ("with",)), ahead[1], _PIPING]
+            place += 3
+        else:
+            found.append(items[place])
+            place += 1
+    return tuple(found)
 
 
 def likened(items: Sequence[ReadItem]) -> tuple[ReadItem, ...]:

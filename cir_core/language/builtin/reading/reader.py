@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cir_core.language.builtin.reading.frames import Frame, framed
 from cir_core.language.builtin.reading.vocabulary import MOST_WORDS, Sense, phrases, respell, tokenise
 
 _LONGEST = 8
@@ -51,9 +52,15 @@ def read(text: str) -> tuple[tuple[ReadItem, ...], tuple[str, ...]]:
                 break
         else:
             phrase, sense = (words[place],), _WORD
+        if (frame := framed(words[place:])) and frame[0] > (0 if sense is _WORD else len(phrase)):
+            phrase, sense = tuple(words[place : place + frame[0]]), _stepping(frame[1])
         items.append(ReadItem(sense, phrase))
         place += len(phrase)
     return tuple(items), tuple(dict.fromkeys(notes))
+
+
+def _stepping(frame: Frame) -> Sense:
+    return Sense("step", group=frame.group, direction=frame.direction)
 
 
 CHATTY = 40  # words; in a longer text the unknown ones are talk, not the description of a garment

@@ -16,6 +16,7 @@ from typing import Literal, cast
 
 from cir_core.garments.lexicon import COLOUR, GROUPS, NONE
 from cir_core.garments.tables import listed, table
+from cir_core.language.builtin.reading.frames import words_of_frames
 
 MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
 _MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
@@ -32,10 +33,13 @@ _BRITISH = (
 _SPELT_OUT = {"w/": ("with",), "w/o": ("without",), "b/w": ("black", "and", "white"), "+": ("and",)}
 _NAMES = frozenset({"neck", "neckline", "sleeves", "sleeve", "colour", "length", "fit", "cut", "pattern", "print",
                     "trim", "hem"})
+_YES, _NO = re.compile("[✅✔]"), re.compile("[❌🚫⛔✖]\ufe0f?")
+_YES_OR_NO = tuple("✅✔❌🚫⛔✖")
 _ARROW = re.compile(r"[-=]{1,3}>")
 _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x1F97B))
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
 _AFTER_IT = frozenset({"in", "and", "but", "with"})   # "🎀❌ in red": what stands before the sign is to go
+_PREFIXES = frozenset({"no", "with", "without", "more", "less", "not", "in"})   # "nobuttons"
 _LESS = re.compile(r"\b([^\W\d_]{3,12})-less\b")
 _UN = re.compile(r"\bun-(?=[^\W\d_])")
 _FREE = re.compile(r"\b([^\W\d_]{3,12})-free\b")
@@ -53,7 +57,10 @@ def tokenise(text: str) -> list[str]:
     """Lower-case words of ``text``, British spelling; ``,`` and ``.`` mark breaks. Hyphens separate words ("v-neck" is
     two), apostrophes are dropped ("doesn't" is "doesnt"). Emoji are words or stay as they are, and an arrow is "from …
     to"."""
-    text = _ARROW.sub(" → ", text[:_MOST_READ].translate(_of_sign()))
+    text = text[:_MOST_READ]
+    if _YES.search(text) and not text.lstrip().startswith(_YES_OR_NO):
+        text = _NO.sub("👎", text)   # "🔴❌ 🟢✅": the signs come after what they are about
+    text = _ARROW.sub(" → ", text.translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
     text = _UN.sub("without ", _FREE.sub(r"without \1", _LESS.sub(r"\1less", text)))
     for pattern, spelling in _BRITISH:
@@ -85,6 +92,7 @@ def tokenise(text: str) -> list[str]:
 
 WordKind = Literal[
     "value",    # attribute values to set: pairs of (group, value)
+    "covering", # more of the skin covered, or less
     "step",     # one rung up (+1) or down (-1) the ladder of a group
     "part",     # the bare name of a group: "sleeves", "neckline", "pattern"
     "noun",     # a garment outside the lexicon's categories: "skirt"
@@ -177,6 +185,8 @@ def _add_function_words(found: Table) -> None:
         _add(found, f"{noun}, {noun}s", Sense("noun"))
     for group, texts in book["parts"].items():
         _add(found, texts, Sense("part", group=group))
+    for direction, texts in table("comparatives")["covering"].items():
+        _add(found, texts, Sense("covering", direction=1 if direction == "more" else -1))
     for group, steps in table("comparatives")["steps"].items():
         for direction, texts in steps.items():
             _add(found, texts, Sense("step", group=group, direction=1 if direction == "more" else -1))
@@ -207,9 +217,15 @@ def _add_tints(found: Table) -> None:
 
 def _add_places(found: Table) -> None:
     comparatives = table("comparatives")
+    for value, adjectives in comparatives["of_stripes"].items():
+        joints = (f"stripes {joint}".strip() for joint in listed(comparatives["joints"]))
+        for words in listed(_pairs(", ".join(joints), adjectives)):
+            found.setdefault(tuple(words.split()), Sense("value", (("pattern", value),)))
+    for words in listed(_pairs(comparatives["passing"], "elbow, elbows")):
+        found.setdefault(tuple(tokenise(words)), Sense("value", (("sleeves", "long"),), either=("elbow",)))
     for group, values in comparatives["places"].items():
         for value, places in values.items():
-            lengths = ", ".join(f"{place} length" for place in listed(places))
+            lengths = _pairs(places, comparatives["touching"])
             for words in listed(f"{_pairs(comparatives['reaching'], places)}, {lengths}"):
                 found.setdefault(tuple(tokenise(words)), Sense("value", ((group, value),)))
 
@@ -241,7 +257,7 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
     known = frozenset(word for phrase in phrases() for word in phrase)
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
-    innocent = (*listed(table("operators")["innocent"]), *table("words/common")["words"].split(),
+    innocent = (*words_of_frames(), *listed(table("operators")["innocent"]), *table("words/common")["words"].split(),
                 *(word for words in table("wishes")["words"].values() for word in words.split()))
     return known.union(innocent), tuple(sorted(word for word in meant if len(word) > 2))
 
@@ -263,8 +279,10 @@ def respell(word: str) -> tuple[str, ...]:
     if bare != word and (named := phrases().get((bare,))) is not None and named.kind == "value":
         return ("without", bare)  # "unbelted"
     for place in range(2, len(word) - 2):
-        if (two := (word[:place], word[place:])) in phrases():
-            return two
+        two = (word[:place], word[place:])
+        if two in phrases() or (two[0] in _PREFIXES and _is_named(two[1])) or all(map(_is_named, two)) \
+                or (_is_named(two[0]) and two[1] in _PREFIXES):
+            return two   # "polkadots", "nobuttons", "blackdress"
     exchanged = (word[:place] + word[place + 1] + word[place] + word[place + 2:] for place in range(len(word) - 1))
     if (meant_by := next((one for one in exchanged if one in _function_words() or one in meant), None)) is not None:
         return (meant_by,)
@@ -275,6 +293,12 @@ def respell(word: str) -> tuple[str, ...]:
     close = get_close_matches(word, first, n=1, cutoff=0.82 if len(word) != 5 else 0.8) \
         or get_close_matches(word, sorted(operating), n=1, cutoff=0.9)
     return (close[0] if close else word,)
+
+
+def _is_named(word: str) -> bool:
+    """Whether ``word`` alone is a value or the name of a group."""
+    sense = phrases().get((word,))
+    return len(word) > 2 and sense is not None and sense.kind in ("value", "part") and not sense.loosely
 
 
 @cache
