@@ -21,6 +21,7 @@ from cir_core.types.records import SearchSession, Turn
 
 FORMAT = 1   # of the part "whole"
 _WORDS = 40  # characters of a file name
+MOST_PICTURES = 20 * 2**20   # bytes of the pictures in a file, so that it can be imported
 
 
 def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict[str, Any]:
@@ -120,7 +121,10 @@ def _whole(session: SearchSession, picture: Callable[[str], bytes | None]) -> di
     if not (session.target_revealed or session.target_live):   # the ranks are still hidden
         session = replace(session, turns=tuple(replace(turn, target_rank=None) for turn in session.turns))
     ids = dict.fromkeys(one for turn in session.turns for one in (turn.reference_id, *turn.further) if is_upload(one))
-    pictures = {one: base64.b64encode(content).decode("ascii") for one in ids if (content := picture(one)) is not None}
+    pictures, left = dict[str, str](), MOST_PICTURES
+    for one in ids:
+        if (stored := picture(one)) is not None and len(stored) <= left:   # an import says which are missing
+            pictures[one], left = base64.b64encode(stored).decode("ascii"), left - len(stored)
     content = to_plain(session)
     return {"format": FORMAT, "session": content, "pictures": pictures, "digest": digest_of(content, pictures)}
 

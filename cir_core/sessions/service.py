@@ -34,7 +34,7 @@ from cir_core.search.protocol import differences, with_method, with_models, with
 from cir_core.search.rewording import reworded
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.search.usual import Usual
-from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.export import session_to_circled, without_names
 from cir_core.sessions.importing import Exported, Imported, as_copy, holds_all_of
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
@@ -158,15 +158,20 @@ class SearchService:
         """A person's list of sessions, as ``SessionStore.listed`` has it."""
         return self._store.listed(owner, known, words, limit)
 
-    def export(self, session_id: str, turn_id: str | None = None) -> list[dict[str, Any]]:
-        """``cir_core.sessions.export.session_to_circled`` with the uploaded pictures. Raises ``UnknownSession``."""
-        return session_to_circled(self._store.session(session_id), turn_id, picture=self._uploads.content)
+    def export(self, session_id: str, turn_id: str | None = None, *, pictures: bool = True) -> list[dict[str, Any]]:
+        """``cir_core.sessions.export.session_to_circled``, with the uploaded ``pictures`` or without them. Raises
+        ``UnknownSession``."""
+        picture = self._uploads.content if pictures else lambda upload_id: None
+        return session_to_circled(self._store.session(session_id), turn_id, picture=picture)
 
     def import_session(self, exported: Exported, owner: str = "") -> Imported:
         """Store a session of a file, for the account ``owner`` or nobody's, with its pictures. One that is here already
         stays as it is; beside one of the same id that differs it becomes a copy. Raises ``GalleryError`` where its
         gallery is missing, ``SearchError`` for a damaged picture; nothing is stored then."""
         session, notes = self._in_gallery(exported.session)
+        # Whoever gave thumbs elsewhere is nobody of those here, whatever the file says.
+        session = replace(session, thumbs=tuple(
+            replace(one, person=f"imported: {one.person}") for one in without_names(session).thumbs))
         for reference_id, picture in exported.pictures.items():
             if not self._uploads.is_of(reference_id, picture):
                 raise SearchError("The file is damaged: an uploaded picture in it is not the one it is said to be. "
@@ -259,7 +264,8 @@ class SearchService:
             raise SearchError(f"This session belongs to {owner}, who alone can rename or remove it and its branches. "
                               "You can search on in it.")
 
-    def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
+    def name_branch(self, session_id: str, branch_id: str, name: str, person: str = "") -> SearchSession:
+        self._check_owner(session_id, person)
         return self._store.name_branch(session_id, branch_id, name)
 
     def judge(self, session_id: str, turn_id: str, image_id: str, person: str, up: bool | None) -> None:

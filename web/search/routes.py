@@ -5,9 +5,12 @@ channel is busy with the run itself), and files of sessions in CIRCLED's public 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from functools import partial
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
@@ -189,21 +192,24 @@ def live_routes(runs: Runs) -> APIRouter:
 
 
 def export_routes(services: Services) -> APIRouter:
-    routes = APIRouter(prefix="/export", include_in_schema=False)
+    routes, one_at_a_time = APIRouter(prefix="/export", include_in_schema=False), threading.Lock()
 
     @routes.get("/{session_id}.json")
     def export(request: Request, session_id: str, turn: str | None = None) -> Response:
         """One branch up to ``turn``, or every branch of the session."""
         try:
-            session = services.search.session(session_id)
-            records = services.search.export(session_id, turn or None)
+            visitor, session = visitor_of(request), services.search.session(session_id)
+            with one_at_a_time:   # a file with pictures is in memory several times over
+                # A demo has no import, and forgets the pictures after a day.
+                records = services.search.export(session_id, turn or None, pictures=not visitor.demo)
+                content = json.dumps(records, ensure_ascii=False, indent=2).encode() + b"\n" if records else b""
         except CirqueError as error:
             return JSONResponse({"error": public_message(error)}, status_code=status_of(error, 404))
-        if not records:
+        if not content:
             return JSONResponse({"error": "There is no such turn in this session."}, status_code=404)
-        services.log.note(AuditEvent("session.exported", visitor_of(request).name, session.session_id))
+        services.log.note(AuditEvent("session.exported", visitor.name, session.session_id))
         return Response(
-            json.dumps(records, ensure_ascii=False, indent=2) + "\n", media_type="application/json",
+            content, media_type="application/json",
             headers={"Content-Disposition": disposition(f"{file_stem(export_name(session), 120)}.json"),
                      "Cache-Control": "no-store"},
         )
@@ -212,7 +218,7 @@ def export_routes(services: Services) -> APIRouter:
 
 
 def import_routes(services: Services) -> APIRouter:
-    routes = APIRouter(prefix="/import", include_in_schema=False)
+    routes, one_at_a_time = APIRouter(prefix="/import", include_in_schema=False), CapacityLimiter(1)
 
     @routes.post("/sessions")
     async def imported(request: Request) -> JSONResponse:
@@ -222,9 +228,15 @@ def import_routes(services: Services) -> APIRouter:
             visitor = visitor_of(request)
             if not is_json(request):
                 raise SearchError("Send an exported file as JSON, with Content-Type: application/json.")
-            content = await whole_body(request, MOST_IMPORTED)
-            work = partial(_imported, services, visitor.counted, "" if visitor.open else visitor.name, content)
-            found = await run_in_threadpool(work)
+            await run_in_threadpool(services.quota.check, visitor.counted)
+            try:
+                content = await whole_body(request, MOST_IMPORTED)
+                services.quota.add_bytes(visitor.counted, len(content))
+                work = partial(_imported, services, visitor.counted, "" if visitor.open else visitor.name, content)
+                # With threads of its own: a large file takes a second of one, and a gigabyte if it is no export.
+                found = await run_sync(work, limiter=one_at_a_time)
+            finally:
+                await run_in_threadpool(services.quota.end_bytes, visitor.counted)
         except TooLarge:
             problem = (f"The file is larger than {MOST_IMPORTED >> 20} MB. Import it on the server: "
                        "cirque sessions import FILE")

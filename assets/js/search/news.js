@@ -32,10 +32,11 @@ function tell(/** @type {News | null} */ news) {
 async function look() {
   const { session } = shown();
   if (!session || document.hidden || busy()) return;
+  const before = known();
   const path = `session/${encodeURIComponent(session)}/news?turns=${known()}`;
   const news = /** @type {News | null} */ (await api("GET", path, undefined, { ask: false, news: true }).catch(
     (problem) => (problem instanceof ApiProblem && problem.status === 404 ? { turns: 0, newest: "", running: false, gone: true } : null)));
-  if (news && !busy() && shown().session === session) tell(news);
+  if (news && !busy() && shown().session === session && known() === before) tell(news);
 }
 
 if (globalThis.BroadcastChannel) {

@@ -29,11 +29,12 @@ on("input", ({ target }) => {
 });
 on("focusin", ({ target }) => { typing = target.id === "cq-sessions-words"; });
 
+let moved = ""; // the session that is being removed or put back
 /** @type {Record<string, (session: string, button: HTMLElement) => unknown>} */
 const SESSION = {
   rename: rename,
-  remove: (session) => { if (send("remove_session", { session })) { after = "[data-session-do=restore]"; forget(session); } },
-  restore: (session) => { if (send("restore_session", { session })) { after = `.open[data-session="${session}"]`; remember(session); } },
+  remove: (session) => { if (send("remove_session", { session })) { after = "[data-session-do=restore]"; moved = session; } },
+  restore: (session) => { if (send("restore_session", { session })) { after = `.open[data-session="${session}"]`; moved = session; } },
   more: (_, button) => {
     after = `.cq-sessions li:nth-child(${1 + $$(".cq-sessions li").length}) .open`;
     count = Number(button.dataset.count);
@@ -51,7 +52,10 @@ async function rename(/** @type {string} */ session, /** @type {HTMLElement} */ 
   const name = await askText("Name this session", button.dataset.name, "for example: dress for the wedding");
   if (name !== null && send("rename_session", { session, name })) after = `[data-session-do=rename][data-session="${session}"]`;
 }
-onDraw(({ action }) => {
+onDraw(({ action, failed }) => {
+  // Not before the server has done it: of sessions that belong to no account this is the only list.
+  if (!failed && action === "remove_session") forget(moved);
+  if (!failed && action === "restore_session") remember(moved);
   if (drawerOpen() !== "sessions") return;
   if (waits) list();
   if (!LISTS.includes(action)) return;

@@ -100,6 +100,10 @@ def go(services: Services, view: UiState, data: Data) -> UiState:
         if (gallery := text_of(data, "shown_gallery")) and gallery != view.gallery:
             view = replace(view, gallery=gallery, wall=())
         view = as_shown(service, view if view.wall else propose(service, view), data)
+    elif not text_of(address, "turn"):   # before the first turn of a target's session, or started over
+        view = replace(view, turn_id=None, compare=None, comparison_id=None, adjustment=Adjustment(), undo=(),
+                       wall=view.wall or tuple(service.random_images(view.gallery, WALL)))
+        view = as_shown(service, view, data)
     view = _laid_out(services, _at_turn(service, view, address), address)
     if seen.adjustment and view.turn_id != seen.turn_id:
         return replace(view, notice="Your changes to the previous turn were discarded.")
@@ -351,7 +355,8 @@ def open_branch(service: SearchService, view: UiState, data: Data) -> UiState:
 
 
 def name_branch(service: SearchService, view: UiState, data: Data) -> UiState:
-    service.name_branch(session_of(service, view).session_id, text_of(data, "branch"), text_of(data, "name")[:80])
+    session_id = session_of(service, view).session_id
+    service.name_branch(session_id, text_of(data, "branch"), text_of(data, "name")[:80], view.person)
     return view
 
 

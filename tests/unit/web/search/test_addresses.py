@@ -118,6 +118,16 @@ def test_back_leads_to_the_turn_before_and_to_the_reference_it_began_with(servic
     assert (again.session_id, again.turn_id) == (first.session_id, first.turn_id)
 
 
+def test_back_leads_before_the_first_turn_of_a_target_and_out_of_a_comparison_there(services, view):
+    dealt = perform(services, view, "deal", {})
+    turned = done(services, dealt, "search", text="red")
+    back = go(services, turned, {"address": address(dealt), "shown_reference": dealt.reference_id})
+    assert (back.session_id, back.turn_id, back.reference_id) == (dealt.session_id, None, dealt.reference_id)
+    assert back.wall
+    aside = replace(back, comparison_id="c")
+    assert go(services, aside, {"address": address(dealt)}).comparison_id is None
+
+
 def test_back_says_what_it_discards(services, branched):
     first, second, _ = branched
     changed = replace(second, adjustment=Adjustment(rounds=0))

@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 
 from annotation.accounts.roles import EVERYTHING
 from cir_core.methods.declared import builtin_methods
+from cir_core.sessions import export
+from cir_core.sessions.export import digest_of
 from tests.fakes.colours import NAME
 from web.http.visitor import LOCAL_VISITOR, Visitor
 from web.search import routes
@@ -100,6 +102,36 @@ def test_what_cannot_be_imported_is_said(
 def test_its_pictures_count_as_uploads(page: TestClient, services: Any, session: str) -> None:
     content = page.get(f"/export/{session}.json").content
     counted = []
-    services.quota = SimpleNamespace(add_picture=counted.append)
+    services.quota = SimpleNamespace(
+        add_picture=counted.append, check=counted.append, end_bytes=counted.append,
+        add_bytes=lambda person, count: counted.append((person, count)))
     page.post("/import/sessions", content=content, headers={"Content-Type": "application/json", "x-name": "Ann"})
-    assert counted == ["Ann"] and len(json.loads(content)[0]["cirque"]["whole"]["pictures"]) == 1
+    assert counted == ["Ann", ("Ann", len(content)), "Ann", "Ann"]   # checked, its bytes, its picture, ended
+    assert len(json.loads(content)[0]["cirque"]["whole"]["pictures"]) == 1
+
+
+def test_thumbs_of_a_file_are_nobodys_of_those_here(page: TestClient, services: Any, session: str) -> None:
+    turn = services.search.session(session).latest
+    services.search.judge(session, turn.turn_id, turn.hits[0].image_id, "Ann", True)
+    records = json.loads(page.get(f"/export/{session}.json").content)
+    whole = records[0]["cirque"]["whole"]
+    assert [thumb["person"] for thumb in whole["session"]["thumbs"]] == ["person 1"]
+    whole["session"]["thumbs"][0]["person"] = "Bob"   # by whoever edits the file
+    whole["digest"] = digest_of(whole["session"], whole["pictures"])
+    services.search._store._sessions.clear()
+    answer = page.post("/import/sessions", content=json.dumps(records), headers={"Content-Type": "application/json"})
+    assert answer.json()["sessions"][0]["new"]
+    assert [thumb.person for thumb in services.search.session(session).thumbs] == ["imported: person 1"]
+
+
+def test_pictures_beyond_what_can_be_imported_are_left_out_and_named(
+    page: TestClient, services: Any, session: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(export, "MOST_PICTURES", 10)
+    content = page.get(f"/export/{session}.json").content
+    assert json.loads(content)[0]["cirque"]["whole"]["pictures"] == {}
+    services.search._store._sessions.clear()
+    [upload] = [path for path in services.search._uploads.folder.rglob("*") if path.is_file()]
+    upload.unlink()
+    answer = page.post("/import/sessions", content=content, headers={"Content-Type": "application/json"})
+    assert "does not hold 1 uploaded picture" in answer.json()["sessions"][0]["notes"][0]

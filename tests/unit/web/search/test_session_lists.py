@@ -109,7 +109,7 @@ def test_with_accounts_one_s_own_are_listed_in_every_browser(services, view):
 
 @pytest.mark.parametrize(("action", "data"), [
     ("rename_session", {"name": "mine"}), ("remove_session", {}), ("restore_session", {}),
-    ("delete_branch", {}), ("restore_branch", {}),
+    ("delete_branch", {}), ("restore_branch", {}), ("name_branch", {"name": "mine"}),
 ])
 def test_nobody_takes_away_what_belongs_to_another(services, view, action, data):
     *_, hers = branched(services, replace(view, person="Ann"))
