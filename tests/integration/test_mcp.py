@@ -33,7 +33,7 @@ from tests.integration.processes import App
 from web.http.request_fields import MOST_AT_WORK
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="starts servers")
-TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
+TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress", "thumb"}
 ROLES = {"Rhea": "researcher", "Ann": "annotator", "Bob": "annotator", "Lys": "analyst"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -295,6 +295,7 @@ def test_each_tool_asks_for_the_rights_of_its_person(closed_one: Served) -> None
         async with mcp_session(closed_one.url, closed_one.headers(name)) as session:
             for tool in tools:
                 needed = {"study": "Valid", "kind": "guidelines", "token": "token-0001", "item": "x",
+                          "session_id": "s", "turn_id": "t", "image_id": "i",
                           "answer": True if tool == "pass_gate" else {}}
                 taken = (await session.list_tools()).tools
                 names = next(each.inputSchema["properties"] for each in taken if each.name == tool)
