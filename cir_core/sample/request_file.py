@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.errors import DatasetError
+from cir_core.errors import DatasetError, SearchError
 from cir_core.garments.lexicon import BY_KEY
 from cir_core.sample.request_set import Pool
 from cir_core.sample.requests import Attributes, Wants
@@ -170,7 +170,7 @@ def _turn(entry: Mapping[str, Any], where: str, number: int) -> WrittenTurn:
     text = _text(entry, "text", where)
     try:
         clean_text(text)
-    except Exception as error:
+    except SearchError as error:
         raise _Problem(where, "has a `text` that cannot be searched for", str(error).rstrip(".")) from None
     wants, shows = _said(entry, "wants", where, as_reference=True), entry.get("shows")
     act, expect = (_text(entry, key, where) if key in entry else "" for key in ("act", "expect"))

@@ -55,7 +55,7 @@ const SHARED = "Whoever opens it can continue the session on a branch of their o
 function copyLink() {
   const columns = $("#results .cq-columns");
   return copy(linkTo(window.location.href), { message: $("[data-unkept]") ? "Link copied. Your unsaved changes are not included: keep them as a turn first."
-    : columns ? `Link copied. It shows this comparison${columns.dataset.blind ? ", unnamed until whoever opens it has voted" : ""}.` : `Link copied. It shows this turn as you see it. ${SHARED}` });
+    : columns ? `Link copied. It shows this comparison${columns.dataset.blind ? ", without the names of the methods until a vote" : ""}.` : `Link copied. It shows this turn as you see it. ${SHARED}` });
 }
 
 async function nameBranch(/** @type {string} */ branch, /** @type {string} */ before) {

@@ -4,6 +4,7 @@ import { act, onDraw } from "./actions.js";
 import { offered, waitedFor } from "./address.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, queryField, shown } from "./page.js";
+import { isAddress, takeAddress } from "./reference.js";
 import { marks } from "./results/marks.js";
 import { nextReference } from "./results/next.js";
 import { folded, perRow, selected, tiles, onSelect } from "./results/selection.js";
@@ -16,6 +17,7 @@ on("submit", (event) => {
   const data = Object.fromEntries(new FormData(form));
   if (name === "settings") closeDrawers();
   if (name !== "search") act(name, data);
+  else if (isAddress(String(data.text).trim())) takeAddress(String(data.text).trim());
   else if (act(name, { ...data, ...marks(), reference: nextReference(), columns: folded() ? 0 : perRow(), seen: seen() })) asked = data.text;
 });
 
@@ -81,7 +83,10 @@ onDraw(({ action, failed }) => {
     }
   }
   if (action === "search" && failed) field?.focus();
-  if (action === "reference" && !failed) field?.focus({ preventScroll: true });
+  if (action === "reference" && !failed) {
+    if (field && isAddress(field.value.trim())) field.value = ""; // it has become the reference
+    field?.focus({ preventScroll: true });
+  }
   // What had the focus (a tile, a turn) was drawn anew: the keyboard goes on from the results.
   if (FROM_RESULTS.includes(action) && document.activeElement === document.body) selected()?.focus({ preventScroll: true });
   if (!IN_PLACE.includes(action)) {

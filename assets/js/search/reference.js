@@ -49,10 +49,11 @@ function complain(/** @type {string} */ text) {
   if (line && text) toast(text);
 }
 
+export const isAddress = (/** @type {string} */ text) => /^https?:\/\/[^\s]+$/i.test(text);
 // The one web address that is pasted, if it is nothing else.
 export function addressIn(/** @type {ClipboardEvent} */ event) {
   const text = (event.clipboardData?.getData("text/plain") ?? "").trim();
-  return /^https?:\/\/[^\s]+$/i.test(text) ? text : "";
+  return isAddress(text) ? text : "";
 }
 on("paste", (event) => {
   const address = event.defaultPrevented || dialogOpen() || typing(event.target) && event.target !== queryField() ? "" : addressIn(event);

@@ -26,7 +26,7 @@ _ALIKE = frozenset({"look", "looks", "looked", "looking", "feel", "feels", "felt
 def judged(items: Sequence[ReadItem], is_caption: bool) -> tuple[ReadItem, ...]:
     """``items`` with a negation for every complaint; words of judgement that are none are unknown words."""
     if not is_caption:
-        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(items)))))
+        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(_reasoned(items))))))
     return tuple(ReadItem(_WORD, item.words) if item.kind == "bad" else item for item in items)
 
 
@@ -49,6 +49,19 @@ def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
 
 
 _WHO = frozenset({"i", "im", "ill", "id", "we", "no", "not", "please", "can"})
+
+
+def _reasoned(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Not floral because flowers are for curtains": what a reason names once more is not wished for by that."""
+    found: list[ReadItem] = []
+    named: set[tuple[str, str]] = set()
+    reason = False
+    for item in items:
+        reason = item.kind != "break" and (reason or item.text in ("because", "since"))
+        if not reason:
+            named.update(item.sense.pairs)
+        found.append(_muted(item) if reason and named.intersection(item.sense.pairs) else item)
+    return found
 
 
 def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:

@@ -70,7 +70,7 @@ def in_english(text: str) -> str:
     return f"read in English as: {text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + ' …'}"
 
 
-ALWAYS_TWO = "a pattern or trim is told apart only in another colour than the cloth's: its colour was left open"
+ALWAYS_TWO = "a pattern or trim shows only in another colour than the fabric's, so its colour was left open"
 ALWAYS_ALIKE = "the pattern and the trim of a garment have one colour here, so they are alike already"
 _LINKING = frozenset({"on", "both", "exactly", "also", "all"})
 

@@ -169,6 +169,11 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (SHIRT, "darker buttons", {"second_colour": "black navy brown", "trim": "buttons"}),
     (SHIRT, "the buttons a bit lighter", {"second_colour": "white beige pink yellow", "trim": "buttons"}),
     (DRESS, "make the stripes darker", {"second_colour": "black navy brown", "pattern": "stripes pinstripes"}),
+    # What a reason names once more.
+    (LONG, "it must not be floral because flowers are for curtains", {"pattern": "plain"}),
+    (TOP, "lose the bow since the bow is silly", {"trim": "none"}),
+    (LONG, "make it blue because blue suits me, and shorter", {"colour": "blue", "length": "short medium"}),
+    (DRESS, "no stripes, no wait, striped", {"pattern": "stripes pinstripes"}),
     # Letters exchanged, left out or doubled.
     (SHIRT, "blakc", {"colour": "black"}),
     (SHIRT, "oragne please", {"colour": "orange"}),
