@@ -1,4 +1,4 @@
-"""Files of :mod:`cir_core.sessions.export` read back: the whole session, checked."""
+"""Files of :mod:`cir_core.sessions.export` read back: whole sessions, checked, then stored."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from cir_core.errors import SearchError
-from cir_core.images.uploads import is_upload
-from cir_core.sessions.export import FORMAT, digest_of
+from cir_core.errors import GalleryError, SearchError, UnknownSession
+from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.search.searcher import TurnResult
+from cir_core.sessions.export import FORMAT, digest_of, without_names
 from cir_core.sessions.plain import from_plain, to_plain
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.store import SessionStore
 from cir_core.support.texts import counted, quoted
-from cir_core.types.composition import Composition
+from cir_core.types.composition import Adjustment, Composition
 from cir_core.types.records import SearchSession, Turn
 from cir_core.types.vectors import Vector
 
@@ -182,3 +186,104 @@ def as_copy(exported: Exported, title: str) -> SearchSession:
         turns=tuple(replace(turn, turn_id=other(turn.turn_id), session_id=session_id, branch_id=other(turn.branch_id),
                             parent_id=other(turn.parent_id) if turn.parent_id else None) for turn in session.turns),
         thumbs=tuple(replace(thumb, turn_id=other(thumb.turn_id)) for thumb in session.thumbs))
+
+
+# --- storing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Importer:
+    store: SessionStore
+    pool: SearcherPool
+    uploads: UploadFolder
+
+    def add_all(self, exported: Sequence[Exported], owner: str = "") -> list[Imported]:
+        """Store sessions with their pictures, for the account ``owner`` or nobody's. One that is here already stays as
+        it is, and comes back where it, or a branch of it, was deleted; beside one of the same id that differs it
+        becomes a copy. Raises ``GalleryError`` where a gallery is missing, ``SearchError`` for a damaged picture,
+        before anything is stored."""
+        placed = [self._in_gallery(one.session) for one in exported]
+        for one in exported:
+            for reference_id, picture in one.pictures.items():
+                if not self.uploads.is_of(reference_id, picture):
+                    raise SearchError("The file is damaged: an uploaded picture in it is not the one it is said to be. "
+                                      f"{_AGAIN}")
+        return [self._add(replace(one, session=session), notes, owner)
+                for one, (session, notes) in zip(exported, placed, strict=True)]
+
+    def _add(self, exported: Exported, notes: tuple[str, ...], owner: str) -> Imported:
+        # Whoever gave thumbs elsewhere is nobody of those here, whatever the file says.
+        session = replace(exported.session, thumbs=tuple(
+            replace(one, person=f"imported: {one.person}") for one in without_names(exported.session).thumbs))
+        with suppress(UnknownSession):
+            stored = self.store.session(session.session_id, whole=True)
+            if holds_all_of(stored, session):
+                return self._restored(stored, session, owner)
+            first = next((turn.modification_text for turn in session.turns if turn.modification_text), "Session")
+            session = as_copy(replace(exported, session=session), f"{(session.title or first)[:60]} (imported)")
+            notes = (*notes, "The session of this id here has other turns, so the file became a copy beside it.")
+            return Imported(self.store.session(session.session_id).session_id, new=False,
+                            notes=("This copy of the session is here already.",))
+        for picture in exported.pictures.values():
+            upload_id, image = self.uploads.add(picture)
+            self.store.add_upload(upload_id, *image.size, "")
+        references = {one for turn in session.turns for one in (turn.reference_id, *turn.further)}
+        if gone := [one for one in references if is_upload(one) and not self.uploads.has(one)]:
+            notes = (*notes, f"The file does not hold {counted(len(gone), 'uploaded picture')} of its references: "
+                             "turns that start from one cannot be continued.")
+        return Imported(self.store.add_session(self._ranked(session), owner).session_id, new=True, notes=notes)
+
+    def _restored(self, stored: SearchSession, session: SearchSession, owner: str) -> Imported:
+        """What the file has and was deleted here comes back, if the session is nobody's or ``owner``'s."""
+        notes = ["This session is here already."]
+        whose = self.store.owner_of(stored.session_id)
+        if whose in ("", owner):
+            if whose:
+                self.store.remove_session(stored.session_id, removed=False)
+            left = {turn.turn_id for turn in self.store.session(stored.session_id).turns}
+            branch_of = {turn.turn_id: turn.branch_id for turn in stored.turns}
+            deleted = sorted({branch_of[turn.turn_id] for turn in session.turns if turn.turn_id not in left})
+            for branch_id in deleted:
+                self.store.remove_branch(stored.session_id, branch_id, removed=False)
+            if deleted:
+                notes.append(f"{counted(len(deleted), 'deleted branch', 'deleted branches')} of it came back.")
+        return Imported(stored.session_id, new=False, notes=tuple(notes))
+
+    def _in_gallery(self, session: SearchSession) -> tuple[SearchSession, tuple[str, ...]]:
+        """The session over the gallery of its name, or one with the same images under another name."""
+        card, names = session.protocol, [info.name for info in self.pool.infos()]
+        if session.gallery in names and self.pool.gallery(session.gallery).digest == card.gallery_digest:
+            return session, ()
+        other = next((name for name in names if self._digest_of(name) == card.gallery_digest), None)
+        if other is not None:
+            return replace(session, gallery=other), (
+                f"The gallery {quoted(session.gallery)} of this session has the name {quoted(other)} here.",)
+        if session.gallery not in names:
+            raise GalleryError(
+                f"The session is of the gallery {quoted(session.gallery)} ({card.gallery_size:,} images, digest "
+                f"{card.gallery_digest}), which is not here. Index its images first: cirque index FOLDER "
+                f"--name {session.gallery}. Nothing was imported.")
+        return session, (f"The gallery {quoted(session.gallery)} has other images here than where the session was "
+                         "made: results are shown as they were, and cannot be continued.",)
+
+    def _digest_of(self, name: str) -> str:
+        try:
+            return self.pool.gallery(name).digest
+        except GalleryError:   # another one's fault does not count here
+            return ""
+
+    def _ranked(self, session: SearchSession) -> SearchSession:
+        """With the target's ranks, which an export of an attempt that has not ended leaves out."""
+        if session.target_id is None or session.target_live or session.target_revealed:
+            return session
+        searcher = self.pool.searcher(session.gallery)
+        if searcher.gallery.digest != session.protocol.gallery_digest or session.target_id not in searcher.gallery:
+            return session
+
+        def ranked(turn: Turn) -> Turn:
+            if turn.composition is None:
+                return turn
+            return replace(turn, target_rank=searcher.adjust(
+                TurnResult.of(turn), session.method, Adjustment(), k=1, target_id=session.target_id).target_rank)
+
+        return replace(session, turns=tuple(map(ranked, session.turns)))

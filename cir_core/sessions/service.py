@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import GalleryError, LanguageModelError, SearchError, UnknownSession
+from cir_core.errors import LanguageModelError, SearchError, UnknownSession
 from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
@@ -34,12 +33,12 @@ from cir_core.search.protocol import differences, with_method, with_models, with
 from cir_core.search.rewording import reworded
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.search.usual import Usual
-from cir_core.sessions.export import session_to_circled, without_names
-from cir_core.sessions.importing import Exported, Imported, as_copy, holds_all_of
+from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.importing import Exported, Imported, Importer
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
-from cir_core.support.texts import counted, quoted
+from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Cut, Marks, Wording
 from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Thumb, Turn, new_id
 
@@ -164,79 +163,9 @@ class SearchService:
         picture = self._uploads.content if pictures else lambda upload_id: None
         return session_to_circled(self._store.session(session_id), turn_id, picture=picture)
 
-    def import_session(self, exported: Exported, owner: str = "") -> Imported:
-        """Store a session of a file, for the account ``owner`` or nobody's, with its pictures. One that is here already
-        stays as it is; beside one of the same id that differs it becomes a copy. Raises ``GalleryError`` where its
-        gallery is missing, ``SearchError`` for a damaged picture; nothing is stored then."""
-        session, notes = self._in_gallery(exported.session)
-        # Whoever gave thumbs elsewhere is nobody of those here, whatever the file says.
-        session = replace(session, thumbs=tuple(
-            replace(one, person=f"imported: {one.person}") for one in without_names(session).thumbs))
-        for reference_id, picture in exported.pictures.items():
-            if not self._uploads.is_of(reference_id, picture):
-                raise SearchError("The file is damaged: an uploaded picture in it is not the one it is said to be. "
-                                  "Export the session again from the cirque that has it.")
-        try:
-            stored = self._store.session(session.session_id, whole=True)
-        except UnknownSession:
-            pass
-        else:
-            if holds_all_of(stored, session):
-                if owner and self._store.owner_of(stored.session_id) == owner:
-                    self._store.remove_session(stored.session_id, removed=False)
-                return Imported(stored.session_id, new=False, notes=("This session is here already.",))
-            first = next((turn.modification_text for turn in session.turns if turn.modification_text), "Session")
-            session = as_copy(replace(exported, session=session), f"{(session.title or first)[:60]} (imported)")
-            with suppress(UnknownSession):
-                return Imported(self._store.session(session.session_id).session_id, new=False,
-                                notes=("This copy of the session is here already.",))
-            notes = (*notes, "The session of this id here has other turns, so the file became a copy beside it.")
-        for picture in exported.pictures.values():
-            self.add_upload(picture)
-        references = {one for turn in session.turns for one in (turn.reference_id, *turn.further)}
-        if gone := [one for one in references if is_upload(one) and not self._uploads.has(one)]:
-            notes = (*notes, f"The file does not hold {counted(len(gone), 'uploaded picture')} of its references: "
-                             "turns that start from one cannot be continued.")
-        return Imported(self._store.add_session(self._ranked(session), owner).session_id, new=True, notes=notes)
-
-    def _in_gallery(self, session: SearchSession) -> tuple[SearchSession, tuple[str, ...]]:
-        """The session over the gallery of its name, or one with the same images under another name."""
-        card, names = session.protocol, [info.name for info in self._pool.infos()]
-        if session.gallery in names and self._pool.gallery(session.gallery).digest == card.gallery_digest:
-            return session, ()
-        other = next((name for name in names if self._digest_of(name) == card.gallery_digest), None)
-        if other is not None:
-            return replace(session, gallery=other), (
-                f"The gallery {quoted(session.gallery)} of this session has the name {quoted(other)} here.",)
-        if session.gallery not in names:
-            raise GalleryError(
-                f"The session is of the gallery {quoted(session.gallery)} ({card.gallery_size:,} images, digest "
-                f"{card.gallery_digest}), which is not here. Index its images first: cirque index FOLDER "
-                f"--name {session.gallery}. Nothing was imported.")
-        return session, (f"The gallery {quoted(session.gallery)} has other images here than where the session was "
-                         "made: results are shown as they were, and cannot be continued.",)
-
-    def _digest_of(self, name: str) -> str:
-        try:
-            return self._pool.gallery(name).digest
-        except GalleryError:   # another one's fault does not count here
-            return ""
-
-    def _ranked(self, session: SearchSession) -> SearchSession:
-        """With the target's ranks, which an export of an attempt that has not ended leaves out."""
-        if session.target_id is None or session.target_live or session.target_revealed:
-            return session
-        searcher = self._pool.searcher(session.gallery)
-        if searcher.gallery.digest != session.protocol.gallery_digest or session.target_id not in searcher.gallery:
-            return session
-
-        def ranked(turn: Turn) -> Turn:
-            if turn.composition is None:
-                return turn
-            return replace(turn, target_rank=searcher.adjust(
-                TurnResult.of(turn), session.method, Adjustment(), k=1, target_id=session.target_id).target_rank)
-
-        return replace(session, turns=tuple(map(ranked, session.turns)))
+    def import_sessions(self, exported: Sequence[Exported], owner: str = "") -> list[Imported]:
+        """Store the sessions of a file, for the account ``owner`` or nobody's: see ``Importer.add_all``."""
+        return Importer(self._store, self._pool, self._uploads).add_all(exported, owner)
 
     def rename(self, session_id: str, title: str, person: str = "") -> SearchSession:
         self._check_owner(session_id, person)

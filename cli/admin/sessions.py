@@ -71,7 +71,6 @@ def import_(
     services = open_services(get_settings())
     if owner:
         owner = services.people.person(owner).name
-    for one in exported:
-        done = services.search.import_session(one, owner)
+    for done in services.search.import_sessions(exported, owner):
         said = f"Imported {done.session_id}." if done.new else f"{done.session_id}:"
         out.print(" ".join((said, *done.notes)))

@@ -222,8 +222,8 @@ def import_routes(services: Services) -> APIRouter:
 
     @routes.post("/sessions")
     async def imported(request: Request) -> JSONResponse:
-        """The JSON of an exported file to ``{"sessions": [{"id", "new", "notes"}]}``, or ``{"problem"}``: then the
-        session that has it is not stored, nor any after it."""
+        """The JSON of an exported file to ``{"sessions": [{"id", "new", "notes"}]}``, or ``{"problem"}``: then
+        none is stored."""
         try:
             visitor = visitor_of(request)
             if not is_json(request):
@@ -254,4 +254,4 @@ def _imported(services: Services, person: str, owner: str, content: bytes) -> li
     for one in exported:
         for _ in one.pictures:
             services.quota.add_picture(person)   # stored like any other upload
-    return [services.search.import_session(one, owner) for one in exported]
+    return services.search.import_sessions(exported, owner)

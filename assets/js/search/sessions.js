@@ -1,7 +1,7 @@
 // My sessions: the list, which the server draws; what is typed, renamed, removed and imported there.
 import { askText, createDelay, h, on, tellIn, toast, until } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
-import { forget, remember } from "./address.js";
+import { forget, mySessions, remember } from "./address.js";
 import { closeDrawers, drawerOpen, onOpen } from "./drawers.js";
 import { $, $$ } from "./page.js";
 
@@ -10,7 +10,8 @@ let waits = false, count = 0; // shown; 0: as many as at first
 let words = "", typing = false; // in its field, which is drawn anew with the list
 let after = ""; // what has the focus then
 const LISTS = ["sessions", "rename_session", "remove_session", "restore_session"];
-const asked = () => ({ words, count });
+// With those that this browser knows: an import, or another tab, may have added some since the page was loaded.
+const asked = () => ({ words, count, sessions: mySessions() });
 function list() {
   waits = !act("sessions", asked());
 }

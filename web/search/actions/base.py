@@ -22,7 +22,7 @@ from web.search.actions.adjust import ADJUSTING, begin_reword, kept, marks_of, u
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG, open_columns
 from web.search.actions.parts import WALL, Action, Begin, fresh, leave, propose, session_of, shown, starting
 from web.search.actions.references import REFERENCES, as_shown
-from web.search.actions.sessions import BRANCHES, LISTED
+from web.search.actions.sessions import BRANCHES, LISTED, known_sessions
 from web.search.actions.settings import ARRANGING, apply_settings, prefer, set_fold
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
 from web.search.inputs import Data, text_of
@@ -36,10 +36,8 @@ def arrive(services: Services, view: UiState, address: Data, tab: Data) -> UiSta
     """The first view of a tab: what its ``address`` names (:attr:`UiState.address`), or a proposal to start from.
     ``tab``: the ``sessions`` that its browser knows, ``who`` votes in it, and what it showed before it was loaded again
     (``left``), with the search that it waited for, if any (``search``, ``run``)."""
-    mine, left = tab.get("sessions"), tab.get("left")
-    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64) if (
-        isinstance(mine, list)) else ()
-    view = replace(view, mine=known[:200], annotator=text_of(tab, "who")[:64], loaded=True)
+    left = tab.get("left")
+    view = replace(view, mine=known_sessions(tab), annotator=text_of(tab, "who")[:64], loaded=True)
     view = _arrived(services.search, view, address)
     if isinstance(left, dict):
         view = _went_on(services, view, address, left)
@@ -408,7 +406,7 @@ def perform(services: Services, view: UiState, name: str, data: Data) -> UiState
     """The view after the action ``name``. Raises ``CirqueError``."""
     if name != "sessions":
         view = replace(view, refused=None, interrupted=None, taken=None, deleted=None)
-    view = replace(view, problem="", notice="")
+    view = replace(view, problem="", notice="", mine=known_sessions(data) if "sessions" in data else view.mine)
     if name == "sessions":  # the screen draws the list
         return view
     if name in WITH_SERVICES:

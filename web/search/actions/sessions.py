@@ -12,7 +12,7 @@ from cir_core.sessions.service import SearchService
 from cir_core.types.records import Branch, SearchSession
 from web.search.actions.parts import Action, fresh, propose, session_of, shown
 from web.search.inputs import Data, text_of
-from web.search.view import UiState
+from web.search.view import MINE_KEPT, UiState
 
 PAGE = 10             # sessions shown at first, and for each "more"
 _MOST_SHOWN = 1000
@@ -31,6 +31,13 @@ def asked(data: Data) -> Asked:
     count = data.get("count")
     shown_now = count if isinstance(count, int) and not isinstance(count, bool) else PAGE
     return Asked(text_of(data, "words")[:_LONGEST_WORDS], min(_MOST_SHOWN, max(PAGE, shown_now)))
+
+
+def known_sessions(data: Data) -> tuple[str, ...]:
+    """Ids of the ``sessions`` that the browser knows."""
+    given = data.get("sessions")
+    return tuple(one for one in given if isinstance(one, str) and 0 < len(one) <= 64)[:MINE_KEPT] if (
+        isinstance(given, list)) else ()
 
 
 def rename_session(service: SearchService, view: UiState, data: Data) -> UiState:

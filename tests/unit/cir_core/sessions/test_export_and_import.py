@@ -205,7 +205,7 @@ def exported(service, session_id, turn_id=None):
 
 def imported(service, content, owner=""):
     [one] = read_export(content)
-    return service.import_session(one, owner)
+    return service.import_sessions([one], owner)[0]
 
 
 def test_it_is_the_same_turn_elsewhere_and_goes_on_alike(service, tmp_path):
@@ -246,14 +246,6 @@ def test_one_that_went_on_elsewhere_becomes_a_copy_once(service, tmp_path):
     assert [turn.hits for turn in copy.turns] == [turn.hits for turn in there.session(session.session_id).turns]
     again = imported(service, content)
     assert (again.session_id, again.new) == (done.session_id, False) and len(service.sessions()) == 2
-
-
-def test_one_of_which_a_branch_was_deleted_here_comes_back_as_it_was(service):
-    session, *_, three = searched(service)
-    content = exported(service, session.session_id)
-    service.remove_branch(session.session_id, three.branch_id)
-    assert not imported(service, content).new           # nothing of it is lost: deleting is undone on the screen
-    assert len(json.loads(exported(service, session.session_id))) == 1
 
 
 def test_one_that_was_removed_is_listed_again(service):
@@ -422,3 +414,32 @@ def test_a_picture_that_is_another_is_refused_and_nothing_stored(service, tmp_pa
     assert there.sessions() == () and not list((tmp_path / "there" / "home").glob("uploads/*"))
     with pytest.raises(UnknownSession):
         there.session(session.session_id)
+
+
+def test_a_deleted_branch_comes_back_with_the_file_that_has_it(service):
+    session, _, two, three = searched(service)
+    content = exported(service, session.session_id)
+    service.remove_branch(session.session_id, three.branch_id)
+    done = imported(service, content)
+    assert not done.new and "1 deleted branch of it came back." in done.notes
+    assert {turn.turn_id for turn in service.session(session.session_id).turns} >= {two.turn_id, three.turn_id}
+    assert imported(service, content).notes == ("This session is here already.",)
+
+
+def test_a_deleted_branch_of_somebody_else_stays_deleted(service, tmp_path):
+    session, _, _, three = searched(service)
+    content = exported(service, session.session_id)
+    there = another(tmp_path / "there")
+    imported(there, content, "Ann")
+    there.remove_branch(session.session_id, three.branch_id, "Ann")
+    assert imported(there, content, "Bob").notes == ("This session is here already.",)
+    assert there.session(session.session_id).turn(three.turn_id) is None
+
+
+def test_a_file_whose_second_session_is_damaged_stores_none_of_them(service, tmp_path):
+    good, bad = (read_export(exported(service, searched(service)[0].session_id))[0] for _ in range(2))
+    broken = replace(bad, pictures=dict.fromkeys(bad.pictures, b"other"))
+    there = another(tmp_path / "there")
+    with pytest.raises(SearchError, match="uploaded picture"):
+        there.import_sessions([good, broken])
+    assert not there.sessions()

@@ -172,3 +172,13 @@ def test_changes_that_are_not_kept_are_not_lost_with_their_turn(services, view):
                          ("remove_session", {"session": other.session_id})):
         with pytest.raises(SearchError, match="not kept"):
             perform(services, changed, action, data)
+
+
+def test_the_list_has_what_the_browser_knows_now(services, view):
+    """An import of several, another tab, or a server that was restarted: the page was not loaded again."""
+    first = searched(services, view, "red")
+    second = searched(services, replace(first, session_id=None, turn_id=None), "green")
+    known = {"sessions": [first.session_id, second.session_id, 7, "x" * 65]}
+    view = perform(services, replace(view, mine=()), "sessions", known)
+    assert view.mine == (first.session_id, second.session_id)
+    assert sorted(titles(listed(services, view))) == ["green", "red"]
