@@ -68,8 +68,8 @@ def packed(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return answer | {"body": {"acts": [act for act in answer["body"]["acts"] if act["number"] <= LOGGED]}}
 
 
-RENAMED = {"hs-fashioniq/1": "hs-fashioniq-reworded/1"}
-"""The survey of its preference study, whose wording stays: schema 0008 gave that wording another name."""
+RENAMED = {"hs-fashioniq/1": "hs-fashioniq-reworded/1", "circled/1": "circled-reworded/1"}
+"""The texts of its preference and session studies, whose wording stays: schemas 0008 and 0011 gave it other names."""
 
 
 def differences(before: Any, now: Any, at: str = "", key: str = "") -> Iterator[str]:

@@ -19,7 +19,7 @@ from tests.unit.storage.engine.test_earlier_schemas import (
     columns_of,
     content,
     make_as_of,
-    with_reworded_surveys,
+    with_later_names,
 )
 
 WITH_ACCOUNTS = "0004"   # the first schema that has them
@@ -38,7 +38,7 @@ def test_a_start_on_what_an_earlier_version_left(tmp_path: Path, revision: str) 
     columns = columns_of(engine)
     before = content(engine, columns)
     assert all(before.values()), "a table without rows would show nothing"
-    expected = before if revision >= "0008" else with_reworded_surveys(before)
+    expected = with_later_names(before, revision)
     engine.dispose()
 
     app = App(home, tmp_path / "log")

@@ -90,22 +90,22 @@ def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gal
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Answer the marked question")
     ada.press("Escape", "d")
     guidelines = page.get_by_role("dialog", name="Guidelines")
-    expect(guidelines).to_contain_text("Asking for the same again is a repetition")
+    expect(guidelines).to_contain_text("Is there low repetition of information?")
     ada.press("d")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     # Digits answer and go on; what is missing is said at its question.
-    marked(page, "Naturalness")
+    marked(page, "Session naturalness")
     ada.press("4", "3")
-    marked(page, "Progress")
+    marked(page, "Goal-directed progress")
     enter(page)
-    expect(question(page, "Progress").locator(".cq-inline")).to_have_text("No answer yet: choose 1 to 5.")
+    expect(question(page, "Goal-directed progress").locator(".cq-inline")).to_have_text("No answer yet: choose 1 to 5.")
     ada.press("ArrowDown", "5")
     marked(page, "Overall")
     ada.press("2")
-    marked(page, "Progress")   # behind the last one, the first without an answer
+    marked(page, "Goal-directed progress")   # behind the last one, the first without an answer
     ada.press("1")
-    marked(page, "Low redundancy")
+    marked(page, "Redundancy (higher = better)")
     assert chosen(page) == ["4", "3", "1", "5", "2"]
     ada.press("ArrowUp", "ArrowUp", "5")
     assert chosen(page) == ["4", "5", "1", "5", "2"]
@@ -127,7 +127,7 @@ def test_rating_with_the_keyboard_alone(meet: Meet, server: Server, gallery: Gal
     session(page, 2)
     expect(page.get_by_text("Draft restored")).to_be_visible()
     assert chosen(page) == ["2", "2"]
-    marked(page, "Progress")
+    marked(page, "Goal-directed progress")
     ada.press("ArrowRight")
     session(page, 3)
     ada.press("ArrowLeft")
@@ -190,7 +190,8 @@ def test_on_a_phone(meet: Meet, server: Server, gallery: Gallery) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     story, questions = page.locator(".ss-story").bounding_box(), page.locator(".ss-questions").bounding_box()
     assert story and questions and questions["y"] >= story["y"] + story["height"]
-    for name in ("Naturalness", "Coherence", "Progress", "Low redundancy", "Overall"):
+    for name in ("Session naturalness", "Coherence / consistency", "Goal-directed progress",
+                 "Redundancy (higher = better)", "Overall"):
         button = question(page, name).get_by_role("radio", name=re.compile("^4"))
         box = button.bounding_box()
         assert box and min(box["width"], box["height"]) >= 40, name

@@ -1,5 +1,5 @@
 """A person's answer about a session: ``{"ratings": {question: 1 to 5}, "reason": ""}``. The five questions about a
-session, as they are written in ``assets/questions``: CIRCLED's section 5.3. Language models answer the same
+session, as they are written in ``assets/questions``: CIRCLED's appendix D. Language models answer the same
 (``cir_core.construct.judging.scores.DIMENSIONS``)."""
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ _FOLDER = Path(__file__).resolve().parents[3] / "assets" / "questions"
 
 
 class Question(Part):
-    """Answered from 1, ``low``, to 5, ``high``. ``guide``: of the guidelines."""
+    """Answered from 1, ``low``, to 5, ``high``. ``guide``: more on it in the guidelines, if
+    anything."""
 
     key: str
     title: Text
     text: Text
     low: Text
     high: Text
-    guide: Text
+    guide: str = ""
 
 
 class Questions(Protocol):

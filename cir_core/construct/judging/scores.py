@@ -13,7 +13,8 @@ from cir_core.reports.records import ReportColumn, ReportTable
 
 DIMENSIONS = ("naturalness", "coherence", "progress", "redundancy", "overall")
 _SHORT = ("natural", "coherent", "progress", "low redund.", "overall")
-_NOTE = "1 (poor) to 5; low redundancy is better when higher. In brackets: 95 % bootstrap intervals over sessions."
+_NOTE = ("1 (very bad) to 5 (excellent); low redundancy is better when higher. In brackets: 95 % bootstrap intervals "
+         "over sessions.")
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,8 @@ def _ratings(report: SessionReport) -> Section:
          *(count(str(point), str(point)) for point in POINTS), text("reason", "Remark")),
         tuple((titles[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
               for one in report.questions),
-        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Low redundancy: "
-        "5 if nothing is said twice.")
+        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Redundancy: 5 "
+        "if nothing is said twice.")
     means = tuple(one.mean for one in report.questions)
     series = [Series("people", means)]
     series += [Series(model.name, tuple(one.mean for one in model.questions)) for model in report.models

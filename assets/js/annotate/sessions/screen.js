@@ -20,7 +20,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   function sheet() {
     const { questions, points } = page, [first, last] = [points[0], points[points.length - 1]];
     const sections = questions.map(({ key, title: name, text, low, high, guide }) => h("section", { "data-key": key, tabindex: -1, "aria-label": name }, h("h3", { text: name }),
-      h("p", { class: "st-asks", text }), h("p", { text: guide }),
+      h("p", { class: "st-asks", text }), guide ? h("p", { text: guide }) : null,
       h("p", { class: "ss-anchors" }, h("b", { text: first }), ` ${low}`, h("i", { "aria-hidden": "true", text: " … " }), h("b", { text: last }), ` ${high}`)));
     openSheet({}, h("p", { class: "st-intro", text: page.intro }), sections);
     if (active !== questions[0].key) sections.find((one) => one.dataset.key === active)?.scrollIntoView({ block: "nearest" });

@@ -20,7 +20,7 @@ def of_session(item):
     return ([lambda text, rating=rating: session_rated(*(rating,) * 5, reason=text) for rating in (1, 3, 5)],
             {"ratings": {"coherence": 2, "overall": 9}, "reason": "so f"},
             {"ratings": {**dict.fromkeys(QUESTIONS), "coherence": 2}, "reason": "so f"},
-            "“Naturalness” has no answer yet", "circled/1")
+            "“Session naturalness” has no answer yet", "circled/1")
 
 
 def of_query(item):

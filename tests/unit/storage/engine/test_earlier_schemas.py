@@ -84,9 +84,11 @@ def content(engine, columns):
                 for name, those in columns.items()}
 
 
-def with_reworded_surveys(found):
-    """Schema 0008 gives the survey of earlier studies, and of their answers, another name; nothing else changes."""
-    names = {"hs-fashioniq/1": "hs-fashioniq-reworded/1"}
+def with_later_names(found, revision):
+    """Schemas 0008 and 0011 give the survey, and the questions, of earlier studies and of their answers another name;
+    nothing else changes."""
+    names = {"hs-fashioniq/1": "hs-fashioniq-reworded/1"} if revision < "0008" else {}
+    names |= {"circled/1": "circled-reworded/1"} if revision < "0011" else {}
     return {table: sorted((tuple(names.get(value, value) if isinstance(value, str) else value for value in row)
                            for row in rows), key=repr) if table in ("studies", "judgements") else rows
             for table, rows in found.items()}
@@ -121,7 +123,7 @@ def test_nothing_is_lost_or_changed(engine, tmp_path, revision):
     report = migrate(engine)
     assert (report.before, report.after) == (revision, latest_revision())
     assert report.applied == tuple(REVISIONS[REVISIONS.index(revision) + 1:])
-    assert content(engine, columns) == (before if revision >= "0008" else with_reworded_surveys(before))
+    assert content(engine, columns) == with_later_names(before, revision)
     assert inspect_database(engine).faults == ()
     with reading(engine) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

@@ -52,7 +52,7 @@ TOLD = {
         lambda *given: make_session_study(*given, sample=3, seats=1), {"id", "position", "turns", "target"},
         lambda item: [item["target"], *(turn["image"] for turn in item["turns"])], "ll",
         lambda item, number: session_rated(*(1 + number % 5,) * 5),
-        lambda item: {"ratings": {"overall": 2}, "reason": ""}, "“Naturalness” has no answer yet",
+        lambda item: {"ratings": {"overall": 2}, "reason": ""}, "“Session naturalness” has no answer yet",
         ("points", [1, 2, 3, 4, 5]), [["Sample", "3 sessions of each subset"]], "ratings",
         [("ours", None, 6, 6), ("ours", "cirr_val", 3, 3), ("ours", "fashioniq_dress_val", 3, 3),
          ("plain", None, 3, 3)], "csv, parquet, results", "items"),

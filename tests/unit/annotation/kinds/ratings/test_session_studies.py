@@ -21,6 +21,7 @@ from cir_core.construct.describe.sets import SubsetSessions
 from cir_core.construct.judging.sample import Source, content_digest, draw_sample
 from cir_core.construct.judging.scores import DIMENSIONS
 from cir_core.errors import IncompleteJudgement, StudyError
+from cir_core.language.prompts import load
 from cir_core.language.tasks import JudgeAnswer
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.session_studies import make_session_study, session_rated, two_sources
@@ -79,7 +80,7 @@ def test_nothing_of_the_origin_is_shown(store, tmp_path, gallery):
     service = StudyService(store, {"sessions": Sessions()})
     workspace, page = service.join("Dialogues", "Ada"), service.page("Dialogues")
     assert [one["key"] for one in page["questions"]] == list(session_rated()["ratings"])
-    assert page["points"] == [1, 2, 3, 4, 5] and all(one["guide"] for one in page["questions"])
+    assert page["points"] == [1, 2, 3, 4, 5] and all(one["text"] for one in page["questions"])
     for place in service.overview("Dialogues", "Ada"):
         workspace = service.workspace("Dialogues", "Ada", item_id=place.item_id)
         hidden = next(item.hidden for item in store.items(study.study_id) if item.item_id == place.item_id)
@@ -125,7 +126,7 @@ def test_what_cannot_be_a_study_is_refused(store, tmp_path, gallery):
     created(store, tmp_path, gallery, sampled)
     with pytest.raises(StudyError, match="already taken"):
         created(store, tmp_path, gallery, sampled, name="ONE")
-    with pytest.raises(StudyError, match="only 'circled/1'"):
+    with pytest.raises(StudyError, match="only 'circled/1', 'circled-reworded/1'"):
         load_questions("circled/2")
 
 
@@ -179,7 +180,14 @@ def complete_answer(given):
 def test_people_answer_what_the_language_model_answers():
     assert [one.key for one in QUESTIONS] == list(DIMENSIONS)
     assert set(JudgeAnswer.model_fields) - {"reason", "notes"} == set(DIMENSIONS)
-    assert all(one.title and one.text.endswith("?") and one.low != one.high for one in QUESTIONS)
+    prompt = load("judge").system
+    assert all(f"- {one.key}: {one.title}. {one.text}" in prompt for one in QUESTIONS)
+    assert {f"from 1 ({one.low}) to 5 ({one.high})" in prompt for one in QUESTIONS} == {True}
+
+
+def test_studies_of_earlier_versions_keep_their_wording():
+    assert answers.newest_questions() == "circled/1"
+    assert load_questions("circled-reworded/1").questions[0].low == "like a machine"
 
 
 def test_a_whole_answer():
@@ -192,9 +200,9 @@ def test_a_whole_answer():
 @pytest.mark.parametrize(("given", "says"), [
     (None, "is an object with ratings, reason"), ({"ratings": [1]}, "“ratings” is an object with naturalness"),
     ({"ratings": GOOD, "verdict": 1}, "no field “verdict”"), ({"ratings": GOOD | {"x" * 99: 1}}, "no field “xxx"),
-    ({"ratings": {**GOOD, "progress": None}}, "“Progress” has no answer yet"),
-    ({"ratings": {"naturalness": 1}}, "“Coherence” has no answer yet"),
-    *(({"ratings": {**GOOD, "redundancy": bad}}, "“Low redundancy” must be a whole number")
+    ({"ratings": {**GOOD, "progress": None}}, "“Goal-directed progress” has no answer yet"),
+    ({"ratings": {"naturalness": 1}}, "“Coherence / consistency” has no answer yet"),
+    *(({"ratings": {**GOOD, "redundancy": bad}}, "“Redundancy .higher = better.” must be a whole number")
       for bad in (0, 6, True, 3.0, "3", [3])),
     ({"ratings": GOOD, "reason": 7}, "“reason” must be a text"), ({"ratings": GOOD, "reason": "a\0b"}, "NUL"),
     ({"ratings": GOOD, "reason": "x" * 20_001}, "the limit is 20,000"),
@@ -215,12 +223,12 @@ def test_a_draft_keeps_what_is_usable():
 def test_versions_of_the_questions_coexist(tmp_path, monkeypatch):
     first = (answers._FOLDER / "circled-1.toml").read_text("utf-8")
     (tmp_path / "circled-1.toml").write_text(first, "utf-8")
-    for version, old, new in ((2, "like a machine", "stiff"), (3, '"progress"', '"speed"')):
+    for version, old, new in ((2, "very bad", "stiff"), (3, '"progress"', '"speed"')):
         (tmp_path / f"circled-{version}.toml").write_text(
             first.replace("circled/1", f"circled/{version}").replace(old, new), "utf-8")
     monkeypatch.setattr(answers, "_FOLDER", tmp_path)
-    load = answers.load_questions.__wrapped__
+    read = answers.load_questions.__wrapped__
     assert answers.newest_questions() == "circled/3"
-    assert [load(f"circled/{version}").questions[0].low for version in (1, 2)] == ["like a machine", "stiff"]
+    assert [read(f"circled/{version}").questions[0].low for version in (1, 2)] == ["very bad", "stiff"]
     with pytest.raises(StudyError, match="naturalness, coherence, progress"):
-        load("circled/3")
+        read("circled/3")

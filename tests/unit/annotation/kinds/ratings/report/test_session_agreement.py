@@ -217,8 +217,9 @@ def test_sections_hold_people_models_and_sources(whole):
     keys = [section.key for section in whole.sections]
     assert keys == ["glance", "ratings", "agreement", "model-1", "model-2", "sources", "people", "precision", "method"]
     tables = {table.key: table for section in whole.sections for table in section.tables}
-    assert [row[0] for row in tables["ratings"].rows] == ["Naturalness", "Coherence", "Progress", "Low redundancy",
-                                                          "Overall"]
+    assert [row[0] for row in tables["ratings"].rows] == [
+        "Session naturalness", "Coherence / consistency", "Goal-directed progress", "Redundancy (higher = better)",
+        "Overall"]
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows), table.key
         assert len({column.key for column in table.columns}) == len(table.columns), table.key
@@ -242,7 +243,7 @@ def test_json_has_the_numbers_of_the_tables(whole):
 
 def test_files_in_every_form(whole):
     files = report_files(whole)
-    assert b"session report" in files["report.md"] and b"Low redundancy" in files["report.html"]
+    assert b"session report" in files["report.md"] and b"Redundancy (higher = better)" in files["report.html"]
     assert "tables/model-2.tex" in files and "figures/model-1.json" in files
 
 
