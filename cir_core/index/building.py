@@ -73,14 +73,14 @@ def build_index(
         stored = _kept(gallery, before, f"{engine}:{variant.name}", recall)
         if stored is None:
             stored = _built(gallery, engine, variant, recall, texts, progress)
-        return _publish(folder, replace(stored, asked=kind, recall=recall), before)
+        return _publish(folder, replace(stored, asked=kind), before)
 
 
 def rebuild_kind(name: str, home: Path) -> tuple[str, float] | None:
     """The kind and recall that gallery ``name`` was last given, to build its index again after its images changed; None
     if it has none or search is exact."""
     stored = _before(gallery_folder(name, home))
-    return (stored.asked or stored.kind, stored.recall) if stored else None
+    return (stored.asked, stored.recall) if stored else None
 
 
 def discard_index(name: str, *, home: Path) -> None:
@@ -100,11 +100,11 @@ def _before(folder: Path) -> StoredIndex | None:
 
 def _kept(gallery: Gallery, before: StoredIndex | None, kind: str, recall: float) -> StoredIndex | None:
     """The existing index if it is of this kind and these vectors, although other fields of the gallery changed."""
-    if before is None or before.kind != kind or min(before.figures.worst) < recall or before.recall > recall:
+    if before is None or before.kind != kind or min(before.figures.worst) < recall:
         return None
     if before.vectors != digest_of(gallery.features) or not (gallery.folder / before.folder).is_dir():
         return None
-    return replace(before, generation=gallery.generation)
+    return replace(before, generation=gallery.generation, recall=recall)
 
 
 def _built(
@@ -134,7 +134,7 @@ def _built(
             "another kind, or allow less with --recall.")
     return StoredIndex(run.kind, _WORK, gallery.generation, run.vectors, made.data, made.description, made.digest,
                        settings, replace(figures, size=made.size, seconds=seconds),
-                       datetime.now(UTC).isoformat(timespec="seconds"))
+                       datetime.now(UTC).isoformat(timespec="seconds"), run.kind, recall)
 
 
 def _continued(work: Path, run: _Run) -> Made | None:
