@@ -178,8 +178,9 @@ def _sample(features: Matrix, most: int) -> Matrix:
 
 
 def _lists(size: int) -> int:
-    """About twice the root of the number of vectors, a power of two."""
-    return int(2 ** max(0, min(16, round(np.log2(2 * size**0.5)))))
+    """A power of two, about twice the root of the number of vectors; of few, so many that each list has the 39 vectors
+    that faiss wants to train with."""
+    return int(2 ** max(0, min(16, round(np.log2(2 * size**0.5)), int(np.log2(max(1, size / 39))))))
 
 
 def _parts(dim: int) -> int:

@@ -52,17 +52,7 @@ def index_again(name: str, encoder: Encoder) -> None:
 
 def index_of(name: str, home: Path) -> str:
     """For the list of galleries."""
-    from cir_core.errors import GalleryError
-    from cir_core.gallery.paths import gallery_folder, read_header
-    from cir_core.index.stored import is_of, read_index
+    from cir_core.gallery.paths import gallery_folder
+    from cir_core.index.stored import state_of
 
-    folder = gallery_folder(name, home)
-    try:
-        stored, header = read_index(folder), read_header(folder)
-    except GalleryError:
-        return "damaged"
-    if stored is None or header is None:
-        return "exact"
-    if not is_of(stored, header.generation):
-        return f"exact ({stored.kind} is out of date)"
-    return f"{stored.kind}, recall@10 {stored.figures.worst[0]:.3f}"
+    return state_of(gallery_folder(name, home))[0]
