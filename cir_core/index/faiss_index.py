@@ -85,7 +85,8 @@ class FaissMaker:
             recipe = f"HNSW{_LINKS}_SQ8"
             _build_hnsw(gallery.features, recipe, work, progress)
         else:
-            codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}"
+            # np: without training for comparisons by Hamming distance, which takes minutes and no search here uses.
+            codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}np"
             recipe = f"IVF{_lists(size)},{codes}"
             _build_lists(gallery.features, recipe, work, progress)
         files = _files(work)

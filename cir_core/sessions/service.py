@@ -21,9 +21,9 @@ from cir_core.errors import GalleryError, LanguageModelError, SearchError, Unkno
 from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.gallery.gallery import Gallery, GalleryInfo
-from cir_core.index.stored import StoredIndex
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, checked_region, cut_out, is_upload
+from cir_core.index.stored import StoredIndex
 from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture

@@ -2,9 +2,9 @@
 
 import json
 
-import faiss
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import open_gallery
@@ -31,11 +31,9 @@ def folders(gallery):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Threads of a busy machine wait for each other in faiss's training, which small data pays for most."""
-    threads = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    yield
-    faiss.omp_set_num_threads(threads)
+    """Threads of a busy machine wait for each other, which small data pays for most."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -76,7 +74,9 @@ def test_auto_goes_by_size():
 
 
 @pytest.mark.parametrize(("kind", "writes"), [("faiss:hnsw", 2), ("faiss:ivf-sq", 3), ("faiss:ivf-pq", 1)])
-def test_a_killed_build_goes_on_and_nothing_half_made_is_used(kind, writes, gallery, tmp_path, small_steps, monkeypatch):
+def test_a_killed_build_goes_on_and_nothing_half_made_is_used(
+    kind, writes, gallery, tmp_path, small_steps, monkeypatch
+):
     write, blocks, added = faiss_index._write, faiss_index._blocks, []
 
     def killed(index, path):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import faiss
 import pytest
+from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from cir_core.gallery.gallery import open_gallery
@@ -23,16 +23,14 @@ def cirque(tmp_path, monkeypatch):
     vector_gallery(tmp_path)
     get_settings.cache_clear()
     monkeypatch.setattr(console.out, "width", 300)
-    threads = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
 
     def run(*arguments):
         result = CliRunner().invoke(app, arguments)
         said = str(result.exception or "") if result.exit_code else ""
         return result.exit_code, " ".join((result.output + " " + said).split())
 
-    yield run
-    faiss.omp_set_num_threads(threads)
+    with threadpool_limits(1):
+        yield run
     get_settings.cache_clear()
 
 
