@@ -119,7 +119,11 @@ def _built(
         made = maker.build(gallery, variant.name, work, progress)
         write_durably(work / _MADE, json.dumps(asdict(made)).encode())
     seconds = time.perf_counter() - started
-    opened = maker.open(work, made.data, gallery.features.shape[1])
+    try:
+        opened = maker.open(work, made.data, gallery.features.shape[1])
+    except GalleryError:   # damaged: the next run begins again
+        shutil.rmtree(work, ignore_errors=True)
+        raise
     exact = FlatIndex(gallery.features, gallery.ids)
     settings, figures = measure(opened, exact, gallery.features, sample_queries(gallery.features, texts(gallery)),
                                 variant.ladder, recall)

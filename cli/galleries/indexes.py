@@ -41,13 +41,14 @@ def give_index(name: str, kind: str, recall: float | None, encoder: Encoder | No
         out.print(f"  {title}: {value}", soft_wrap=True)
 
 
-def index_again(name: str, encoder: Encoder) -> None:
+def index_again(name: str, encoder: Encoder, recall: float | None = None) -> None:
     """Build the gallery's index again after its images may have changed; nothing if search is exact or the vectors are
-    the same."""
+    the same. ``recall``: another one than it had to reach before."""
     from cir_core.index.building import rebuild_kind
 
     if found := rebuild_kind(name, get_settings().home):
-        give_index(name, *found, encoder)
+        kind, before = found
+        give_index(name, kind, before if recall is None else recall, encoder)
 
 
 def index_of(name: str, home: Path) -> str:
