@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -14,6 +15,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, GalleryError
 from cir_core.gallery.gallery import Gallery, GalleryInfo, list_galleries, open_gallery
 from cir_core.gallery.paths import gallery_folder, read_header
+from cir_core.index.stored import StoredIndex, open_index, stamp_of, state_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
 from cir_core.methods.relevance import RelevanceScores
@@ -23,6 +25,7 @@ from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
 REST = 10.0  # seconds
+_log = logging.getLogger("cirque.galleries")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,12 @@ class SearcherPool:
         self._loading: dict[str, threading.Lock] = {}  # by encoder spec
         self._galleries: dict[str, Gallery] = {}
         self._searchers: dict[str, Searcher] = {}
+        self._stamps: dict[str, str] = {}              # of the index that each of these has
         self._refused: dict[str, _Refused] = {}
+
+    def index(self, name: str) -> tuple[str, StoredIndex | None]:
+        """What gallery ``name`` is searched with (:func:`cir_core.index.stored.state_of`)."""
+        return state_of(gallery_folder(name, self._home))
 
     def infos(self) -> list[GalleryInfo]:
         return [info for info in list_galleries(self._home) if self._only is None or info.name in self._only]
@@ -94,6 +102,7 @@ class SearcherPool:
             GalleryError: there is no such gallery, or it is damaged.
             EncoderMismatch: the encoder's weights are not those the gallery was indexed with.
             EncoderUnavailable: the encoder cannot be loaded.
+            IndexUnavailable: the server that has its index cannot be reached.
         """
         gallery = self.gallery(name)
         captions, problem = _captions(gallery)
@@ -110,20 +119,27 @@ class SearcherPool:
                 self._let_go()
                 models = self._models(gallery.encoder)
             encoder, language = models or self._loaded(gallery)
+            stamp = stamp_of(gallery.folder)
+            index, why_exact = open_index(gallery)
+            if why_exact:
+                _log.warning("%s", why_exact)
             searcher = Searcher(
                 gallery, encoder, language, domain=self._domain, captions=captions, captions_problem=problem,
-                relevance=self._relevance,
+                relevance=self._relevance, index=index,
             )
             with self._lock:
                 # The gallery may have been indexed again or removed while the encoder was loaded.
                 if (held := self._galleries.get(name)) and held.generation == gallery.generation:
                     self._searchers[name] = searcher
+                    self._stamps[name] = stamp
                     self._refused.pop(name, None)
             return searcher
 
     def _known(self, gallery: Gallery, captions: GalleryCaptions | None, problem: str) -> Searcher | None:
         known = self._searchers.get(gallery.name)
         if known is None or known.gallery.generation != gallery.generation:
+            return None
+        if self._stamps.get(gallery.name) != stamp_of(gallery.folder):
             return None
         return known if known.captions is captions and known.captions_problem == problem else None
 
@@ -164,7 +180,7 @@ class SearcherPool:
                 del self._searchers[name]
 
     def _forget(self, name: str) -> None:
-        for held in (self._galleries, self._searchers, self._refused):
+        for held in (self._galleries, self._searchers, self._stamps, self._refused):
             held.pop(name, None)
 
 
