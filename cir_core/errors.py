@@ -9,6 +9,7 @@
     ├── GalleryError             a gallery is missing, damaged or wrongly named
     │   ├── UnknownImage         an id that is not in the gallery
     │   └── EncoderMismatch      a gallery searched with another encoder's vectors
+    ├── IndexUnavailable         the server that has a gallery's index cannot be reached
     ├── EncoderUnavailable       weights missing on this machine, a bad checkpoint
     ├── LanguageModelError       a language model failed or answered in the wrong form
     │   ├── UnsupportedTask      a role this language model cannot fill
@@ -133,6 +134,6 @@ def nothing_saved(reason: str = "") -> str:
 
 
 ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError,
-              RelevanceUnavailable, RelevanceMismatch)
+              RelevanceUnavailable, RelevanceMismatch, IndexUnavailable)
 """Errors of the method or the machine, which end a run over many queries; others concern one query. The gallery's
 images are checked in advance."""

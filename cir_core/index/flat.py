@@ -31,6 +31,8 @@ _T = TypeVar("_T")
 class FlatIndex:
     """Flat index over ``features`` ``[n, dim]`` float32 in gallery order, not copied; ``ids`` has n."""
 
+    description = ""    # in protocol cards; exact search has none
+
     def __init__(self, features: npt.ArrayLike, ids: Sequence[str]) -> None:
         self._features: Matrix = np.ascontiguousarray(np.asarray(features), dtype=np.float32)
         if self._features.ndim != 2 or len(self._features) != len(ids):

@@ -20,6 +20,7 @@ def make_card(
     encoder: EncoderIdentity, language_model: str, method: MethodSettings,
     caption_mode: str = "single", seed: int | None = None, scope: str = "whole gallery",
     max_turns: int | None = None, captions: str = "", domain: str = "garment", relevance: str = "",
+    index: str = "",
 ) -> ProtocolCard:
     """A card with its digest filled in."""
     card = ProtocolCard(
@@ -27,6 +28,7 @@ def make_card(
         encoder=encoder, language_model=language_model, method=method,
         caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
         scope=scope, max_turns=max_turns, captions=captions, domain=domain, relevance=relevance,
+        index=index,
     )
     return dataclasses.replace(card, digest=_digest(card))
 
@@ -41,12 +43,12 @@ def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
 
 
 def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
-    """``card`` with the language model, captions, domain and relevance model of ``now``; ``card`` itself, with its
-    stored digest, if none of them differs."""
+    """``card`` with the language model, captions, domain, relevance model and index of ``now``; ``card`` itself, with
+    its stored digest, if none of them differs."""
     if not differences(card, now):
         return card
     changed = dataclasses.replace(card, language_model=now.language_model, captions=now.captions, domain=now.domain,
-                                  relevance=now.relevance)
+                                  relevance=now.relevance, index=now.index)
     return dataclasses.replace(changed, digest=_digest(changed))
 
 
@@ -61,7 +63,7 @@ def with_stand_ins(card: ProtocolCard, stand_ins: tuple[str, ...]) -> ProtocolCa
 
 def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
     """Notes for a session that began under ``old`` and continues under ``new``:
-    one each for language model, captions, domain and relevance model, where they differ."""
+    one each for language model, captions, domain, relevance model and index, where they differ."""
     return tuple(
         f"this session began with {before}; this turn goes on with {now}"
         for before, now in zip(_models(old), _models(new), strict=True) if before != now
@@ -74,6 +76,7 @@ def _models(card: ProtocolCard) -> tuple[str, ...]:
         f"the optimised captions {card.captions}" if card.captions else "no optimised captions",
         f"the domain {card.domain!r}",
         f"the relevance model {card.relevance}" if card.relevance else "no relevance model",
+        f"the index {card.index}" if card.index else "exact search",
     )
 
 
@@ -87,10 +90,10 @@ def _digest(card: ProtocolCard) -> str:
 
 
 def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
-    """Plain types, for JSON files and the database. Without stand-ins or a relevance model nothing shows that there
-    could be: digests do not change."""
+    """Plain types, for JSON files and the database. Without stand-ins, a relevance model or an approximate index
+    nothing shows that there could be: digests do not change."""
     content = dataclasses.asdict(card, dict_factory=flat)
-    return {name: value for name, value in content.items() if value or name not in ("stand_ins", "relevance")}
+    return {name: value for name, value in content.items() if value or name not in ("stand_ins", "relevance", "index")}
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:

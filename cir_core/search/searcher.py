@@ -65,14 +65,15 @@ class Searcher:
 
     ``within`` limits ranking to those images of the gallery: FashionIQ, for one, ranks
     each category separately. The order of a sequence decides ties, by default the
-    gallery's. References may come from outside.
+    gallery's. References may come from outside. ``index`` is the gallery's own
+    (:func:`cir_core.index.stored.open_index`); without it search is exact, as evaluations need it.
     """
 
     def __init__(
         self, gallery: Gallery, encoder: Encoder, language: LanguageModel,
         *, within: Collection[str] | None = None, domain: Domain = "garment",
         captions: StoredCaptions | None = None, captions_problem: str = "",
-        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer,
+        relevance: Callable[[Gallery], RelevanceScores] = configured_scorer, index: FlatIndex | None = None,
     ) -> None:
         gallery.check_encoder(encoder)
         self.gallery = gallery
@@ -87,7 +88,7 @@ class Searcher:
         self._texts = TextVectors(encoder)
         self._far = FarPictures(gallery.features)
         if within is None:
-            self.index = FlatIndex(gallery.features, gallery.ids)
+            self.index = index or FlatIndex(gallery.features, gallery.ids)
         else:
             rows = [gallery.row_of(image_id) for image_id in dict.fromkeys(within)]
             if not isinstance(within, Sequence):
@@ -150,7 +151,7 @@ class Searcher:
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
             split=self.gallery.split if split is None else split, encoder=self.encoder.identity,
             language_model=self.language.name, method=method, caption_mode=caption_mode, scope=scope, captions=read,
-            domain=domain or self.domain, relevance=self.relevance_revision(method),
+            domain=domain or self.domain, relevance=self.relevance_revision(method), index=self.index.description,
         )
 
     def relevance(self) -> RelevanceScores:

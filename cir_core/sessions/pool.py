@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -14,6 +15,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, GalleryError
 from cir_core.gallery.gallery import Gallery, GalleryInfo, list_galleries, open_gallery
 from cir_core.gallery.paths import gallery_folder, read_header
+from cir_core.index.stored import open_index, stamp_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
 from cir_core.methods.relevance import RelevanceScores
@@ -23,6 +25,7 @@ from cir_core.support.texts import quoted
 from cir_core.types.records import EncoderIdentity
 
 REST = 10.0  # seconds
+_log = logging.getLogger("cirque.galleries")
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class SearcherPool:
         self._loading: dict[str, threading.Lock] = {}  # by encoder spec
         self._galleries: dict[str, Gallery] = {}
         self._searchers: dict[str, Searcher] = {}
+        self._stamps: dict[str, str] = {}              # of the index that each of these has
         self._refused: dict[str, _Refused] = {}
 
     def infos(self) -> list[GalleryInfo]:
@@ -110,20 +114,27 @@ class SearcherPool:
                 self._let_go()
                 models = self._models(gallery.encoder)
             encoder, language = models or self._loaded(gallery)
+            stamp = stamp_of(gallery.folder)
+            index, why_exact = open_index(gallery)
+            if why_exact:
+                _log.warning("%s", why_exact)
             searcher = Searcher(
                 gallery, encoder, language, domain=self._domain, captions=captions, captions_problem=problem,
-                relevance=self._relevance,
+                relevance=self._relevance, index=index,
             )
             with self._lock:
                 # The gallery may have been indexed again or removed while the encoder was loaded.
                 if (held := self._galleries.get(name)) and held.generation == gallery.generation:
                     self._searchers[name] = searcher
+                    self._stamps[name] = stamp
                     self._refused.pop(name, None)
             return searcher
 
     def _known(self, gallery: Gallery, captions: GalleryCaptions | None, problem: str) -> Searcher | None:
         known = self._searchers.get(gallery.name)
         if known is None or known.gallery.generation != gallery.generation:
+            return None
+        if self._stamps.get(gallery.name) != stamp_of(gallery.folder):
             return None
         return known if known.captions is captions and known.captions_problem == problem else None
 

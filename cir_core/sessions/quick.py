@@ -22,6 +22,7 @@ from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.images.load import for_encoder, process_image
 from cir_core.images.pixels import to_rgb
 from cir_core.index.near_duplicates import FOLD_AT, Fold, folded_page
+from cir_core.index.stored import open_index
 from cir_core.language.base import LanguageModel
 from cir_core.language.connect import language_models
 from cir_core.language.readers.scene import Scene
@@ -161,7 +162,8 @@ def open_search(
         opened.encoder.spec, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,
     )
-    searcher = Searcher(opened, encoder, language or language_models(settings, MemoryCache())(encoder))
+    index, _ = open_index(opened)
+    searcher = Searcher(opened, encoder, language or language_models(settings, MemoryCache())(encoder), index=index)
     if method is not None:
         return Search(searcher, method)
     return Search(searcher, searcher.usual.settings, searcher.usual.reason)

@@ -66,6 +66,7 @@ class ProtocolCard:
     domain: str = "garment"        # what prompts say the images show
     stand_ins: tuple[str, ...] = ()  # language models that answered for one that was unavailable
     relevance: str = ""            # revision of the relevance model, if the method uses one
+    index: str = ""                # the approximate index that lists came from, if they did
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,194 @@
+"""faiss as an engine: HNSW over 8-bit vectors, and inverted files with scalar or product quantisation.
+
+Vectors are indexed from the gallery's file block by block. Inverted files are made of shards and merged into one file
+that searches map, so that neither the build nor a search holds them in memory; HNSW is written at intervals. A run that
+was killed goes on behind the last shard or interval. Files are complete under their names: they are renamed when
+written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cir_core.errors import GalleryError
+from cir_core.gallery.gallery import Gallery
+from cir_core.index.engines import OVERSAMPLING, Made, Progress, Settings, Variant
+from cir_core.index.scoring import Rows
+from cir_core.support.checksums import NO_ROWS
+from cir_core.support.texts import quoted
+from cir_core.types.records import Matrix
+
+_HNSW_UP_TO, _SQ_UP_TO = 200_000, 20_000_000   # vectors, for "auto"
+_LINKS, _EF_BUILD = 32, 100
+_BLOCK = 16_384          # vectors added at a time
+_INTERVAL = 131_072      # after which HNSW is written
+_SHARD = 1_000_000       # vectors
+_TRAINED_ON = 64         # vectors for each list
+_FILE, _LISTS = "vectors.faiss", "lists.faiss"
+_EF, _PROBES = "efSearch", "nprobe"
+
+_LADDERS: dict[str, tuple[Settings, ...]] = {
+    "hnsw": tuple({OVERSAMPLING: more, _EF: ef} for more, ef in ((2, 128), (2, 256), (4, 512), (8, 1024), (8, 2048))),
+    "ivf-sq": tuple({OVERSAMPLING: 2, _PROBES: 2**power} for power in range(2, 11)),
+    "ivf-pq": tuple({OVERSAMPLING: more, _PROBES: probes} for more, probes in (
+        (8, 8), (8, 16), (16, 32), (16, 64), (32, 128), (32, 256), (64, 512))),
+}
+
+
+class FaissIndex:
+    """An opened index of faiss. Settings go with each search, so that searches at once do not share any."""
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    def candidates(self, vectors: Matrix, k: int, settings: Settings, hidden: Rows = NO_ROWS) -> Sequence[Rows]:
+        import faiss
+
+        parameters = (faiss.SearchParametersHNSW(efSearch=settings[_EF]) if _EF in settings
+                      else faiss.SearchParametersIVF(nprobe=settings[_PROBES]))
+        wanted = min(k + len(hidden), self._index.ntotal)
+        _, found = self._index.search(np.ascontiguousarray(vectors, np.float32), wanted, params=parameters)
+        return [rows[rows >= 0].astype(np.int64) for rows in found]   # -1 fills up short lists
+
+
+class FaissMaker:
+    """See :class:`cir_core.index.engines.IndexMaker`."""
+
+    def variant(self, name: str, size: int, dim: int) -> Variant:
+        if name in ("", "auto"):
+            name = "hnsw" if size <= _HNSW_UP_TO else "ivf-sq" if size <= _SQ_UP_TO else "ivf-pq"
+        if name not in _LADDERS:
+            raise GalleryError(f"faiss has no index {quoted(name)} here. Choose auto, {', '.join(_LADDERS)}.")
+        return Variant(name, _LADDERS[name])
+
+    def build(self, gallery: Gallery, variant: str, work: Path, progress: Progress) -> Made:
+        import faiss
+
+        size, dim = gallery.features.shape
+        if variant == "hnsw":
+            recipe = f"HNSW{_LINKS}_SQ8"
+            _build_hnsw(gallery.features, recipe, work, progress)
+        else:
+            codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}"
+            recipe = f"IVF{_lists(size)},{codes}"
+            _build_lists(gallery.features, recipe, work, progress)
+        files = [path for path in (work / _FILE, work / _LISTS) if path.exists()]
+        return Made({}, f"faiss {faiss.__version__}, {recipe}", _digest(files), sum(path.stat().st_size
+                                                                                   for path in files))
+
+    def open(self, folder: Path, data: Mapping[str, Any], dim: int) -> FaissIndex:
+        import faiss
+
+        try:
+            mapped = faiss.IO_FLAG_ONDISK_SAME_DIR if (folder / _LISTS).exists() else faiss.IO_FLAG_MMAP_IFC
+            index = faiss.read_index(str(folder / _FILE), mapped)
+        except (RuntimeError, OSError) as error:
+            raise GalleryError(f"The index in {folder} is damaged, so search is exact. To build it again: cirque "
+                               f"galleries index {folder.parent.name} faiss:auto") from error
+        if isinstance(index, faiss.IndexIVF):
+            index.parallel_mode = 1   # a single query uses all cores
+        return FaissIndex(index)
+
+    def discard(self, data: Mapping[str, Any]) -> None:
+        """All of it is in the folder."""
+
+
+MAKER = FaissMaker()
+
+
+def _build_hnsw(features: Matrix, recipe: str, work: Path, progress: Progress) -> None:
+    import faiss
+
+    path = work / _FILE
+    if path.exists():
+        index = faiss.read_index(str(path))
+    else:
+        index = faiss.index_factory(features.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = _EF_BUILD
+        index.train(_sample(features, 65_536))
+    written = index.ntotal
+    for block in _blocks(features, index.ntotal, len(features)):
+        index.add(block)
+        progress(index.ntotal, len(features))
+        if index.ntotal - written >= _INTERVAL and index.ntotal < len(features):
+            _write(index, path)
+            written = index.ntotal
+    _write(index, path)
+
+
+def _build_lists(features: Matrix, recipe: str, work: Path, progress: Progress) -> None:
+    import faiss
+    from faiss.contrib.ondisk import merge_ondisk
+
+    trained, done = work / "trained.faiss", work / _FILE
+    if done.exists():
+        return
+    if not trained.exists():
+        index = faiss.index_factory(features.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+        index.cp.spherical = True
+        index.train(_sample(features, _TRAINED_ON * index.nlist))
+        _write(index, trained)
+    shards = []
+    for number, start in enumerate(range(0, len(features), _SHARD)):
+        shards.append(work / f"shard-{number:05}.faiss")
+        end = min(start + _SHARD, len(features))
+        if not shards[-1].exists():
+            index = faiss.read_index(str(trained))
+            for block in _blocks(features, start, end):
+                index.add_with_ids(block, np.arange(start + index.ntotal, start + index.ntotal + len(block)))
+                progress(start + index.ntotal, len(features))
+            _write(index, shards[-1])
+        progress(end, len(features))
+    index = faiss.read_index(str(trained))
+    (work / _LISTS).unlink(missing_ok=True)   # of a merge that was killed
+    merge_ondisk(index, [str(shard) for shard in shards], str(work / _LISTS))
+    _write(index, done)
+    for path in (trained, *shards):
+        path.unlink()
+
+
+def _blocks(features: Matrix, start: int, end: int) -> Iterator[Matrix]:
+    for first in range(start, end, _BLOCK):
+        yield np.ascontiguousarray(features[first:min(first + _BLOCK, end)], np.float32)
+
+
+def _sample(features: Matrix, most: int) -> Matrix:
+    """Rows to train with, the same ones every time."""
+    if len(features) <= most:
+        return np.ascontiguousarray(features, np.float32)
+    rows = np.sort(np.random.default_rng(0).choice(len(features), most, replace=False))
+    return np.ascontiguousarray(features[rows], np.float32)
+
+
+def _lists(size: int) -> int:
+    """About twice the root of the number of vectors, a power of two."""
+    return int(2 ** max(0, min(16, round(np.log2(2 * size**0.5)))))
+
+
+def _parts(dim: int) -> int:
+    """Bytes of a product-quantised vector: one for about eight dimensions, and a divisor of them."""
+    return next(parts for parts in range(max(1, dim // 8), 0, -1) if dim % parts == 0)
+
+
+def _write(index: Any, path: Path) -> None:
+    import faiss
+
+    part = path.with_name(f"{path.name}.part")
+    try:
+        faiss.write_index(index, str(part))
+    except RuntimeError as error:   # its own kind of error
+        raise OSError(str(error).splitlines()[-1]) from error
+    part.replace(path)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,115 @@
+"""Which index a gallery has. ``index.json`` in its folder, replaced atomically, names it; without that file search is
+exact. The index itself is the folder ``index-<id>`` beside it, and whatever its engine keeps elsewhere.
+
+An index of other vectors than the gallery's is not used: search is exact until it has been built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cir_core.errors import GalleryError
+from cir_core.gallery.gallery import Gallery
+from cir_core.index.approximate import ApproximateIndex
+from cir_core.index.engines import engine_of, maker_of
+from cir_core.index.flat import FlatIndex
+from cir_core.index.measuring import Figures
+from cir_core.support.files import write_durably
+from cir_core.support.texts import quoted
+from cir_core.types.records import Matrix
+
+FILE = "index.json"
+RECALL = 0.95
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class StoredIndex:
+    """Content of index.json."""
+
+    kind: str                       # engine and variant
+    folder: str                     # its name, in the gallery's
+    generation: str                 # of the gallery whose rows it has
+    vectors: str                    # digest of those (:func:`digest_of`)
+    data: Mapping[str, Any]         # the engine's own
+    description: str
+    digest: str                     # 16 hex
+    settings: Mapping[str, int]     # of searches, chosen by measuring
+    figures: Figures
+    made_at: str                    # ISO 8601, UTC
+    asked: str = ""                 # the kind that was asked for, "faiss:auto"
+    recall: float = RECALL          # that it had to reach
+
+    @property
+    def row(self) -> str:
+        """For protocol cards: all that lists depend on."""
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        first, page = self.figures.worst
+        return (f"{self.kind} ({self.description}; {settings}; recall@10 {first:.3f}, recall@60 {page:.3f}), "
+                f"index {self.digest}")
+
+
+def digest_of(vectors: Matrix) -> str:
+    """16 hex of SHA-256, read block by block."""
+    digest = hashlib.sha256(repr(vectors.shape).encode())
+    for start in range(0, len(vectors), _BLOCK):
+        digest.update(vectors[start:start + _BLOCK].astype("<f4", copy=False).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def read_index(folder: Path) -> StoredIndex | None:
+    """What index.json in a gallery's folder says; None if there is none. Raises ``GalleryError`` if it is damaged."""
+    try:
+        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        figures = content.pop("figures")
+        recall = {kind: (float(first), float(page)) for kind, (first, page) in figures.pop("recall").items()}
+        return StoredIndex(**content, figures=Figures(recall=recall, **figures))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise GalleryError(f"{folder / FILE} is damaged ({error}). Build the index again: cirque galleries index "
+                           f"{folder.name} KIND") from error
+
+
+def write_index(folder: Path, stored: StoredIndex) -> None:
+    write_durably(folder / FILE, json.dumps(asdict(stored), indent=1).encode())
+
+
+def stamp_of(folder: Path) -> str:
+    """Changes when the gallery gets another index."""
+    try:
+        found = (folder / FILE).stat()
+        return f"{found.st_ino}-{found.st_mtime_ns}"
+    except OSError:
+        return ""
+
+
+def problem_of(gallery: Gallery, stored: StoredIndex) -> str:
+    """Why the gallery's index is not used; "" if it is."""
+    if stored.generation == gallery.generation:
+        return ""
+    return (f"The index {stored.kind} of gallery {quoted(gallery.name)} was built from other vectors than those it has "
+            f"now, so search is exact. To build it again: cirque galleries index {gallery.name} "
+            f"{stored.asked or stored.kind}")
+
+
+def open_index(gallery: Gallery) -> tuple[FlatIndex, str]:
+    """The gallery's index, and why it is the exact one although another was built ("" if it is not so). Raises
+    ``IndexUnavailable`` if a server is needed and cannot be reached."""
+    exact = FlatIndex(gallery.features, gallery.ids)
+    try:
+        stored = read_index(gallery.folder)
+        if stored is None:
+            return exact, ""
+        if problem := problem_of(gallery, stored):
+            return exact, problem
+        engine = maker_of(engine_of(stored.kind)[0]).open(
+            gallery.folder / stored.folder, stored.data, gallery.features.shape[1])
+    except GalleryError as error:
+        return exact, str(error)
+    return ApproximateIndex(gallery.features, gallery.ids, engine, stored.settings, stored.row), ""
