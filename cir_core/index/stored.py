@@ -47,11 +47,11 @@ class StoredIndex:
 
     @property
     def row(self) -> str:
-        """For protocol cards: all that lists depend on."""
+        """For protocol cards: all that lists depend on. Not the address of a server."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         first, page = self.figures.worst
-        return (f"{self.kind} ({self.description}; {settings}; recall@10 {first:.3f}, recall@60 {page:.3f}), "
-                f"index {self.digest}")
+        return (f"{engine_of(self.kind)[0]} ({self.description}; {settings}; recall@10 {first:.3f}, "
+                f"recall@60 {page:.3f}), index {self.digest}")
 
 
 def digest_of(vectors: Matrix) -> str:

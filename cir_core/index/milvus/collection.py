@@ -7,7 +7,7 @@ end. Results of ``query_iterator`` lack rows in some versions: it is not used.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -65,10 +65,11 @@ class Collection:
         self.server.call(index)   # an earlier run may have ended between the two
         return new
 
-    def upload(self, vectors: Matrix, sent: int, note: Callable[[int], None]) -> None:
-        """Send ``vectors`` from row ``sent``, then make all searchable. ``note`` gets the number of rows that the server
-        has. An earlier run may have sent rows behind ``sent``. Raises ``IndexUnavailable``; what was sent stays."""
-        self._send(vectors, sent, note, again=_NOTED if sent else 0)
+    def upload(self, vectors: Matrix, sent: int | None, note: Callable[[int], None]) -> None:
+        """Send ``vectors``, then make them searchable. ``note`` gets the number of rows that the server has; ``sent`` is
+        what it got last in an earlier run, which may have sent more; None: there was none. Raises
+        ``IndexUnavailable``; what was sent stays."""
+        self._send(vectors, sent or 0, note, again=0 if sent is None else _NOTED)
         self._finish()
         if self.count() != self.rows:   # something was lost, or arrived twice
             self._send(vectors, 0, note, again=self.rows)
@@ -85,13 +86,13 @@ class Collection:
         return int(found["count(*)"])
 
     def check(self) -> None:
-        """Raises ``IndexUnavailable`` unless it holds as many vectors as it should, of as many numbers."""
+        """Raises ``NotThere`` unless it holds as many vectors as it should, of as many numbers."""
         described = self._call(lambda client: client.describe_collection(self.name, timeout=self.server.seconds))
         fields = {field["name"]: field.get("params", {}) for field in described["fields"]}
         dim, count = int(fields.get(_VECTOR, {}).get("dim", 0)), self.count() if _ROW in fields else 0
         if (count, dim) != (self.rows, self.dim):
-            raise IndexUnavailable(f"{self._at} holds {count:,} vectors of {dim} numbers instead of {self.rows:,} of "
-                                   f"{self.dim}. {_AGAIN}")
+            raise NotThere(f"{self._at} holds {count:,} vectors of {dim} numbers instead of {self.rows:,} of "
+                           f"{self.dim}. {self._again}")
 
     def search(self, vectors: Matrix, k: int, hidden: Rows, parameters: Mapping[str, int]) -> list[Rows]:
         """For each of ``vectors`` ``[m, dim]`` the rows of the ``k`` largest inner products that it finds, without
@@ -106,7 +107,7 @@ class Collection:
             search_params={"metric_type": "IP", "params": chosen}, timeout=self.server.seconds))
         lists = [np.unique(np.array([hit[_ROW] for hit in hits], dtype=np.int64)) for hits in found]
         if any(len(rows) and not 0 <= rows[0] <= rows[-1] < self.rows for rows in lists):
-            raise IndexUnavailable(f"{self._at} holds other rows than it should. {_AGAIN}")
+            raise NotThere(f"{self._at} holds other rows than it should. {self._again}")
         return lists
 
     def drop(self) -> None:
@@ -172,11 +173,12 @@ class Collection:
                 self.server.call(lambda client: client.load_collection(self.name, timeout=self.server.seconds))
                 return self.server.call(do)
         except NotThere:
-            raise IndexUnavailable(f"{self._at} is not there. {_AGAIN}") from None
+            raise NotThere(f"{self._at} is not there. {self._again}") from None
 
     @property
     def _at(self) -> str:
         return f"The collection {self.name} of the Milvus server at {self.server.address}"
 
-
-_AGAIN = "Build the index again: cirque galleries index NAME milvus:ADDRESS"
+    @property
+    def _again(self) -> str:
+        return f"Build the gallery's index again: cirque galleries index NAME milvus:{self.server.address}"

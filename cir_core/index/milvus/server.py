@@ -57,7 +57,7 @@ def address_of(text: str) -> str:
                            f"milvus:http://HOST:{PORT}")
     database = parts.path.strip("/")
     if (parts.scheme not in ("http", "https") or parts.query or parts.fragment or not addresses.is_host(host)
-            or database and not _DATABASE.match(database)):
+            or (database and not _DATABASE.match(database))):
         raise GalleryError(f"{quoted(text)} is not the address of a Milvus server. It is http://HOST:{PORT}, or https "
                            "for encrypted connections, with the name of a database behind a slash if you use one. "
                            "Files of Milvus Lite are served by: milvus-lite server --host 127.0.0.1 --data-dir DIR")
@@ -152,8 +152,8 @@ class MilvusServer:
         statuses = {cause.code() for cause in _causes(error) if isinstance(cause, grpc.Call)}
         code, message = getattr(error, "code", None), _plain(error)
         if grpc.StatusCode.DEADLINE_EXCEEDED in statuses:
-            return IndexUnavailable(f"The Milvus server at {self.address} took longer than {self.seconds:g} s. Try again "
-                                    "in a moment; if it goes on, allow more with CIRQUE_MILVUS_TIMEOUT.")
+            return IndexUnavailable(f"The Milvus server at {self.address} took longer than {self.seconds:g} s. Try "
+                                    "again in a moment; if it goes on, allow more with CIRQUE_MILVUS_TIMEOUT.")
         if statuses & {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED} or "auth check" in message:
             return IndexUnavailable(f"The Milvus server at {self.address} refused the credentials. Set "
                                     "CIRQUE_MILVUS_TOKEN to NAME:PASSWORD or an API key that may use it.")
