@@ -78,7 +78,7 @@ class ApproximateIndex(FlatIndex):
         by each product, first where all products are alike, then at the best candidates, gives a vector to search
         with. Vectors that lower the score have no list of their own.
         """
-        depth = min(DEEPEST, max(k, -(-_LEAST // self._settings[OVERSAMPLING])))
+        depth = directions_of(k, self._settings) // self._settings[OVERSAMPLING]
         slopes = _slopes(scoring, np.zeros(len(vectors)))
         raising = vectors[(slopes > 0) & (np.linalg.norm(vectors, axis=1) > 0)]
         found = self._candidates(np.vstack([vectors[:1], raising, slopes[None] @ vectors]), depth, hidden)
@@ -98,6 +98,12 @@ class ApproximateIndex(FlatIndex):
     def _best(self, rows: Rows, scores: npt.NDArray[np.float32], k: int) -> list[Hit]:
         best = np.lexsort((rows, -scores))[:k]
         return [Hit(self.ids[rows[i]], float(scores[i]), rank) for rank, i in enumerate(best, start=1)]
+
+
+def directions_of(k: int, settings: Settings) -> int:
+    """Candidates for each direction of a combined score."""
+    more = settings[OVERSAMPLING]
+    return more * max(k, PAGE, -(-_LEAST // more))
 
 
 def _slopes(scoring: Scoring, at: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:

@@ -73,22 +73,27 @@ def build_index(
         stored = _kept(gallery, before, f"{engine}:{variant.name}", recall)
         if stored is None:
             stored = _built(gallery, engine, variant, recall, texts, progress)
-        return _publish(folder, replace(stored, asked=kind, recall=recall))
+        return _publish(folder, replace(stored, asked=kind))
 
 
 def rebuild_kind(name: str, home: Path) -> tuple[str, float] | None:
     """The kind and recall that gallery ``name`` was last given, to build its index again after its images changed; None
     if it has none or search is exact."""
     stored = _before(gallery_folder(name, home))
-    return (stored.asked or stored.kind, stored.recall) if stored else None
+    return (stored.asked, stored.recall) if stored else None
 
 
-def discard_index(name: str, *, home: Path) -> None:
-    """Delete what a gallery's indexes keep outside its folder, before the gallery is removed. Raises
-    ``IndexUnavailable``."""
+def discard_index(name: str, *, home: Path) -> list[str]:
+    """Delete what a gallery's indexes keep outside its folder, before the gallery is removed. Returns why something
+    could not be deleted."""
+    problems = []
     for index in gallery_folder(name, home).glob(_FOLDERS):
-        if (maker := _maker_for(index)) is not None:
-            maker.discard(index, in_use=True)
+        try:
+            if (maker := _maker_for(index)) is not None:
+                maker.discard(index, in_use=True)
+        except (IndexUnavailable, GalleryError) as error:
+            problems.append(f"Not deleted: what the index of gallery {quoted(name)} has on its server. {error}")
+    return problems
 
 
 def _before(folder: Path) -> StoredIndex | None:
@@ -100,14 +105,14 @@ def _before(folder: Path) -> StoredIndex | None:
 
 def _kept(gallery: Gallery, before: StoredIndex | None, kind: str, recall: float) -> StoredIndex | None:
     """The existing index if it is of this kind and these vectors, although other fields of the gallery changed."""
-    if before is None or before.kind != kind or min(before.figures.worst) < recall or before.recall > recall:
+    if before is None or before.kind != kind or min(before.figures.worst) < recall:
         return None
     index = gallery.folder / before.folder
     if before.vectors != digest_of(gallery.features) or not index.is_dir():
         return None
     if not maker_of(engine_of(kind)[0]).is_there(index, before.data):
         return None
-    return replace(before, generation=gallery.generation)
+    return replace(before, generation=gallery.generation, recall=recall)
 
 
 def _built(
@@ -134,7 +139,7 @@ def _built(
             "another kind, or allow less with --recall.")
     return StoredIndex(run.kind, _WORK, gallery.generation, run.vectors, made.data, made.description, made.digest,
                        settings, replace(figures, size=made.size, seconds=seconds),
-                       datetime.now(UTC).isoformat(timespec="seconds"))
+                       datetime.now(UTC).isoformat(timespec="seconds"), run.kind, recall)
 
 
 def _continued(work: Path, run: _Run) -> Made | None:

@@ -1,9 +1,8 @@
 """faiss as an engine: HNSW over 8-bit vectors, and inverted files with scalar or product quantisation.
 
-Vectors are indexed from the gallery's file block by block. Inverted files are made of shards and merged into one file
-that searches map, so that neither the build nor a search holds them in memory; HNSW is written at intervals. A run that
-was killed goes on behind the last shard or interval. Files are complete under their names: they are renamed when
-written.
+Vectors are indexed from the gallery's file block by block. Inverted files are made in shards, which searches map, so
+that neither the build nor a search holds all of them in memory; HNSW is written at intervals. A run that was killed
+goes on behind the last shard or interval. Files are complete under their names: they are renamed when written.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _BLOCK = 16_384          # vectors added at a time
 _INTERVAL = 131_072      # after which HNSW is written
 _SHARD = 1_000_000       # vectors
 _TRAINED_ON = 64         # vectors for each list
-_FILE, _LISTS = "vectors.faiss", "lists.faiss"
+_FILE, _TRAINED = "vectors.faiss", "trained.faiss"
 _EF, _PROBES = "efSearch", "nprobe"
 
 _LADDERS: dict[str, tuple[Settings, ...]] = {
@@ -40,20 +39,33 @@ _LADDERS: dict[str, tuple[Settings, ...]] = {
 }
 
 
-class FaissIndex:
-    """An opened index of faiss. Settings go with each search, so that searches at once do not share any."""
+class HnswIndex:
+    """An opened graph. Settings go with each search, so that searches at once do not share any."""
 
     def __init__(self, index: Any) -> None:
         self._index = index
 
     def candidates(self, vectors: Matrix, k: int, settings: Settings, hidden: Rows = NO_ROWS) -> Sequence[Rows]:
-        import faiss
-
-        parameters = (faiss.SearchParametersHNSW(efSearch=settings[_EF]) if _EF in settings
-                      else faiss.SearchParametersIVF(nprobe=settings[_PROBES]))
-        wanted = min(k + len(hidden), self._index.ntotal)
-        _, found = self._index.search(np.ascontiguousarray(vectors, np.float32), wanted, params=parameters)
+        faiss = _faiss()
+        parameters = faiss.SearchParametersHNSW(efSearch=settings[_EF])
+        _, found = self._index.search(np.ascontiguousarray(vectors, np.float32), k + len(hidden), params=parameters)
         return [rows[rows >= 0].astype(np.int64) for rows in found]   # -1 fills up short lists
+
+
+class ListsIndex:
+    """Opened inverted files, in shards."""
+
+    def __init__(self, shards: Sequence[Any]) -> None:
+        self._shards = shards
+
+    def candidates(self, vectors: Matrix, k: int, settings: Settings, hidden: Rows = NO_ROWS) -> Sequence[Rows]:
+        faiss = _faiss()
+        queries, wanted = np.ascontiguousarray(vectors, np.float32), k + len(hidden)
+        probes = faiss.SearchParametersIVF(nprobe=settings[_PROBES])
+        parts = [shard.search(queries, wanted, params=probes) for shard in self._shards]
+        scores, rows = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
+        return [of[of >= 0].astype(np.int64) for of in np.take_along_axis(rows, best, axis=1)]
 
 
 class FaissMaker:
@@ -67,8 +79,7 @@ class FaissMaker:
         return Variant(name, _LADDERS[name])
 
     def build(self, gallery: Gallery, variant: str, work: Path, progress: Progress) -> Made:
-        import faiss
-
+        faiss = _faiss()
         size, dim = gallery.features.shape
         if variant == "hnsw":
             recipe = f"HNSW{_LINKS}_SQ8"
@@ -77,22 +88,25 @@ class FaissMaker:
             codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}"
             recipe = f"IVF{_lists(size)},{codes}"
             _build_lists(gallery.features, recipe, work, progress)
-        files = [path for path in (work / _FILE, work / _LISTS) if path.exists()]
-        return Made({}, f"faiss {faiss.__version__}, {recipe}", _digest(files), sum(path.stat().st_size
-                                                                                   for path in files))
+        files = _files(work)
+        return Made({}, f"faiss {faiss.__version__}, {recipe}", _digest(files),
+                    sum(path.stat().st_size for path in files))
 
-    def open(self, folder: Path, data: Mapping[str, Any], dim: int) -> FaissIndex:
-        import faiss
-
+    def open(self, folder: Path, data: Mapping[str, Any], dim: int) -> HnswIndex | ListsIndex:
+        faiss = _faiss()
         try:
-            mapped = faiss.IO_FLAG_ONDISK_SAME_DIR if (folder / _LISTS).exists() else faiss.IO_FLAG_MMAP_IFC
-            index = faiss.read_index(str(folder / _FILE), mapped)
+            if (folder / _FILE).exists():
+                return HnswIndex(faiss.read_index(str(folder / _FILE), faiss.IO_FLAG_MMAP_IFC))
+            shards = [faiss.read_index(str(path), faiss.IO_FLAG_MMAP) for path in _files(folder)]
+            if not shards:
+                raise FileNotFoundError(folder)
         except (RuntimeError, OSError) as error:
             raise GalleryError(f"The index in {folder} is damaged, so search is exact. To build it again: cirque "
                                f"galleries index {folder.parent.name} faiss:auto") from error
-        if isinstance(index, faiss.IndexIVF):
-            index.parallel_mode = 1   # a single query uses all cores
-        return FaissIndex(index)
+        for shard in shards:
+            # Threads that read ahead cost each search more than they gain.
+            faiss.downcast_InvertedLists(shard.invlists).prefetch_nthread = 0
+        return ListsIndex(shards)
 
     def is_there(self, folder: Path, data: Mapping[str, Any]) -> bool:
         return True   # all lies in the folder
@@ -106,9 +120,14 @@ class FaissMaker:
 MAKER = FaissMaker()
 
 
-def _build_hnsw(features: Matrix, recipe: str, work: Path, progress: Progress) -> None:
-    import faiss
+def _faiss() -> Any:
+    import faiss  # takes a third of a second, and only approximate indexes need it
 
+    return faiss
+
+
+def _build_hnsw(features: Matrix, recipe: str, work: Path, progress: Progress) -> None:
+    faiss = _faiss()
     path = work / _FILE
     if path.exists():
         index = faiss.read_index(str(path))
@@ -127,34 +146,27 @@ def _build_hnsw(features: Matrix, recipe: str, work: Path, progress: Progress) -
 
 
 def _build_lists(features: Matrix, recipe: str, work: Path, progress: Progress) -> None:
-    import faiss
-    from faiss.contrib.ondisk import merge_ondisk
-
-    trained, done = work / "trained.faiss", work / _FILE
-    if done.exists():
-        return
+    faiss = _faiss()
+    trained = work / _TRAINED
     if not trained.exists():
         index = faiss.index_factory(features.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
         index.cp.spherical = True
         index.train(_sample(features, _TRAINED_ON * index.nlist))
         _write(index, trained)
-    shards = []
     for number, start in enumerate(range(0, len(features), _SHARD)):
-        shards.append(work / f"shard-{number:05}.faiss")
-        end = min(start + _SHARD, len(features))
-        if not shards[-1].exists():
+        shard, end = work / f"shard-{number:05}.faiss", min(start + _SHARD, len(features))
+        if not shard.exists():
             index = faiss.read_index(str(trained))
             for block in _blocks(features, start, end):
-                index.add_with_ids(block, np.arange(start + index.ntotal, start + index.ntotal + len(block)))
+                first = start + index.ntotal
+                index.add_with_ids(block, np.arange(first, first + len(block)))
                 progress(start + index.ntotal, len(features))
-            _write(index, shards[-1])
+            _write(index, shard)
         progress(end, len(features))
-    index = faiss.read_index(str(trained))
-    (work / _LISTS).unlink(missing_ok=True)   # of a merge that was killed
-    merge_ondisk(index, [str(shard) for shard in shards], str(work / _LISTS))
-    _write(index, done)
-    for path in (trained, *shards):
-        path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted((*folder.glob("shard-*.faiss"), *folder.glob(_FILE)))
 
 
 def _blocks(features: Matrix, start: int, end: int) -> Iterator[Matrix]:
@@ -181,8 +193,7 @@ def _parts(dim: int) -> int:
 
 
 def _write(index: Any, path: Path) -> None:
-    import faiss
-
+    faiss = _faiss()
     part = path.with_name(f"{path.name}.part")
     try:
         faiss.write_index(index, str(part))

@@ -15,7 +15,7 @@ from typing import Any
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import Gallery
-from cir_core.index.approximate import ApproximateIndex
+from cir_core.index.approximate import PAGE, ApproximateIndex, directions_of
 from cir_core.index.engines import engine_of, maker_of
 from cir_core.index.flat import FlatIndex
 from cir_core.index.measuring import Figures
@@ -42,16 +42,18 @@ class StoredIndex:
     settings: Mapping[str, int]     # of searches, chosen by measuring
     figures: Figures
     made_at: str                    # ISO 8601, UTC
-    asked: str = ""                 # the kind that was asked for, "faiss:auto"
-    recall: float = RECALL          # that it had to reach
+    asked: str                      # the kind that was asked for, "faiss:auto"
+    recall: float                   # that it had to reach
 
     @property
     def row(self) -> str:
         """For protocol cards: all that lists depend on. Not the address of a server."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         first, page = self.figures.worst
-        return (f"{engine_of(self.kind)[0]} ({self.description}; {settings}; recall@10 {first:.3f}, "
-                f"recall@60 {page:.3f}), index {self.digest}")
+        name = engine_of(self.kind)[0] if "://" in self.kind else self.kind
+        return (f"{name} ({self.description}; {settings}; recall@10 {first:.3f}, recall@60 {page:.3f}; combined "
+                f"scores among {directions_of(PAGE, self.settings):,} candidates or more for each direction), index "
+                f"{self.digest}")
 
 
 def digest_of(vectors: Matrix) -> str:
@@ -89,13 +91,24 @@ def stamp_of(folder: Path) -> str:
         return ""
 
 
-def problem_of(gallery: Gallery, stored: StoredIndex) -> str:
-    """Why the gallery's index is not used; "" if it is."""
-    if stored.generation == gallery.generation:
-        return ""
-    return (f"The index {stored.kind} of gallery {quoted(gallery.name)} was built from other vectors than those it has "
-            f"now, so search is exact. To build it again: cirque galleries index {gallery.name} "
-            f"{stored.asked or stored.kind}")
+def is_of(stored: StoredIndex, generation: str) -> bool:
+    """Whether the index has the rows of this generation of its gallery."""
+    return stored.generation == generation
+
+
+def figures_in_words(stored: StoredIndex) -> list[tuple[str, str]]:
+    """Titles and values, for people."""
+    figures = stored.figures
+    recall = ", ".join(f"{kind} {first:.3f} and {page:.3f}" for kind, (first, page) in figures.recall.items())
+    settings = ", ".join(f"{name} {value}" for name, value in stored.settings.items())
+    return [
+        ("Built with", f"{stored.description}, in {figures.seconds:,.0f} s, {stored.made_at[:10]}"),
+        ("Size", f"{figures.size / 1e6:,.1f} MB"),
+        ("Searches with", settings),
+        ("Recall@10 and @60", f"{recall} ({figures.queries:,} queries, against exact search)"),
+        ("Time of a search", f"{figures.p50_ms:.1f} ms, 95th percentile {figures.p95_ms:.1f} ms; exact search "
+                             f"{figures.exact_p50_ms:.1f} ms"),
+    ]
 
 
 def open_index(gallery: Gallery) -> tuple[FlatIndex, str]:
@@ -106,8 +119,10 @@ def open_index(gallery: Gallery) -> tuple[FlatIndex, str]:
         stored = read_index(gallery.folder)
         if stored is None:
             return exact, ""
-        if problem := problem_of(gallery, stored):
-            return exact, problem
+        if not is_of(stored, gallery.generation):
+            return exact, (
+                f"The index {stored.kind} of gallery {quoted(gallery.name)} was built from other vectors than those it "
+                f"has now, so search is exact. To build it again: cirque galleries index {gallery.name} {stored.asked}")
         engine = maker_of(engine_of(stored.kind)[0]).open(
             gallery.folder / stored.folder, stored.data, gallery.features.shape[1])
     except GalleryError as error:

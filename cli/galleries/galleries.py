@@ -16,6 +16,7 @@ from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
+from cli.galleries.indexes import KIND_HELP, RECALL_HELP, give_index, index_again, index_of
 
 if TYPE_CHECKING:
     from cir_core.gallery.indexing import IndexReport
@@ -47,16 +48,22 @@ def index(
     include: Annotated[list[str] | None, typer.Option(
         "--include", metavar="PATTERN", help="Take these although they would be left out. Repeatable.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Fetch an encoder's weights without asking.")] = False,
+    kind: Annotated[str | None, typer.Option(
+        "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, at first exact.")] = None,
+    recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
 ) -> None:
     """Index a folder of images as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
     from cir_core.gallery.indexing import index_folder
     from cir_core.gallery.paths import gallery_folder
+    from cir_core.index.building import check_kind
+    from cir_core.index.engines import EXACT
     from cir_core.search.far_pictures import look_at
     from cli.galleries.choosing import named_encoder, photo_encoder_instead, print_usual
 
     settings = get_settings()
     gallery_folder(name, settings.home)   # a name that cannot be is said first
+    check_kind(kind or EXACT)
     own = encoder is None and _encoder_of(name)
     spec = encoder or own or usual_encoder(settings.home)
     if encoder is None and not own:
@@ -73,6 +80,10 @@ def index(
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
             exclude=exclude or (), include=include or ())
     print_index_report(result, report)
+    if kind is None:
+        index_again(name, model)
+    else:
+        give_index(name, kind, recall, model)
     if chosen is not None and remember(settings.home, chosen):
         out.print(f"Further galleries are indexed with {chosen}, too, unless another encoder is named "
                   "(cirque encoders default NAME).", soft_wrap=True)
@@ -135,11 +146,21 @@ def list_() -> None:
     if not infos and not broken:
         out.print(f"No gallery in {home} yet. Create one: cirque index DIR --name N   (or: cirque demo)")
         return
-    table = Table("name", "images", "encoder", "made from", "updated", "state", box=None)
+    table = Table("name", "images", "encoder", "made from", "updated", "state", "index", box=None)
     for info in infos:
         table.add_row(info.name, str(info.size), info.encoder.spec, info.source,
-                      f"{info.updated_at:%Y-%m-%d %H:%M}", info.status)
+                      f"{info.updated_at:%Y-%m-%d %H:%M}", info.status, index_of(info.name, home))
     out.print(table)
+
+
+@app.command("index")
+def index_(
+    name: Annotated[str, typer.Argument(help="Name of the gallery.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=KIND_HELP)],
+    recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
+) -> None:
+    """Choose the index that a gallery is searched with, and build and measure it."""
+    give_index(name, kind, recall)
 
 
 @app.command()
@@ -215,8 +236,11 @@ def remove(
 ) -> None:
     """Delete a gallery's index. The image files stay."""
     from cir_core.gallery.gallery import remove_gallery
+    from cir_core.index.building import discard_index
 
     if not yes:
         typer.confirm(f"Delete the index of gallery {name!r}?", abort=True)
+    problems = discard_index(name, home=get_settings().home)
     remove_gallery(name, home=get_settings().home)
+    print_notes(problems)
     err.print(f"Deleted gallery {name}; its image files are unchanged.")

@@ -66,8 +66,8 @@ class Collection:
         return new
 
     def upload(self, vectors: Matrix, sent: int | None, note: Callable[[int], None]) -> None:
-        """Send ``vectors``, then make them searchable. ``note`` gets the number of rows that the server has; ``sent`` is
-        what it got last in an earlier run, which may have sent more; None: there was none. Raises
+        """Send ``vectors``, then make them searchable. ``note`` gets the number of rows that the server has; ``sent``
+        is what it got last in an earlier run, which may have sent more; None: there was none. Raises
         ``IndexUnavailable``; what was sent stays."""
         self._send(vectors, sent or 0, note, again=0 if sent is None else _NOTED)
         self._finish()

@@ -197,6 +197,7 @@ def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
         *([("Answered in its place", ", ".join(card.stand_ins))] if card.stand_ins else []),
         *method_rows(card.method),
         *([("Relevance model", f"revision {card.relevance}")] if card.relevance else []),
+        *([("Index", card.index)] if card.index else []),
         ("Left out", _LEFT_OUT[card.method.exclude]),
         ("Captions", card.caption_mode + (f", optimised {card.captions}" if card.captions else "")),
         ("Ties", card.tie_rule),

@@ -1,0 +1,68 @@
+"""``cirque galleries index`` and ``cirque index --index``: the index a gallery is searched with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cir_core.gallery.gallery import Gallery
+from cir_core.settings import get_settings
+from cir_core.types.records import Matrix
+from cli.console import open_encoder, out, progress_bar
+
+if TYPE_CHECKING:
+    from cir_core.encoders.base import Encoder
+
+KIND_HELP = ("exact, faiss:auto, faiss:hnsw, faiss:ivf-sq, faiss:ivf-pq or milvus:http://HOST:19530; an approximate index "
+             "is measured against exact search when it is built.")
+RECALL_HELP = "Least share of the best 10 and 60 images that an approximate index has to find. Default: 0.95."
+
+
+def give_index(name: str, kind: str, recall: float | None, encoder: Encoder | None = None) -> None:
+    """Build the index ``kind`` for gallery ``name``, measured with ``encoder`` (default: the gallery's, if there are
+    captions to encode), and print its figures."""
+    from cir_core.index.building import build_index
+    from cir_core.index.measuring import caption_vectors
+    from cir_core.index.stored import RECALL, figures_in_words
+
+    def texts(gallery: Gallery) -> Matrix | None:
+        if not any(image.caption for image in gallery.images[:1000]):
+            return None
+        return caption_vectors(gallery, encoder or open_encoder(gallery.encoder.spec))
+
+    with progress_bar(f"Building the index of {name}") as progress:
+        stored = build_index(name, home=get_settings().home, kind=kind, recall=RECALL if recall is None else recall,
+                             texts=texts, progress=progress)
+    if stored is None:
+        out.print(f"Gallery {name} is searched exactly.")
+        return
+    out.print(f"Gallery {name} has the index {stored.kind}.")
+    for title, value in figures_in_words(stored):
+        out.print(f"  {title}: {value}", soft_wrap=True)
+
+
+def index_again(name: str, encoder: Encoder) -> None:
+    """Build the gallery's index again after its images may have changed; nothing if search is exact or the vectors are
+    the same."""
+    from cir_core.index.building import rebuild_kind
+
+    if found := rebuild_kind(name, get_settings().home):
+        give_index(name, *found, encoder)
+
+
+def index_of(name: str, home: Path) -> str:
+    """For the list of galleries."""
+    from cir_core.errors import GalleryError
+    from cir_core.gallery.paths import gallery_folder, read_header
+    from cir_core.index.stored import is_of, read_index
+
+    folder = gallery_folder(name, home)
+    try:
+        stored, header = read_index(folder), read_header(folder)
+    except GalleryError:
+        return "damaged"
+    if stored is None or header is None:
+        return "exact"
+    if not is_of(stored, header.generation):
+        return f"exact ({stored.kind} is out of date)"
+    return f"{stored.kind}, recall@10 {stored.figures.worst[0]:.3f}"
