@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from cir_core.errors import GalleryError
@@ -44,7 +46,10 @@ class MilvusIndex:
     def __init__(self, collection: Collection, folder: Path) -> None:
         self._collection = collection
         self._checked = False
-        self._lock = _shared(folder / _IN_USE)
+        with suppress(OSError):
+            lock = (folder / _IN_USE).open("rb")
+            weakref.finalize(self, lock.close)
+            share_lock(lock)
 
     def candidates(self, vectors: Matrix, k: int, settings: Settings, hidden: Rows = NO_ROWS) -> Sequence[Rows]:
         if not self._checked:
@@ -150,13 +155,3 @@ def _begun(work: Path) -> tuple[Collection, int] | None:
 
 def _collection(data: Mapping[str, Any]) -> Collection:
     return Collection(server_at(data["address"]), data["name"], data["rows"], data["dim"])
-
-
-def _shared(path: Path) -> IO[bytes] | None:
-    """The file at ``path``, locked together with others that search; None if there is none."""
-    try:
-        file = path.open("rb")
-    except OSError:
-        return None
-    share_lock(file)
-    return file
