@@ -24,6 +24,7 @@ def main() -> None:
         bounds,
         constructing,
         far,
+        indexes,
         indexing,
         ranks,
         reading,
@@ -37,9 +38,10 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds", "far",
-                  "constructing", "relevance", "sweeps"]
+                  "constructing", "relevance", "sweeps", "indexes"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--kinds", nargs="+", default=indexes.KINDS, help="of indexes; its sizes: 100,000 and up")
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--quick", action="store_true",
                         help="start, agreement, studies, bounds, constructing, relevance, sweeps: a few seconds each, "
@@ -72,6 +74,8 @@ def main() -> None:
             relevance.run(Path(folder), relevance.QUICK if options.quick else relevance.FULL)
         if "sweeps" in options.what:
             sweeps.run(Path(folder), sweeps.QUICK if options.quick else sweeps.FULL)
+        if "indexes" in options.what:
+            indexes.run(Path(folder), [size for size in options.sizes if size >= indexes.SIZES[0]], options.kinds)
 
 
 main()

@@ -7,6 +7,8 @@
         sums-<gen>.json         checksums of these three (see ``integrity.py``)
         thumbnails/ab/<sha>.webp
         work/                   an unfinished index run (see ``journal.py``)
+        index.json, index-<id>/ its approximate index, if it has one (see ``cir_core.index.stored``)
+        index-work/             one that is being built
         lock
 """
 

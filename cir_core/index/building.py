@@ -127,9 +127,15 @@ def _built(
         made = maker.build(gallery, variant.name, work, progress)
         write_durably(work / _MADE, json.dumps(asdict(made)).encode())
     seconds = time.perf_counter() - started
+    try:
+        opened = maker.open(work, made.data, gallery.features.shape[1])
+    except GalleryError:   # damaged: the next run begins again
+        _delete(work)
+        raise
     exact = FlatIndex(gallery.features, gallery.ids)
-    settings, figures = measure(maker.open(work, made.data, gallery.features.shape[1]), exact, gallery.features,
-                                sample_queries(gallery.features, texts(gallery)), variant.ladder, recall)
+    settings, figures = measure(opened, exact, gallery.features, sample_queries(gallery.features, texts(gallery)),
+                                variant.ladder, recall)
+    del opened   # a refused one is deleted, which one in use is not
     if min(figures.worst) < recall:
         reached = ", ".join(f"{kind} {first:.3f} and {page:.3f}" for kind, (first, page) in figures.recall.items())
         _delete(work)

@@ -8,6 +8,7 @@ goes on behind the last shard or interval. Files are complete under their names:
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,24 +86,28 @@ class FaissMaker:
             recipe = f"HNSW{_LINKS}_SQ8"
             _build_hnsw(gallery.features, recipe, work, progress)
         else:
-            codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}"
+            # np: without training for comparisons by Hamming distance, which takes minutes and no search here uses.
+            codes = "SQ8" if variant == "ivf-sq" else f"PQ{_parts(dim)}np"
             recipe = f"IVF{_lists(size)},{codes}"
             _build_lists(gallery.features, recipe, work, progress)
-        files = _files(work)
-        return Made({}, f"faiss {faiss.__version__}, {recipe}", _digest(files),
-                    sum(path.stat().st_size for path in files))
+        files = {path.name: _digest(path) for path in _files(work)}
+        digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+        return Made({"files": files}, f"faiss {faiss.__version__}, {recipe}", digest,
+                    sum(path.stat().st_size for path in _files(work)))
 
     def open(self, folder: Path, data: Mapping[str, Any], dim: int) -> HnswIndex | ListsIndex:
+        """Reads the files once: faiss would follow damaged links to anywhere in memory."""
         faiss = _faiss()
         try:
-            if (folder / _FILE).exists():
+            for name, digest in data["files"].items():
+                if _digest(folder / name) != digest:
+                    raise OSError(f"{name} is not what was written")
+            if _FILE in data["files"]:
                 return HnswIndex(faiss.read_index(str(folder / _FILE), faiss.IO_FLAG_MMAP_IFC))
-            shards = [faiss.read_index(str(path), faiss.IO_FLAG_MMAP) for path in _files(folder)]
-            if not shards:
-                raise FileNotFoundError(folder)
-        except (RuntimeError, OSError) as error:
-            raise GalleryError(f"The index in {folder} is damaged, so search is exact. To build it again: cirque "
-                               f"galleries index {folder.parent.name} faiss:auto") from error
+            shards = [faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP) for name in sorted(data["files"])]
+        except (RuntimeError, OSError, KeyError) as error:
+            raise GalleryError(f"The index in {folder} is damaged ({error}), so search is exact. To build it again: "
+                               f"cirque galleries index {folder.parent.name} faiss:auto") from error
         for shard in shards:
             # Threads that read ahead cost each search more than they gain.
             faiss.downcast_InvertedLists(shard.invlists).prefetch_nthread = 0
@@ -183,8 +188,9 @@ def _sample(features: Matrix, most: int) -> Matrix:
 
 
 def _lists(size: int) -> int:
-    """About twice the root of the number of vectors, a power of two."""
-    return int(2 ** max(0, min(16, round(np.log2(2 * size**0.5)))))
+    """A power of two, about twice the root of the number of vectors; of few, so many that each list has the 39 vectors
+    that faiss wants to train with."""
+    return int(2 ** max(0, min(16, round(np.log2(2 * size**0.5)), int(np.log2(max(1, size / 39))))))
 
 
 def _parts(dim: int) -> int:
@@ -199,12 +205,11 @@ def _write(index: Any, path: Path) -> None:
         faiss.write_index(index, str(part))
     except RuntimeError as error:   # its own kind of error
         raise OSError(str(error).splitlines()[-1]) from error
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
     part.replace(path)
 
 
-def _digest(files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -15,6 +15,7 @@ from typing import Any
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import Gallery
+from cir_core.gallery.paths import read_header
 from cir_core.index.approximate import PAGE, ApproximateIndex, directions_of
 from cir_core.index.engines import engine_of, maker_of
 from cir_core.index.flat import FlatIndex
@@ -94,6 +95,19 @@ def stamp_of(folder: Path) -> str:
 def is_of(stored: StoredIndex, generation: str) -> bool:
     """Whether the index has the rows of this generation of its gallery."""
     return stored.generation == generation
+
+
+def state_of(folder: Path) -> tuple[str, StoredIndex | None]:
+    """For lists of galleries: what the gallery in ``folder`` is searched with, and the index if it is used."""
+    try:
+        stored, header = read_index(folder), read_header(folder)
+    except GalleryError:
+        return "exact (the index is damaged)", None
+    if stored is None or header is None:
+        return "exact", None
+    if not is_of(stored, header.generation):
+        return f"exact ({stored.kind} is out of date)", None
+    return f"{stored.kind}, recall@10 {stored.figures.worst[0]:.3f}", stored
 
 
 def figures_in_words(stored: StoredIndex) -> list[tuple[str, str]]:

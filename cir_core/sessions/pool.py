@@ -15,7 +15,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, GalleryError
 from cir_core.gallery.gallery import Gallery, GalleryInfo, list_galleries, open_gallery
 from cir_core.gallery.paths import gallery_folder, read_header
-from cir_core.index.stored import open_index, stamp_of
+from cir_core.index.stored import StoredIndex, open_index, stamp_of, state_of
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
 from cir_core.methods.relevance import RelevanceScores
@@ -66,6 +66,10 @@ class SearcherPool:
         self._stamps: dict[str, str] = {}              # of the index that each of these has
         self._refused: dict[str, _Refused] = {}
 
+    def index(self, name: str) -> tuple[str, StoredIndex | None]:
+        """What gallery ``name`` is searched with (:func:`cir_core.index.stored.state_of`)."""
+        return state_of(gallery_folder(name, self._home))
+
     def infos(self) -> list[GalleryInfo]:
         return [info for info in list_galleries(self._home) if self._only is None or info.name in self._only]
 
@@ -98,6 +102,7 @@ class SearcherPool:
             GalleryError: there is no such gallery, or it is damaged.
             EncoderMismatch: the encoder's weights are not those the gallery was indexed with.
             EncoderUnavailable: the encoder cannot be loaded.
+            IndexUnavailable: the server that has its index cannot be reached.
         """
         gallery = self.gallery(name)
         captions, problem = _captions(gallery)
@@ -175,7 +180,7 @@ class SearcherPool:
                 del self._searchers[name]
 
     def _forget(self, name: str) -> None:
-        for held in (self._galleries, self._searchers, self._refused):
+        for held in (self._galleries, self._searchers, self._stamps, self._refused):
             held.pop(name, None)
 
 

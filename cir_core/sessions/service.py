@@ -23,6 +23,7 @@ from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_s
 from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, checked_region, cut_out, is_upload
+from cir_core.index.stored import StoredIndex
 from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
 from cir_core.language.tasks import Picture
@@ -66,6 +67,10 @@ class SearchService:
 
     def galleries(self) -> list[GalleryInfo]:
         return self._pool.infos()
+
+    def index(self, gallery: str) -> tuple[str, StoredIndex | None]:
+        """What a gallery is searched with, in words, and its approximate index if that is used."""
+        return self._pool.index(gallery)
 
     def searcher(self, gallery: str) -> Searcher:
         return self._pool.searcher(gallery)

@@ -81,7 +81,7 @@ def index(
             exclude=exclude or (), include=include or ())
     print_index_report(result, report)
     if kind is None:
-        index_again(name, model)
+        index_again(name, model, recall)
     else:
         give_index(name, kind, recall, model)
     if chosen is not None and remember(settings.home, chosen):

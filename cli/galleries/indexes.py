@@ -41,28 +41,19 @@ def give_index(name: str, kind: str, recall: float | None, encoder: Encoder | No
         out.print(f"  {title}: {value}", soft_wrap=True)
 
 
-def index_again(name: str, encoder: Encoder) -> None:
+def index_again(name: str, encoder: Encoder, recall: float | None = None) -> None:
     """Build the gallery's index again after its images may have changed; nothing if search is exact or the vectors are
-    the same."""
+    the same. ``recall``: another one than it had to reach before."""
     from cir_core.index.building import rebuild_kind
 
     if found := rebuild_kind(name, get_settings().home):
-        give_index(name, *found, encoder)
+        kind, before = found
+        give_index(name, kind, before if recall is None else recall, encoder)
 
 
 def index_of(name: str, home: Path) -> str:
     """For the list of galleries."""
-    from cir_core.errors import GalleryError
-    from cir_core.gallery.paths import gallery_folder, read_header
-    from cir_core.index.stored import is_of, read_index
+    from cir_core.gallery.paths import gallery_folder
+    from cir_core.index.stored import state_of
 
-    folder = gallery_folder(name, home)
-    try:
-        stored, header = read_index(folder), read_header(folder)
-    except GalleryError:
-        return "damaged"
-    if stored is None or header is None:
-        return "exact"
-    if not is_of(stored, header.generation):
-        return f"exact ({stored.kind} is out of date)"
-    return f"{stored.kind}, recall@10 {stored.figures.worst[0]:.3f}"
+    return state_of(gallery_folder(name, home))[0]

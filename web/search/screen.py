@@ -10,6 +10,8 @@ from typing import Any
 
 from cir_core.encoders.base import composes
 from cir_core.errors import RULES_CAN, CirqueError
+from cir_core.index.engines import EXACT
+from cir_core.index.stored import figures_in_words
 from cir_core.methods.guidance import read_requests, telling, ticks
 from cir_core.methods.references import MOST_FURTHER
 from cir_core.methods.steps import counts_marks
@@ -253,7 +255,7 @@ class Screen:
             comparison=before))
 
     def _key_of_drawers(self, view: UiState) -> tuple[Any, ...]:
-        galleries = tuple((one["name"], one["size"], one["partial"]) for one in self._galleries())
+        galleries = tuple((one["name"], one["size"], one["partial"], one["index"]) for one in self._galleries())
         return view.gallery, view.method, view.k, view.session_id is None, view.turn_id is None, view.early, galleries
 
     def _sessions(self, view: UiState, asked: Asked) -> str:
@@ -285,8 +287,13 @@ class Screen:
         return "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name), searcher.language.name
 
     def _galleries(self) -> list[dict[str, Any]]:
-        return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
-                for info in self._service.galleries()]
+        found = []
+        for info in self._service.galleries():
+            state, stored = self._service.index(info.name)
+            found.append({"name": info.name, "size": info.size, "partial": info.status != "complete",
+                          "index": "" if state == EXACT else state,
+                          "figures": figures_in_words(stored) if stored else []})
+        return found
 
 
 def _changed(panels: dict[str, _Panel], view: UiState) -> tuple[dict[str, str], dict[str, Any]]:

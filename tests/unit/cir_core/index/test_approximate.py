@@ -46,7 +46,8 @@ def index(engine=None, oversampling=2):
 
 def guided(query):
     texts = ("red", "green", "blue", "striped", "plain")
-    aspects = (Aspect("colour", "Red", texts[:1], texts[1:3], turn=1), Aspect("pattern", "Plain", texts[4:], texts[3:4]))
+    aspects = (Aspect("colour", "Red", texts[:1], texts[1:3], turn=1),
+               Aspect("pattern", "Plain", texts[4:], texts[3:4]))
     return guided_score(query, aspects, Guidance(), FakeEncoder(DIM))
 
 

@@ -31,10 +31,15 @@ def test_everything_that_changes_a_number_changes_the_digest():
         {"encoder": EncoderIdentity("atelier", "bc", 8)}, {"caption_mode": "joined"}, {"seed": 1},
         {"method": MethodSettings(alpha=0.09)}, {"method": MethodSettings(exclude="none")},
         {"method": MethodSettings(base="text-only")}, {"scope": "each category by itself"}, {"max_turns": 4},
-        {"captions": "cc"}, {"domain": "chair"},
+        {"captions": "cc"}, {"domain": "chair"}, {"index": "faiss:hnsw"}, {"index": "faiss:ivf-sq"},
     ]
     digests = {make_card(**{**BASE, **change}).digest for change in changes}
     assert len(digests) == len(changes) and base not in digests
+
+
+def test_exact_search_is_not_in_a_card_so_that_digests_stay():
+    assert "index" not in card_to_dict(make_card(**BASE))
+    assert card_to_dict(make_card(**BASE, index="faiss:hnsw"))["index"] == "faiss:hnsw"
 
 
 def test_names_of_things_do_not_change_the_digest():
@@ -58,6 +63,7 @@ def test_a_card_of_an_older_version_keeps_its_digest():
     ({"captions": "cc"},
      "this session began with no optimised captions; this turn goes on with the optimised captions cc"),
     ({"domain": "chair"}, "this session began with the domain 'garment'; this turn goes on with the domain 'chair'"),
+    ({"index": "faiss:hnsw"}, "this session began with exact search; this turn goes on with the index faiss:hnsw"),
 ])
 def test_what_answers_differently_is_said_and_hashed(change, remark):
     old, new = make_card(**BASE), make_card(**{**BASE, **change})

@@ -13,6 +13,7 @@ from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery.gallery import open_gallery, remove_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
+from cir_core.index.building import build_index
 from cir_core.sessions.pool import REST, SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.types.records import MethodSettings
@@ -126,6 +127,23 @@ def test_a_new_generation_of_the_same_weights_needs_no_load(disk, tmp_path):
     disk.index()
     searcher = pool.searcher(NAME)
     assert len(searcher.index) == 7 and searcher.encoder is encoder and disk.weights.loads == ["fake"]
+
+
+def test_another_index_is_used_at_once_and_needs_no_load(disk):
+    pool = disk.pool()
+    exact = pool.searcher(NAME)
+    build_index(NAME, home=disk.home, kind="faiss:ivf-sq", recall=0.5)
+    indexed = pool.searcher(NAME)
+    assert indexed is pool.searcher(NAME) and disk.weights.loads == ["fake"]
+    cards = [searcher.card(MethodSettings()) for searcher in (exact, indexed)]
+    assert cards[0].index == "" and cards[1].index.startswith("faiss:ivf-sq (faiss")
+    assert cards[0].digest != cards[1].digest
+    assert pool.index(NAME)[0].startswith("faiss:ivf-sq, recall@10 ")
+    disk.index(spec="other")   # another generation: the index is of other vectors
+    assert pool.searcher(NAME).card(MethodSettings()).index == ""
+    assert pool.index(NAME) == ("exact (faiss:ivf-sq is out of date)", None)
+    build_index(NAME, home=disk.home, kind="exact")
+    assert pool.index(NAME) == ("exact", None)
 
 
 def test_weights_that_do_not_fit_are_looked_for_again_but_not_at_every_click(disk):
