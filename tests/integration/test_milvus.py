@@ -15,6 +15,7 @@ import grpc
 import numpy as np
 import pytest
 
+from benchmarks.embedded_milvus import MilvusProcess
 from cir_core.encoders import load_encoder
 from cir_core.errors import GalleryError, IndexUnavailable
 from cir_core.gallery.gallery import Gallery, open_gallery
@@ -40,7 +41,6 @@ from storage.stores import open_stores
 from tests.fakes import drawn
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.milvus import MilvusProcess
 from tests.fakes.patience import PATIENCE
 from tests.fakes.vector_galleries import DIM, NAME, index_anew, vector_gallery
 
@@ -51,8 +51,9 @@ SLICE = ("slerp", "weighted", "soft", "guided")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusProcess]:
-    with MilvusProcess(tmp_path_factory.mktemp("milvus")) as running:
-        yield running
+    running = MilvusProcess(tmp_path_factory.mktemp("milvus"), PATIENCE)
+    yield running
+    running.kill()
 
 
 @pytest.fixture(autouse=True)
