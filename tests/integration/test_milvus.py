@@ -319,7 +319,7 @@ def test_credentials_in_an_address_are_refused_and_not_repeated(gallery, tmp_pat
 
 def test_without_the_extra(monkeypatch, gallery, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(GalleryError, match=r"pip install 'cirque-workbench\[milvus\]'"):
+    with pytest.raises(GalleryError, match=r"pip install -e '\.\[milvus\]'"):
         build_index(NAME, home=tmp_path, kind="milvus:http://localhost")
 
 

@@ -71,7 +71,7 @@ def check_installed() -> None:
     from importlib.util import find_spec
 
     if find_spec("pymilvus") is None:
-        raise GalleryError("Milvus needs the extra 'milvus': pip install 'cirque-workbench[milvus]'")
+        raise GalleryError("Milvus needs the extra 'milvus': .venv/bin/pip install -e '.[milvus]'")
 
 
 def server_at(address: str) -> MilvusServer:
