@@ -36,7 +36,8 @@ def public_message(error: CirqueError) -> str:
 
 
 def status_of(error: CirqueError, usual: int) -> int:
-    """HTTP status: 503 if storage, decoding or the server of an index is unavailable, 429 for exceeded limits, else ``usual``."""
+    """HTTP status: 503 if storage, decoding or the server of an index is unavailable, 429 for exceeded limits, else
+    ``usual``."""
     if isinstance(error, QuotaExceeded | TooManyRequests):
         return 429
     return 503 if isinstance(error, StorageError | TryLater | IndexUnavailable) else usual
