@@ -50,10 +50,18 @@ SLICE = ("slerp", "weighted", "soft", "guided")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusProcess]:
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusProcess]:
     running = MilvusProcess(tmp_path_factory.mktemp("milvus"), PATIENCE)
     yield running
     running.kill()
+
+
+@pytest.fixture
+def server(process: MilvusProcess, patience: None) -> Iterator[MilvusProcess]:
+    """Empty."""
+    yield process
+    for name in on_server(process, ""):
+        Collection(server_at(process.address), name, 0, 0).drop()
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +97,7 @@ def opened(gallery: Gallery) -> ApproximateIndex:
 
 def on_server(server: MilvusProcess, gallery: str = NAME) -> list[str]:
     return [name for name in server_at(server.address).call(lambda client: client.list_collections(timeout=60))
-            if name.startswith(f"cirque_{gallery}_")]
+            if name.startswith(f"cirque_{gallery}")]
 
 
 def led_to(server: MilvusProcess, gallery: str = NAME) -> str:

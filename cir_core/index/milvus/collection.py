@@ -111,9 +111,11 @@ class Collection:
         return lists
 
     def drop(self) -> None:
-        """With the aliases that lead to it. Raises ``IndexUnavailable``."""
+        """With the aliases that lead to it, if it is there. Raises ``IndexUnavailable``."""
         def drop(client: MilvusClient) -> None:
             limit = self.server.seconds
+            if not client.has_collection(self.name, timeout=limit):
+                return
             for alias in client.list_aliases(self.name, timeout=limit)["aliases"]:
                 client.drop_alias(alias, timeout=limit)
             client.drop_collection(self.name, timeout=limit)
