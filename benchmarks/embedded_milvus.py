@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.own_settings import without_settings
 from benchmarks.servers import lasting_port
 from cir_core.errors import IndexUnavailable
 from cir_core.index.milvus.server import MilvusServer
@@ -29,7 +31,8 @@ class MilvusProcess:
         with (self._folder / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(self._folder / "data"), "--host",
-                 "127.0.0.1", "--port", str(self.port)], stdout=log, stderr=subprocess.STDOUT)
+                 "127.0.0.1", "--port", str(self.port)], env=without_settings(os.environ), stdout=log,
+                stderr=subprocess.STDOUT)
         until = time.monotonic() + self._seconds
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:

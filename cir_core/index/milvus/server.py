@@ -143,8 +143,8 @@ class MilvusServer:
     def _forget(self, client: MilvusClient) -> None:
         with self._lock:
             if self._client is client:
-                self._client = None
                 client.close()
+                self._client = None
 
     def _explained(self, error: Exception) -> IndexUnavailable:
         import grpc
