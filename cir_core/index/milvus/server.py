@@ -142,9 +142,11 @@ class MilvusServer:
 
     def _forget(self, client: MilvusClient) -> None:
         with self._lock:
-            if self._client is client:
-                client.close()
+            ours = self._client is client
+            if ours:
                 self._client = None
+        if ours:
+            client.close()
 
     def _explained(self, error: Exception) -> IndexUnavailable:
         import grpc
