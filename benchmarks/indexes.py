@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import cast
 
 import numpy as np
 
+from benchmarks.embedded_milvus import embedded_milvus
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.approximate import PAGE, ApproximateIndex
 from cir_core.index.engines import engine_of, maker_of
@@ -32,7 +33,8 @@ from cir_core.types.records import Matrix
 
 DIM, CENTRES, DIRECTIONS, GROUPS = 512, 1000, 32, 16
 SIZES = (100_000, 1_000_000)
-KINDS = ("faiss:hnsw", "faiss:ivf-sq", "faiss:ivf-pq")   # of what is measured beside exact search; a new engine's here
+MILVUS = "milvus:embedded"   # a server that is started for it; another one: milvus:http://HOST:19530
+KINDS = ("faiss:hnsw", "faiss:ivf-sq", "faiss:ivf-pq", MILVUS)   # of what is measured beside exact search
 _HNSW_UP_TO = 1_000_000   # beyond, its build takes days
 _GOAL = {SIZES[0]: 0.98, SIZES[1]: 0.98}   # recall, 0.95 beyond
 _BLOCK, _SEARCHES = 50_000, 40
@@ -65,25 +67,36 @@ def run(folder: Path, sizes: Sequence[int] = SIZES, kinds: Sequence[str] = KINDS
         for kind in kinds:
             if kind == "faiss:hnsw" and size > _HNSW_UP_TO:
                 continue
-            engine, wanted = engine_of(kind)
-            maker = maker_of(engine)
-            variant = maker.variant(wanted, size, DIM)
-            work = folder / f"{size}-{engine}-{variant.name}"
-            work.mkdir()
-            vectors = cast(Gallery, SimpleNamespace(name=work.name, generation="bench", digest=f"{size:016x}",
-                                                    features=features, ids=exact.ids, folder=folder))
-            with _clock() as build:
-                made = maker.build(vectors, variant.name, work, lambda done, total: None)
-            opened = maker.open(work, made.data, DIM)
-            settings, figures = measure(opened, exact, features, queries, variant.ladder, _GOAL.get(size, 0.95))
-            found = _searches(ApproximateIndex(features, exact.ids, opened, settings), some)
-            first, page = figures.worst
-            print(f"{size:>11,} {engine + ':' + variant.name:<16} {build[0]:8,.0f} {build[1]:8,.0f} "
-                  f"{made.size / 1e6:8,.0f} {found.line()} {found.processor / bare.processor:9.3f} {first:9.3f} "
-                  f"{page:6.3f}  {', '.join(f'{name} {value}' for name, value in settings.items())}", flush=True)
-            maker.discard(made.data)
+            if kind == MILVUS:
+                with embedded_milvus(folder / f"{size}-milvus-data") as address:
+                    _measure(folder, f"milvus:{address}", size, features, exact, queries, some, bare)
+            else:
+                _measure(folder, kind, size, features, exact, queries, some, bare)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         print(f"{'':<28} peak memory so far, mapped files included: {peak / 2**30:.1f} GiB", flush=True)
+
+
+def _measure(folder: Path, kind: str, size: int, features: Matrix, exact: FlatIndex, queries: Mapping[str, Matrix],
+             some: Matrix, bare: Timed) -> None:
+    """Print the row of one index. Processor time is this process's: a server's own is not in it."""
+    engine, wanted = engine_of(kind)
+    maker = maker_of(engine)
+    variant = maker.variant(wanted, size, DIM)
+    shown = f"{engine}:{variant.name.rpartition('=')[2]}"
+    work = folder / f"{size}-{shown.replace(':', '-')}"
+    work.mkdir()
+    vectors = cast(Gallery, SimpleNamespace(name=work.name, generation="bench", digest=f"{size:016x}",
+                                            features=features, ids=exact.ids, folder=folder))
+    with _clock() as build:
+        made = maker.build(vectors, variant.name, work, lambda done, total: None)
+    opened = maker.open(work, made.data, DIM)
+    settings, figures = measure(opened, exact, features, queries, variant.ladder, _GOAL.get(size, 0.95))
+    found = _searches(ApproximateIndex(features, exact.ids, opened, settings), some)
+    first, page = figures.worst
+    print(f"{size:>11,} {shown:<16} {build[0]:8,.0f} {build[1]:8,.0f} "
+          f"{made.size / 1e6:8,.0f} {found.line()} {found.processor / bare.processor:9.3f} {first:9.3f} "
+          f"{page:6.3f}  {', '.join(f'{name} {value}' for name, value in settings.items())}", flush=True)
+    maker.discard(work, in_use=True)
 
 
 def clustered(path: Path, size: int, seed: int = 0) -> Matrix:

@@ -78,6 +78,8 @@ class Settings(BaseSettings):
     metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token that allows reading them from anywhere.")
     grace_seconds: float = Field(8.0, ge=0, le=600, description="Time for running requests to finish at shutdown.")
     min_free_mb: float = Field(200.0, ge=0, description="Free disk space below which /readyz warns.")
+    milvus_token: SecretStr = Field(SecretStr(""), description="Credentials for Milvus: NAME:PASSWORD or an API key.")
+    milvus_timeout: float = Field(10.0, gt=0, le=600, description="Seconds a call of Milvus may take.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     relevance: str = Field("bundled", description="Relevance model (CIRQRS): bundled, a folder, or off.")
     methods: Path | None = Field(None, description="TOML file with your own methods.")

@@ -125,6 +125,16 @@ def locked(folder: Path, gallery: str = "") -> Iterator[None]:
         yield
 
 
+def share_lock(file: IO[Any]) -> None:
+    """Keep :func:`try_lock` of others from succeeding until the file is closed, where the system can share locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        pass
+
+
 def try_lock(file: IO[Any]) -> bool:
     """Try to lock an open file for this process; returns whether it succeeded. Closing the file releases it."""
     try:

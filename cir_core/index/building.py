@@ -19,7 +19,7 @@ from pathlib import Path
 from cir_core.errors import GalleryError, IndexUnavailable
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
-from cir_core.index.engines import EXACT, Made, Progress, Variant, engine_of, maker_of
+from cir_core.index.engines import EXACT, IndexMaker, Made, Progress, Variant, engine_of, maker_of
 from cir_core.index.flat import FlatIndex
 from cir_core.index.measuring import measure, sample_queries
 from cir_core.index.stored import FILE, RECALL, StoredIndex, digest_of, read_index, write_index
@@ -27,7 +27,7 @@ from cir_core.support.files import sync_folder, write_durably
 from cir_core.support.texts import quoted
 from cir_core.types.records import Matrix, new_id
 
-_WORK = "index-work"
+_WORK, _FOLDERS = "index-work", "index-*/"
 _RUN, _MADE = "run.json", "made.json"
 
 
@@ -65,7 +65,7 @@ def build_index(
         gallery = open_gallery(name, home=home)
         before = _before(folder)
         if kind == EXACT:
-            return _publish(folder, None, before)
+            return _publish(folder, None)
         if gallery.damage:
             raise GalleryError(f"{gallery.damage} Then build the index.")
         engine, wanted = engine_of(kind)
@@ -73,7 +73,7 @@ def build_index(
         stored = _kept(gallery, before, f"{engine}:{variant.name}", recall)
         if stored is None:
             stored = _built(gallery, engine, variant, recall, texts, progress)
-        return _publish(folder, replace(stored, asked=kind), before)
+        return _publish(folder, replace(stored, asked=kind))
 
 
 def rebuild_kind(name: str, home: Path) -> tuple[str, float] | None:
@@ -83,12 +83,17 @@ def rebuild_kind(name: str, home: Path) -> tuple[str, float] | None:
     return (stored.asked, stored.recall) if stored else None
 
 
-def discard_index(name: str, *, home: Path) -> None:
-    """Delete what a gallery's index keeps outside its folder, before the gallery is removed. Raises
-    ``IndexUnavailable``."""
-    stored = _before(gallery_folder(name, home))
-    if stored is not None:
-        maker_of(engine_of(stored.kind)[0]).discard(stored.data)
+def discard_index(name: str, *, home: Path) -> list[str]:
+    """Delete what a gallery's indexes keep outside its folder, before the gallery is removed. Returns why something
+    could not be deleted."""
+    problems = []
+    for index in gallery_folder(name, home).glob(_FOLDERS):
+        try:
+            if (maker := _maker_for(index)) is not None:
+                maker.discard(index, in_use=True)
+        except (IndexUnavailable, GalleryError) as error:
+            problems.append(f"Not deleted: what the index of gallery {quoted(name)} has on its server. {error}")
+    return problems
 
 
 def _before(folder: Path) -> StoredIndex | None:
@@ -102,7 +107,10 @@ def _kept(gallery: Gallery, before: StoredIndex | None, kind: str, recall: float
     """The existing index if it is of this kind and these vectors, although other fields of the gallery changed."""
     if before is None or before.kind != kind or min(before.figures.worst) < recall:
         return None
-    if before.vectors != digest_of(gallery.features) or not (gallery.folder / before.folder).is_dir():
+    index = gallery.folder / before.folder
+    if before.vectors != digest_of(gallery.features) or not index.is_dir():
+        return None
+    if not maker_of(engine_of(kind)[0]).is_there(index, before.data):
         return None
     return replace(before, generation=gallery.generation, recall=recall)
 
@@ -115,23 +123,22 @@ def _built(
     maker, work = maker_of(engine), gallery.folder / _WORK
     run = _Run(f"{engine}:{variant.name}", digest_of(gallery.features))
     made = _continued(work, run)
-    if made is None:
+    if made is None or not maker.is_there(work, made.data):
         made = maker.build(gallery, variant.name, work, progress)
         write_durably(work / _MADE, json.dumps(asdict(made)).encode())
     seconds = time.perf_counter() - started
     try:
         opened = maker.open(work, made.data, gallery.features.shape[1])
     except GalleryError:   # damaged: the next run begins again
-        shutil.rmtree(work, ignore_errors=True)
+        _delete(work)
         raise
     exact = FlatIndex(gallery.features, gallery.ids)
     settings, figures = measure(opened, exact, gallery.features, sample_queries(gallery.features, texts(gallery)),
                                 variant.ladder, recall)
+    del opened   # a refused one is deleted, which one in use is not
     if min(figures.worst) < recall:
         reached = ", ".join(f"{kind} {first:.3f} and {page:.3f}" for kind, (first, page) in figures.recall.items())
-        with suppress(IndexUnavailable):
-            maker.discard(made.data)
-        shutil.rmtree(work, ignore_errors=True)
+        _delete(work)
         raise GalleryError(
             f"The index {run.kind} of gallery {quoted(gallery.name)} is not used: it found too few of the best images, "
             f"recall@10 and @60 by kind of query: {reached}; {recall:g} is required. Search goes on as before. Choose "
@@ -149,13 +156,14 @@ def _continued(work: Path, run: _Run) -> Made | None:
             with suppress(FileNotFoundError):
                 return Made(**json.loads((work / _MADE).read_bytes()))
             return None
-    shutil.rmtree(work, ignore_errors=True)
+    if work.exists() and not _delete(work):
+        work.rename(work.with_name(f"index-{new_id(8)}"))   # the end of a later build tries again
     work.mkdir()
     write_durably(work / _RUN, json.dumps(asdict(run)).encode())
     return None
 
 
-def _publish(folder: Path, stored: StoredIndex | None, before: StoredIndex | None) -> StoredIndex | None:
+def _publish(folder: Path, stored: StoredIndex | None) -> StoredIndex | None:
     """Switch to ``stored``; then delete whatever belongs to other indexes."""
     if stored is None:
         (folder / FILE).unlink(missing_ok=True)
@@ -163,12 +171,31 @@ def _publish(folder: Path, stored: StoredIndex | None, before: StoredIndex | Non
     else:
         if stored.folder == _WORK:
             stored = replace(stored, folder=f"index-{new_id(8)}")
+            maker_of(engine_of(stored.kind)[0]).put_in_use(stored.data)
             (folder / _WORK).rename(folder / stored.folder)
         write_index(folder, stored)
-    for other in folder.glob("index-*/"):
+    for other in folder.glob(_FOLDERS):
         if stored is None or other.name != stored.folder:
-            shutil.rmtree(other, ignore_errors=True)   # Windows keeps what is open; the next build deletes it
-    if before is not None and (stored is None or stored.data != before.data):
-        with suppress(IndexUnavailable):
-            maker_of(engine_of(before.kind)[0]).discard(before.data)
+            _delete(other)
     return stored
+
+
+def _delete(index: Path) -> bool:
+    """The folder of an index and what belongs to it elsewhere. False: it stays until the end of the next build, since
+    it is searched, or its server is away."""
+    try:
+        maker = _maker_for(index)
+        if maker is not None and not maker.discard(index):
+            return False
+    except (IndexUnavailable, GalleryError):   # its engine may no longer be installed
+        return False
+    shutil.rmtree(index, ignore_errors=True)   # Windows keeps what is open
+    return True
+
+
+def _maker_for(index: Path) -> IndexMaker | None:
+    """Of the engine that an index's folder is of; None if there is nothing in it."""
+    try:
+        return maker_of(engine_of(json.loads((index / _RUN).read_bytes())["kind"])[0])
+    except (OSError, ValueError, KeyError, TypeError, GalleryError):
+        return None

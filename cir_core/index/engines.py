@@ -78,11 +78,18 @@ class IndexMaker(Protocol):
         """The index that :meth:`build` left in ``folder``, wherever that is now. Raises ``GalleryError`` if it is
         damaged, ``IndexUnavailable`` if a server is."""
 
-    def discard(self, data: Mapping[str, Any]) -> None:
-        """Delete what lies outside the folder; the folder is deleted by the caller. Raises ``IndexUnavailable``."""
+    def is_there(self, folder: Path, data: Mapping[str, Any]) -> bool:
+        """Whether what lies outside the folder is still as :meth:`build` left it. Raises ``IndexUnavailable``."""
+
+    def put_in_use(self, data: Mapping[str, Any]) -> None:
+        """Called when the index has been measured, just before the gallery gets it. Raises ``IndexUnavailable``."""
+
+    def discard(self, folder: Path, *, in_use: bool = False) -> bool:
+        """Delete what lies outside the folder of an index, finished or not; the caller deletes the folder. False: a
+        process searches it, and ``in_use`` ones are to stay. Raises ``IndexUnavailable``."""
 
 
-ENGINES: dict[str, str] = {"faiss": "cir_core.index.faiss_index"}
+ENGINES: dict[str, str] = {"faiss": "cir_core.index.faiss_index", "milvus": "cir_core.index.milvus.engine"}
 """Engine to the module whose ``MAKER`` makes it; imported when it is needed."""
 
 

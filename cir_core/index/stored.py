@@ -48,10 +48,11 @@ class StoredIndex:
 
     @property
     def row(self) -> str:
-        """For protocol cards: all that lists depend on."""
+        """For protocol cards: all that lists depend on. Not the address of a server."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         first, page = self.figures.worst
-        return (f"{self.kind} ({self.description}; {settings}; recall@10 {first:.3f}, recall@60 {page:.3f}; combined "
+        name = engine_of(self.kind)[0] if "://" in self.kind else self.kind
+        return (f"{name} ({self.description}; {settings}; recall@10 {first:.3f}, recall@60 {page:.3f}; combined "
                 f"scores among {directions_of(PAGE, self.settings):,} candidates or more for each direction), index "
                 f"{self.digest}")
 

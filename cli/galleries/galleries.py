@@ -240,6 +240,7 @@ def remove(
 
     if not yes:
         typer.confirm(f"Delete the index of gallery {name!r}?", abort=True)
-    discard_index(name, home=get_settings().home)
+    problems = discard_index(name, home=get_settings().home)
     remove_gallery(name, home=get_settings().home)
+    print_notes(problems)
     err.print(f"Deleted gallery {name}; its image files are unchanged.")

@@ -13,8 +13,8 @@ from cli.console import open_encoder, out, progress_bar
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
 
-KIND_HELP = ("exact, faiss:auto, faiss:hnsw, faiss:ivf-sq or faiss:ivf-pq; an approximate index is measured against "
-             "exact search when it is built.")
+KIND_HELP = ("exact, faiss:auto, faiss:hnsw, faiss:ivf-sq, faiss:ivf-pq or milvus:http://HOST:19530; an approximate "
+             "index is measured against exact search when it is built.")
 RECALL_HELP = "Least share of the best 10 and 60 images that an approximate index has to find. Default: 0.95."
 
 

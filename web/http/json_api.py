@@ -22,6 +22,7 @@ from cir_core.errors import (
     CirqueError,
     GateStands,
     IncompleteJudgement,
+    IndexUnavailable,
     NeedsConfirmation,
     SignInFailed,
     StorageError,
@@ -55,7 +56,7 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (UnknownBenchmark, 404, "unknown"),
     (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
     (TryLater, 503, "busy"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
-    (StorageError, 503, "storage"), (CirqueError, 400, "other"),
+    (StorageError, 503, "storage"), (IndexUnavailable, 503, "other"), (CirqueError, 400, "other"),
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
 _threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 
-from cir_core.errors import CirqueError, QuotaExceeded, StorageError, TryLater
+from cir_core.errors import CirqueError, IndexUnavailable, QuotaExceeded, StorageError, TryLater
 from web.limits.gradio_limits import TooManyRequests
 
 _log = logging.getLogger("cirque.storage")
@@ -36,10 +36,11 @@ def public_message(error: CirqueError) -> str:
 
 
 def status_of(error: CirqueError, usual: int) -> int:
-    """HTTP status: 503 if storage or decoding is unavailable, 429 for exceeded limits, else ``usual``."""
+    """HTTP status: 503 if storage, decoding or the server of an index is unavailable, 429 for exceeded limits, else
+    ``usual``."""
     if isinstance(error, QuotaExceeded | TooManyRequests):
         return 429
-    return 503 if isinstance(error, StorageError | TryLater) else usual
+    return 503 if isinstance(error, StorageError | TryLater | IndexUnavailable) else usual
 
 
 def retry_after(error: CirqueError) -> dict[str, str]:
