@@ -15,7 +15,17 @@ from cir_core.errors import GalleryError
 from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
+from cli.console import (
+    RayOption,
+    encoder_loader,
+    err,
+    open_encoder,
+    out,
+    place_of,
+    print_notes,
+    progress_bar,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from cir_core.gallery.indexing import IndexReport
@@ -47,6 +57,7 @@ def index(
     include: Annotated[list[str] | None, typer.Option(
         "--include", metavar="PATTERN", help="Take these although they would be left out. Repeatable.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Fetch an encoder's weights without asking.")] = False,
+    ray: RayOption = None,
 ) -> None:
     """Index a folder of images as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
@@ -71,7 +82,7 @@ def index(
         result = index_folder(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-            exclude=exclude or (), include=include or ())
+            exclude=exclude or (), include=include or (), place=place_of(ray), load=encoder_loader(model))
     print_index_report(result, report)
     if chosen is not None and remember(settings.home, chosen):
         out.print(f"Further galleries are indexed with {chosen}, too, unless another encoder is named "
