@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 RETRIES = 8         # of a part whose worker died; then something in it kills them
 _WAITING = 2        # parts that are handed out for each worker, so that none waits for this process
 _ANSWERS = 10.0     # seconds
+_STARTS = 3         # on a machine that is too busy to start Ray in time
 _LOCAL_STORE = 2**27    # bytes of Ray's object store on this machine alone: results do not pass through it
 # The beginning of HTTP/2, which Ray speaks, with empty settings; the answer begins with settings, type 4.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
@@ -54,9 +56,7 @@ class RayCluster:
     def run(self, work: Work[Part, Result], parts: Iterable[Part], job: Job) -> Generator[Result]:
         """Raises ``ClusterError``: no cluster, none of its machines fits, storage that cannot be used, a part that
         killed its workers."""
-        import torch
-
-        threads = self._cpus or torch.get_num_threads()
+        threads = self._cpus or _threads_here()
         shards, numbered = self._shards(job), enumerate(parts)
         first = next(numbered, None)
         if first is None:
@@ -116,16 +116,31 @@ class RayCluster:
         else:
             _check_address(self._address)
             options["address"] = self._address
-        try:
-            ray.init(**options)
-        except (ConnectionError, RuntimeError, ValueError, OSError, SystemExit) as error:
-            reason = str(error).strip().partition("\n")[0].rstrip(".")
-            raise ClusterError(f"No Ray cluster could be used at {self._address} ({reason}). Start one with ray start "
-                               "(docs/scale.md), or give --ray local to use the processors of this machine.") from error
+        _start(ray, self._address, options)
         try:
             yield ray
         finally:
             ray.shutdown()
+
+
+def _threads_here() -> int:
+    import torch
+
+    return torch.get_num_threads()
+
+
+def _start(ray: ModuleType, address: str, options: dict[str, Any]) -> None:
+    """Connect, or start a cluster. Raises ``ClusterError``."""
+    for attempts_left in reversed(range(_STARTS)):
+        try:
+            ray.init(**options)
+            return
+        except (Exception, SystemExit) as error:    # it raises Exception itself, and ends the process at worst
+            if attempts_left and "timed out during startup" in str(error):
+                continue    # Ray gives the machine half a minute
+            reason = str(error).strip().partition("\n")[0].rstrip(".")
+            raise ClusterError(f"No Ray cluster could be used at {address} ({reason}). Start one with ray start "
+                               "(docs/scale.md), or give --ray local to use the processors of this machine.") from error
 
 
 def _check_address(address: str) -> None:
@@ -190,13 +205,12 @@ _prepared: set[str] = set()    # jobs for which this worker was found fit
 
 def _make_shard(work: Work[Any, Any], part: Any, number: int, shards: Shards, threads: int, version: str) -> str:
     """In a worker: the name of the shard with the results of ``part``."""
-    import torch
-
     if version != __version__:
         raise ClusterError(f"{socket.gethostname()} has cirque {__version__}, and the command is of cirque {version}. "
                            "Install the same version on all machines of the cluster.")
-    torch.set_num_threads(threads)
     if shards.job not in _prepared:
         work.prepare()
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(threads)
         _prepared.add(shards.job)
     return shards.write(number, work.pack(list(work((part,)))))

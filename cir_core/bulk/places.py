@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-Part = TypeVar("Part")
+Part = TypeVar("Part", contravariant=True)
 Result = TypeVar("Result")
 
 
