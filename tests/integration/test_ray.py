@@ -9,7 +9,7 @@ from PIL import Image
 from cir_core.bulk.cluster import RayCluster
 from cir_core.gallery.encoding import BATCHES
 from cir_core.gallery.indexing import index_folder
-from tests.fakes.places import ByBatch, Dying, Loading
+from tests.fakes.places import ByBatch, Dying
 from tests.fakes.same_gallery import contents
 
 pytest.importorskip("ray")
