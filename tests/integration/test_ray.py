@@ -1,14 +1,19 @@
 """Bulk work on a Ray of several processes of this machine, some of which are killed."""
 
-import subprocess  # noqa: F401 - Ray starts processes, and this tells which tests do
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from cir_core.bulk.cluster import RayCluster
+from cir_core.encoders.specs import EncoderLoader
 from cir_core.gallery.encoding import BATCHES
 from cir_core.gallery.indexing import index_folder
+from cir_core.settings import environment_with
+from tests.fakes.patience import wait_for
 from tests.fakes.places import ByBatch, Dying
 from tests.fakes.same_gallery import contents
 
@@ -59,3 +64,73 @@ def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, b
     import s3fs
 
     assert s3fs.S3FileSystem().find("results") == [], "shards that were joined are left behind"
+
+
+@pytest.mark.extended
+def test_four_workers_of_which_two_are_killed_encode_with_a_real_model(tmp_path):
+    """The first run's driver is killed, too, with SIGKILL, and what it left is found. Threads count: see docs/scale.md."""
+    import torch
+
+    source, threads = photos(tmp_path / "photos", 10 * BATCH * BATCHES), torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        index_folder(source, name="g", encoder=EncoderLoader("atelier", "cpu")(), home=tmp_path / "here",
+                     batch_size=BATCH)
+    finally:
+        torch.set_num_threads(threads)
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, source, tmp_path, "stay"]) as driver:
+        wait_for((tmp_path / "stays").exists, going=lambda: driver.poll() is None)
+        driver.kill()
+    assert {path.name for path in tmp_path.glob("death-*")} == {"death-0"}
+    finished = subprocess.run([sys.executable, "-c", PROGRAM, source, tmp_path, "go on"], capture_output=True,
+                              text=True, check=True)
+    assert {path.name for path in tmp_path.glob("death-*")} == {"death-0", "death-1"}
+    resumed, encoded = map(int, finished.stdout.split())
+    assert resumed >= BATCH * BATCHES and resumed + encoded == 10 * BATCH * BATCHES - 1
+    assert contents(tmp_path / "ray/galleries/g") == contents(tmp_path / "here/galleries/g")
+
+
+PROGRAM = """
+import sys, threading
+from pathlib import Path
+from cir_core.bulk.cluster import RayCluster
+from cir_core.gallery.indexing import index_folder
+from tests.fakes.patience import wait_for
+from tests.fakes.places import Dying
+source, folder, stay = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "stay"
+
+def progress(now):
+    if stay and now.done > 32:      # two of ten parts
+        (folder / "stays").touch()
+        threading.Event().wait()
+
+load = Dying(folder, deaths=1 if stay else 2, bundled=True)
+report = index_folder(source, name="g", encoder=load(), home=folder / "ray", batch_size=2, load=load,
+                      progress=progress, place=RayCluster("local:4", cpus=1))
+print(report.resumed, report.encoded)
+"""
+
+
+@pytest.mark.extended
+def test_captions_and_relevance_features_from_the_command_line(tmp_path):
+    """With the built-in language model, which describes by the encoder's features, and the bundled relevance model."""
+    source = photos(tmp_path / "photos", 40)
+    commands = (("index", str(source), "--name", "g"),
+                ("captions", "build", "g", "--model", "built-in", "--samples", "5"),
+                ("relevance", "index", "g", "--relevance", "bundled"))
+    found = []
+    for home, ray in (("here", ()), ("ray", ("--ray", "local:2"))):
+        for command in commands:
+            variables = {"CIRQUE_HOME": str(tmp_path / home), "CIRQUE_RAY_CPUS": "1", "OMP_NUM_THREADS": "1",
+                         "CIRQUE_DEVICE": "cpu"}
+            subprocess.run([sys.executable, "-m", "cli.main", *command, *ray], env=environment_with(variables),
+                           check=True, capture_output=True)
+        folder = tmp_path / home / "galleries" / "g"
+        header, *lines, _, _ = (folder / "captions" / "captions.jsonl").read_bytes().split(b"\n")
+        found.append((
+            {name: content for name, content in contents(folder).items()
+             if "captions" not in name and "relevance" not in name},
+            {**json.loads(header), "created_at": None}, lines,
+            [path.read_bytes() for end in (".f16", ".sums", ".hashes", ".json")
+             for path in (folder / "relevance").glob(f"*{end}")]))
+    assert found[0] == found[1]
