@@ -13,6 +13,7 @@ from cir_core.encoders.specs import EncoderLoader
 from cir_core.gallery.encoding import BATCHES
 from cir_core.gallery.indexing import index_folder
 from cir_core.settings import environment_with
+from tests.fakes.drawings import sample
 from tests.fakes.patience import wait_for
 from tests.fakes.places import ByBatch, Dying
 from tests.fakes.same_gallery import contents
@@ -68,7 +69,7 @@ def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, b
 
 @pytest.mark.extended
 def test_four_workers_of_which_two_are_killed_encode_with_a_real_model(tmp_path):
-    """The first run's driver is killed, too, with SIGKILL, and what it left is found. Threads count: see docs/scale.md."""
+    """So is the command, between the two, and what it left is found. Threads count: see docs/scale.md."""
     import torch
 
     source, threads = photos(tmp_path / "photos", 10 * BATCH * BATCHES), torch.get_num_threads()
@@ -79,8 +80,10 @@ def test_four_workers_of_which_two_are_killed_encode_with_a_real_model(tmp_path)
     finally:
         torch.set_num_threads(threads)
     with subprocess.Popen([sys.executable, "-c", PROGRAM, source, tmp_path, "stay"]) as driver:
-        wait_for((tmp_path / "stays").exists, going=lambda: driver.poll() is None)
-        driver.kill()
+        try:
+            wait_for((tmp_path / "stays").exists, going=lambda: driver.poll() is None)
+        finally:
+            driver.kill()
     assert {path.name for path in tmp_path.glob("death-*")} == {"death-0"}
     finished = subprocess.run([sys.executable, "-c", PROGRAM, source, tmp_path, "go on"], capture_output=True,
                               text=True, check=True)
@@ -95,6 +98,7 @@ import sys, threading
 from pathlib import Path
 from cir_core.bulk.cluster import RayCluster
 from cir_core.gallery.indexing import index_folder
+from tests.fakes.drawings import sample
 from tests.fakes.patience import wait_for
 from tests.fakes.places import Dying
 source, folder, stay = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "stay"
@@ -114,7 +118,7 @@ print(report.resumed, report.encoded)
 @pytest.mark.extended
 def test_captions_and_relevance_features_from_the_command_line(tmp_path):
     """With the built-in language model, which describes by the encoder's features, and the bundled relevance model."""
-    source = photos(tmp_path / "photos", 40)
+    source = sample(tmp_path / "sample", limit=40).images
     commands = (("index", str(source), "--name", "g"),
                 ("captions", "build", "g", "--model", "built-in", "--samples", "5"),
                 ("relevance", "index", "g", "--relevance", "bundled"))
