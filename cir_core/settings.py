@@ -210,8 +210,10 @@ def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def prepare_for_ray() -> None:
-    """Before Ray is imported: it reports how it is used to its makers unless it is told not to."""
+    """Before Ray is imported: it reports how it is used to its makers unless it is told not to, and prints a paragraph
+    for each worker that dies."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 
 
 @lru_cache(maxsize=1)

@@ -268,9 +268,8 @@ def _rank_candidates(
 
         def keep(ranked: Ranked) -> None:
             for row, choice, fingerprint in zip(ranked.rows, ranked.choices, ranked.fingerprints, strict=True):
-                line = {"id": gallery.ids[row], "candidates": fingerprint, "choice": astuple(choice)}
-                known[line["id"]] = fingerprint, astuple(choice)
-                lines.append(line)
+                known[gallery.ids[row]] = fingerprint, astuple(choice)
+                lines.append({"id": gallery.ids[row], "candidates": fingerprint, "choice": astuple(choice)})
 
         for _, line in lines:
             known[line["id"]] = line["candidates"], line["choice"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import socket
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -110,14 +111,14 @@ class AskCaptions:
 
     def __call__(self, parts: Iterable[ToAsk]) -> Generator[Asked]:
         for part in parts:
-            answers, over = _Kept(part.before), []
+            answers, over = _Kept(part.before), Counter[str]()
             requests = CaptionRequests(self.gallery(), self.language(), answers, self.domain)
             end = None
             try:
-                requests.work(part.rows, self.workers, lambda over=over: over.append(1))
+                requests.work(part.rows, self.workers, partial(over.update, ("over",)))
             except (LanguageModelUnavailable, UnsupportedTask) as error:
                 end = error     # what was answered until then has its price
-            yield Asked(tuple(answers.new.items()), requests.asked, len(over), end)
+            yield Asked(tuple(answers.new.items()), requests.asked, over.total(), end)
 
     def pack(self, results: Sequence[Asked]) -> bytes:
         return packed([{"answers": [(sha256, asdict(answers)) for sha256, answers in one.answers],

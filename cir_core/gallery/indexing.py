@@ -16,7 +16,7 @@ from cir_core.errors import EncoderMismatch, GalleryError
 from cir_core.gallery.decoding import Reusable, Skipped, default_threads
 from cir_core.gallery.encoding import BATCHES, Encoded, EncodeFiles, File, FilesOfRun, KnownHashes
 from cir_core.gallery.integrity import remedy_for_all
-from cir_core.gallery.journal import IndexRun, Journal
+from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked, thumbnail_path
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
@@ -178,7 +178,8 @@ class _Run:
         job = self._job(batch_size)
         with closing(place.found(work, job)) as left:
             for outcome in left:
-                if isinstance(outcome, Encoded):
+                # A process that was killed while it joined a part has done so with some batches of it.
+                if isinstance(outcome, Encoded) and not all(self._is_kept(record) for record in outcome.records):
                     self.resumed += len(outcome.records)
                     self._by_path |= self._kept(outcome)
         meter = IndexMeter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
@@ -238,6 +239,10 @@ class _Run:
             known = self._by_hash[record.sha256]
         self.done[record.path] = replace(known, record=replace(record, width=known.record.width,
                                                                height=known.record.height))
+
+    def _is_kept(self, record: Record) -> bool:
+        known = self._by_path.get(record.path)
+        return known is not None and known.fresh and known.record == record
 
     def _kept(self, batch: Encoded) -> dict[str, IndexedFile]:
         """Of a batch that now survives a crash, each file by its path."""

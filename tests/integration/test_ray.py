@@ -50,7 +50,7 @@ def bucket(monkeypatch):
     server.stop()
 
 
-def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, bucket):
+def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, bucket, capfd):
     source = photos(tmp_path / "photos", 3 * BATCH * BATCHES)
     index_folder(source, name="g", encoder=ByBatch(), home=tmp_path / "here", batch_size=BATCH)
     seen = []
@@ -60,6 +60,7 @@ def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, b
     assert (tmp_path / "death-0").exists(), "no worker was killed"
     assert contents(tmp_path / "ray/galleries/g") == contents(tmp_path / "here/galleries/g")
     assert [path for path, _ in report.skipped] == ["007.jpg"]
+    assert capfd.readouterr().out == "", "Ray has printed something"
     assert (seen[-1].done, seen[-1].total, seen[-1].skipped) == (48, 48, 1)
 
     import s3fs

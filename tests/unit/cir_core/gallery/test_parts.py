@@ -62,14 +62,14 @@ def test_a_second_run_reuses_vectors_of_the_same_bytes(source, tmp_path):
 
 @pytest.mark.parametrize("goes_on", [None, Apart()])
 def test_parts_that_were_stored_and_not_joined_are_found(source, tmp_path, goes_on):
-    """By another process: one that works alone makes them again."""
+    """But for the first batch of one of them. A process that works alone makes them again."""
     run(source, tmp_path, "here")
     with pytest.raises(RuntimeError, match="the driver died"):
         run(source, tmp_path, "apart", Apart(lost=2))
     report = run(source, tmp_path, "apart", goes_on)
     same(tmp_path)
     # The last two parts had been stored: all of the second, and five files of which one cannot be read.
-    assert report.resumed == (PART + 4 if goes_on else 0)
+    assert report.resumed == (PART + 4 if goes_on else BATCH)
     assert report.encoded == 2 * PART + 5 - 3 - report.resumed
 
 
